@@ -1,0 +1,2 @@
+//! The desk calculator of 1968.
+fn main() {}

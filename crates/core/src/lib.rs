@@ -1,0 +1,11 @@
+//! The pure core of loadgo: scripts, users, the driver, and what they record.
+//!
+//! Nothing here does I/O, reads a clock or knows Python. A system under test comes in through [`system::System`],
+//! what is learnt leaves through [`record::Recorder`]; time is a value that the system gives.
+#![forbid(unsafe_code)]
+
+pub mod random;
+pub mod record;
+pub mod script;
+pub mod system;
+pub mod time;

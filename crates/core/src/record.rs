@@ -1,0 +1,113 @@
+//! The door to the run folder: what is recorded, row by row, as it happens.
+//!
+//! One struct a table, one field a column, in the units of `docs/run-folder.md`; raw values, no means, no buckets.
+
+use crate::system::{Usage, UserId};
+use crate::time::Instant;
+
+/// How an interaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The system became ready, and the exit status was one that the script accepts.
+    Ok,
+    /// The system became ready, but the exit status was not one that the script accepts.
+    Failed,
+    /// The system took longer than the line's timeout.
+    Timeout,
+    /// The session ended during the interaction.
+    Died,
+    /// Only silence said that the system was ready.
+    Unconfirmed,
+    /// Computed for a user that died, never measured.
+    Extrapolated,
+}
+
+/// The part of the run that an interaction belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not everybody has typed a line yet.
+    WarmUp,
+    /// The load is whole.
+    Steady,
+    /// Somebody has finished already.
+    RampDown,
+}
+
+/// A row of `interactions`: one line, until the system is ready again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction<'a> {
+    /// Who typed.
+    pub user: UserId,
+    /// The user's pass through the script, from 1.
+    pub pass: u32,
+    /// The line's number in the script, from 1.
+    pub line: u32,
+    /// The line's row in the report.
+    pub command: &'a str,
+    /// When the line was due to be sent.
+    pub planned: Instant,
+    /// When it was sent.
+    pub sent: Instant,
+    /// When the first byte after the echo came.
+    pub first_output: Option<Instant>,
+    /// When the system was ready again; `None` when it never was.
+    pub ready: Option<Instant>,
+    /// From the first key to the sending.
+    pub typing_ns: u64,
+    /// From the prompt to the first key, as measured.
+    pub think_ns: u64,
+    /// What the system used.
+    pub usage: Usage,
+    /// Bytes of output.
+    pub bytes_out: u64,
+    /// The command's exit status.
+    pub exit_status: Option<u8>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The part of the run in which it was sent.
+    pub phase: Phase,
+}
+
+/// A row of `sessions`: one user's stay on the system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Who logged in.
+    pub user: UserId,
+    /// When the log-in was due (an open load counts from here).
+    pub planned: Instant,
+    /// When it was begun.
+    pub started: Instant,
+    /// When the first prompt was there; `None` when it never was.
+    pub ready: Option<Instant>,
+    /// When the session was over.
+    pub ended: Instant,
+    /// How it ended: `done`, `died`, `refused`, `stopped`.
+    pub outcome: &'static str,
+}
+
+/// A row of `lost`: something that the records do not hold, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lost {
+    /// When.
+    pub at: Instant,
+    /// Whose, if a user's.
+    pub user: Option<UserId>,
+    /// `session` (died), `log-in` (refused), `usage` (a meter overran), `record` (could not be written).
+    pub what: &'static str,
+    /// How many.
+    pub count: u64,
+    /// What happened, in words.
+    pub reason: String,
+}
+
+/// What the driver records.
+pub trait Recorder {
+    /// An interaction is over.
+    fn interaction(&mut self, row: &Interaction<'_>);
+    /// A session is over.
+    fn session(&mut self, row: &Session);
+    /// Something is lost.
+    fn lost(&mut self, row: &Lost);
+    /// The run has entered `phase` at `at`.
+    fn phase(&mut self, phase: Phase, at: Instant);
+}

@@ -1,0 +1,1 @@
+//! A live Linux host as the system under test.

@@ -1,0 +1,1 @@
+//! Python bindings: signatures, conversion, errors; no logic.

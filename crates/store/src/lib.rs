@@ -1,0 +1,1 @@
+//! The run folder: append, read back, follow while it grows.
