@@ -1,10 +1,25 @@
 //! What users type: the script as a value, checked; `parse` makes it from TOML, `law` draws its think times.
+//!
+//! `parse` reads a script with `steps` (its lines), `template` (placeholders), `spec` (laws) and `spans` (times) over
+//! `table` and `place`, which know where everything stands; `print` writes it back; `walk` takes a user through it.
 
 mod law;
 mod parse;
+mod place;
+mod print;
+mod spans;
+mod spec;
+mod steps;
+mod table;
+mod template;
+mod walk;
 
 pub use law::Law;
-pub use parse::{Mistake, parse};
+pub use parse::{DEFAULT_TIMEOUT, Mistake, parse};
+pub use print::print;
+pub use spans::{parse_span, print_span};
+pub use steps::{LONGEST_LINE, LONGEST_PASS};
+pub use walk::{Lines, Walk};
 
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -81,14 +96,14 @@ pub enum Until {
     Silence(Span),
 }
 
-/// Text with placeholders, cut into its parts.
+/// Text with placeholders, cut into its parts; its `Display` is how a script writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template(pub Vec<Part>);
 
 /// A part of a [`Template`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// Typed as it stands (`{{` and `}}` are braces).
+    /// Typed as it stands.
     Text(String),
     /// `{user}`: the user's number, from 1.
     User,

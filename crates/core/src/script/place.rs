@@ -1,0 +1,52 @@
+//! Where a mistake is: offsets in bytes become line and column; near names are found for what was misspelt.
+
+use super::Mistake;
+use std::ops::Range;
+
+/// What could not be read, at an offset in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Misread {
+    /// Offset in the text that was read.
+    pub at: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl Misread {
+    /// Something wrong at `at`.
+    pub fn new(at: usize, message: impl Into<String>) -> Misread {
+        Misread { at, message: message.into() }
+    }
+
+    /// The same in lines and columns of `text`.
+    pub fn in_text(self, text: &str) -> Mistake {
+        let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let before = &text[..at];
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Mistake { line: before.matches('\n').count() + 1, column: before[begin..].chars().count() + 1, message: self.message }
+    }
+}
+
+/// The offset in `text` of the byte `at` of a string value whose source is `span`; its opening quote when escapes make the two differ.
+pub(super) fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) -> usize {
+    let source = text.get(span.clone()).unwrap_or("");
+    let quotes = ["\"\"\"\r\n", "'''\r\n", "\"\"\"\n", "'''\n", "\"\"\"", "'''", "\"", "'"];
+    let Some(quote) = quotes.iter().find(|quote| source.starts_with(**quote)) else { return span.start };
+    let body = source.as_bytes().get(quote.len()..quote.len() + at).unwrap_or(&[]);
+    if body.len() == at && value.as_bytes().get(..at) == Some(body) { span.start + quote.len() + at } else { span.start }
+}
+
+/// The name nearest to `name`, if one is near enough to have been meant.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.into_iter().map(|candidate| (strsim::osa_distance(name, candidate), candidate)).min()?;
+    (near.0 <= (near.1.len() / 2).clamp(1, 3)).then_some(near.1)
+}
+
+/// Names in words: `a, b and c`.
+pub(super) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "none".into(),
+        [one] => (*one).into(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

@@ -1,0 +1,128 @@
+//! Writes a [`Script`] as TOML that [`super::parse`] reads back to the same value.
+
+use super::parse::DEFAULT_TIMEOUT;
+use super::steps::first_word;
+use super::{Law, Line, Script, Step, Until, print_span};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use toml::Value;
+
+/// Writes `script` as TOML: what has a default is left out, one line of the script to a line of the file.
+pub fn print(script: &Script) -> String {
+    let mut out = String::new();
+    let mut key = |key: &str, value: String| writeln!(out, "{key} = {value}").expect("a string takes all that is written");
+    key("name", quoted(&script.name));
+    key("login", quoted(&script.login));
+    if script.logout != "exit" {
+        key("logout", quoted(&script.logout));
+    }
+    if script.passes != 1 {
+        key("passes", script.passes.to_string());
+    }
+    if script.think != Law::None {
+        key("think", quoted(&script.think.to_string()));
+    }
+    if let Some(rate) = script.typing_chars_per_second {
+        key("typing", quoted(&format!("{rate} chars/s")));
+    }
+    if script.timeout != DEFAULT_TIMEOUT {
+        key("timeout", quoted(&print_span(script.timeout)));
+    }
+    if let Some((name, value)) = until(&script.until).filter(|_| script.until != Until::Mark) {
+        key(name, value);
+    }
+    if !script.needs.is_empty() {
+        key("needs", list(script.needs.iter().map(|program| quoted(program))));
+    }
+    key("lines", lines(&script.steps));
+    table(&mut out, "files", &script.files, |text| quoted(text));
+    table(&mut out, "env", &script.env, |text| quoted(text));
+    table(&mut out, "words", &script.words, |words| list(words.iter().map(|word| quoted(word))));
+    out
+}
+
+fn lines(steps: &[Step]) -> String {
+    let rows: String = steps.iter().map(|step| format!("    {},\n", entry(step, Vec::new()))).collect();
+    format!("[\n{rows}]")
+}
+
+fn table<T>(out: &mut String, heading: &str, entries: &BTreeMap<String, T>, value: impl Fn(&T) -> String) {
+    if entries.is_empty() {
+        return;
+    }
+    writeln!(out, "\n[{heading}]").expect("a string takes all that is written");
+    for (key, content) in entries {
+        writeln!(out, "{} = {}", quoted(key), value(content)).expect("a string takes all that is written");
+    }
+}
+
+/// A step as an entry of a list; `fields` come before its own.
+fn entry(step: &Step, mut fields: Vec<(&'static str, String)>) -> String {
+    match step {
+        Step::Line(line) => {
+            let own = line_fields(line);
+            if fields.is_empty() && own.len() == 1 {
+                return quoted(&line.text.to_string());
+            }
+            fields.extend(own);
+        }
+        Step::Choose(alternatives) => fields.push(("choose", list(alternatives.iter().map(alternative)))),
+        Step::Repeat(times, steps) => {
+            fields.push(("repeat", times.to_string()));
+            match steps.as_slice() {
+                [Step::Line(line)] => fields.extend(line_fields(line)),
+                steps => fields.push(("lines", list(steps.iter().map(|step| entry(step, Vec::new()))))),
+            }
+        }
+    }
+    inline(&fields)
+}
+
+fn alternative((weight, steps): &(f64, Vec<Step>)) -> String {
+    let fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", format!("{weight:?}"))] };
+    match steps.as_slice() {
+        [step] => entry(step, fields),
+        steps => {
+            let lines = list(steps.iter().map(|step| entry(step, Vec::new())));
+            inline(&fields.into_iter().chain([("lines", lines)]).collect::<Vec<_>>())
+        }
+    }
+}
+
+fn line_fields(line: &Line) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("type", quoted(&line.text.to_string()))];
+    if line.name != first_word(&line.text) {
+        fields.push(("as", quoted(&line.name)));
+    }
+    fields.extend(line.think.as_ref().map(|law| ("think", quoted(&law.to_string()))));
+    fields.extend(line.until.as_ref().and_then(until));
+    fields.extend(line.timeout.map(|span| ("timeout", quoted(&print_span(span)))));
+    match line.status.as_deref() {
+        Some([one]) => fields.push(("status", one.to_string())),
+        Some(several) => fields.push(("status", list(several.iter().map(u8::to_string)))),
+        None => {}
+    }
+    fields
+}
+
+fn until(until: &Until) -> Option<(&'static str, String)> {
+    Some(match until {
+        Until::Mark => ("until", quoted("mark")),
+        Until::Pattern(pattern) => ("until", quoted(pattern)),
+        Until::Silence(span) => ("silence", quoted(&print_span(*span))),
+    })
+}
+
+fn inline(fields: &[(&str, String)]) -> String {
+    let fields: Vec<_> = fields.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{{ {} }}", fields.join(", "))
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+/// A string as TOML writes it, on one line where that can be.
+fn quoted(text: &str) -> String {
+    Value::String(text.into()).to_string()
+}

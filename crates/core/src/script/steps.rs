@@ -1,0 +1,260 @@
+//! Reads the lines of a script: plain strings, tables, groups that repeat, and weighted alternatives.
+
+use super::parse::{law, positive_span, titled, until};
+use super::place::Misread;
+use super::table::{Table, Text, Value, Wanted, string, whole};
+use super::{Law, Line, Part, Step, Template, Until, template};
+use crate::time::Span;
+use std::collections::BTreeMap;
+use toml::de::{DeArray, DeValue};
+
+/// A line must be shorter than this, in bytes: a terminal that edits lines drops what comes after.
+pub const LONGEST_LINE: usize = 4095;
+/// A pass may hold at most so many lines.
+pub const LONGEST_PASS: u64 = 1_000_000;
+
+/// The keys of a line.
+const LINE_KEYS: [&str; 9] = ["type", "as", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
+/// The keys of a group of lines.
+const GROUP_KEYS: [&str; 8] = ["lines", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
+/// The keys of a choice.
+const CHOICE_KEYS: [&str; 8] = ["choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
+
+const LINES: Wanted = Wanted { key: "lines", what: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
+const LINE: Wanted = Wanted { key: "lines", what: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
+const TYPE: Wanted = Wanted { key: "type", what: "a string", example: "type = \"ls -l\"" };
+const AS: Wanted = Wanted { key: "as", what: "a string", example: "as = \"list\"" };
+const THINK: Wanted = Wanted { key: "think", what: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
+const TIMEOUT: Wanted = Wanted { key: "timeout", what: "a time in a string", example: "timeout = \"30s\"" };
+const UNTIL: Wanted = Wanted { key: "until", what: "a pattern in a string", example: "until = '\\? $'" };
+const SILENCE: Wanted = Wanted { key: "silence", what: "a time in a string", example: "silence = \"500ms\"" };
+const STATUS: Wanted = Wanted { key: "status", what: "an exit status, or a list of them,", example: "status = [0, 1]" };
+const REPEAT: Wanted = Wanted { key: "repeat", what: "a whole number", example: "repeat = 3" };
+const CHOOSE: Wanted = Wanted {
+    key: "choose",
+    what: "a list of alternatives",
+    example: "choose = [{ weight = 3, type = \"ls\" }, { weight = 1, type = \"df\" }]",
+};
+const WEIGHT: Wanted = Wanted { key: "weight", what: "a number over 0", example: "weight = 3" };
+
+/// What may be said for one line, a group, or the whole script.
+#[derive(Clone, Default)]
+pub(super) struct Settings {
+    pub think: Option<Law>,
+    pub until: Option<Until>,
+    pub timeout: Option<Span>,
+    status: Option<Vec<u8>>,
+}
+
+impl Settings {
+    /// Reads the settings that stand in `table`.
+    pub fn read(table: &Table<'_>) -> Result<Settings, Misread> {
+        Ok(Settings {
+            think: table.string(THINK)?.map(|text| law(&text)).transpose()?,
+            until: ready(table)?,
+            timeout: table.string(TIMEOUT)?.map(|text| positive_span(&text, "timeout")).transpose()?,
+            status: table.get("status").map(status).transpose()?,
+        })
+    }
+
+    /// These settings, and those of `outer` where these say nothing.
+    fn or(self, outer: &Settings) -> Settings {
+        Settings {
+            think: self.think.or_else(|| outer.think.clone()),
+            until: self.until.or_else(|| outer.until.clone()),
+            timeout: self.timeout.or(outer.timeout),
+            status: self.status.or_else(|| outer.status.clone()),
+        }
+    }
+}
+
+fn ready(table: &Table<'_>) -> Result<Option<Until>, Misread> {
+    let pattern = table.string(UNTIL)?;
+    let Some(silence) = table.string(SILENCE)? else { return pattern.map(|text| until(&text)).transpose() };
+    if pattern.is_some() {
+        return Err(Misread::new(table.key_at("silence"), "`until` and `silence` exclude each other: keep one"));
+    }
+    positive_span(&silence, "silence").map(|span| Some(Until::Silence(span)))
+}
+
+fn status(value: &Value<'_>) -> Result<Vec<u8>, Misread> {
+    let one = |value: &Value<'_>| whole(value, STATUS, 0..256).map(|status| status as u8);
+    match value.get_ref() {
+        DeValue::Array(list) if list.is_empty() => {
+            Err(Misread::new(value.span().start, "no exit status is good here: leave `status` out to accept any"))
+        }
+        DeValue::Array(list) => list.iter().map(one).collect(),
+        _ => one(value).map(|status| vec![status]),
+    }
+}
+
+/// Reads the lines of `script`; of its `settings` the exit statuses go to every line, the rest stays with the script.
+pub(super) fn read(script: &Table<'_>, settings: &Settings, words: &BTreeMap<String, Vec<String>>) -> Result<Vec<Step>, Misread> {
+    let right = "a script types something: add lines = [\"ls -l\"]";
+    let Some(list) = script.list(LINES)? else {
+        return Err(Misread::new(0, format!("there are no lines; {right}")));
+    };
+    if list.is_empty() {
+        return Err(Misread::new(script.key_at("lines"), format!("`lines` is empty; {right}")));
+    }
+    let mut reader = Reader { text: script.text, words, lines: 0 };
+    let outer = Settings { status: settings.status.clone(), ..Settings::default() };
+    reader.list(list, &outer)?.fits(script.key_at("lines")).map(|block| block.steps)
+}
+
+/// Reads entries, counting the lines as they come.
+struct Reader<'a> {
+    text: &'a str,
+    words: &'a BTreeMap<String, Vec<String>>,
+    lines: u32,
+}
+
+/// Steps, and the most lines that they can type.
+struct Block {
+    steps: Vec<Step>,
+    most: u64,
+}
+
+impl Block {
+    /// Refuses more lines than a pass may hold; `at` is what made them so many.
+    fn fits(self, at: usize) -> Result<Block, Misread> {
+        if self.most <= LONGEST_PASS {
+            return Ok(self);
+        }
+        let message = format!(
+            "a pass would hold {} lines, more than {LONGEST_PASS}: repeat fewer times, and let `passes` do the rest",
+            self.most
+        );
+        Err(Misread::new(at, message))
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn list(&mut self, list: &'a DeArray<'a>, outer: &Settings) -> Result<Block, Misread> {
+        let mut block = Block { steps: Vec::new(), most: 0 };
+        for value in list {
+            let (weight, entry) = self.entry(value, outer)?;
+            if let Some((at, _)) = weight {
+                return Err(Misread::new(at, "`weight` means something only inside `choose`: leave it out here"));
+            }
+            block.steps.extend(entry.steps);
+            block.most = block.most.saturating_add(entry.most);
+        }
+        Ok(block)
+    }
+
+    /// One entry of a list, with its weight and the place of that.
+    fn entry(&mut self, value: &'a Value<'a>, outer: &Settings) -> Result<(Option<(usize, f64)>, Block), Misread> {
+        if let Some(typed) = string(self.text, value) {
+            return Ok((None, self.line(&typed, None, outer.clone())?));
+        }
+        let DeValue::Table(entries) = value.get_ref() else { return Err(LINE.wrong(value)) };
+        let table = Table::new(self.text, entries, value.span().start);
+        let weight = weight(&table)?;
+        let block = if table.get("choose").is_some() {
+            table.only(&CHOICE_KEYS, "a choice")?;
+            self.choice(&table, outer)?
+        } else if table.get("lines").is_some() {
+            table.only(&GROUP_KEYS, "a group of lines")?;
+            self.group(&table, outer)?
+        } else {
+            table.only(&LINE_KEYS, "a line")?;
+            self.typed(&table, outer)?
+        };
+        Ok((weight, repeated(&table, block)?))
+    }
+
+    fn typed(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
+        let Some(typed) = table.string(TYPE)? else {
+            return Err(Misread::new(table.at, "nothing is typed here: add `type`, as in { type = \"ls -l\" }"));
+        };
+        let name = table.string(AS)?.map(|name| titled(&name)).transpose()?;
+        self.line(&typed, name, Settings::read(table)?.or(outer))
+    }
+
+    fn group(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
+        let list = table.list(LINES)?.expect("the caller has seen the key");
+        if list.is_empty() {
+            return Err(Misread::new(table.key_at("lines"), "this group is empty: give it lines, as in lines = [\"ls -l\"]"));
+        }
+        self.list(list, &Settings::read(table)?.or(outer))
+    }
+
+    fn choice(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
+        let settings = Settings::read(table)?.or(outer);
+        let list = table.list(CHOOSE)?.expect("the caller has seen the key");
+        if list.is_empty() {
+            let message = format!("there is nothing to choose from: write {}", CHOOSE.example);
+            return Err(Misread::new(table.key_at("choose"), message));
+        }
+        let (mut alternatives, mut most) = (Vec::new(), 0);
+        for value in list {
+            let (weight, block) = self.entry(value, &settings)?;
+            alternatives.push((weight.map_or(1.0, |(_, weight)| weight), block.steps));
+            most = block.most.max(most);
+        }
+        Ok(Block { steps: vec![Step::Choose(alternatives)], most })
+    }
+
+    fn line(&mut self, typed: &Text<'_>, name: Option<String>, settings: Settings) -> Result<Block, Misread> {
+        let text = self.template(typed)?;
+        self.lines += 1;
+        let Settings { think, until, timeout, status } = settings;
+        let name = name.unwrap_or_else(|| first_word(&text));
+        let line = Line { number: self.lines, text, name, think, until, timeout, status };
+        Ok(Block { steps: vec![Step::Line(line)], most: 1 })
+    }
+
+    fn template(&self, typed: &Text<'_>) -> Result<Template, Misread> {
+        let kept = typed.value.strip_suffix('\n').unwrap_or(typed.value);
+        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if let Some(at) = kept.find(control) {
+            let message = "a typed line holds no control characters but tab and newline: leave this one out";
+            return Err(typed.wrong(at, message));
+        }
+        if kept.ends_with('\n') {
+            return Err(typed.wrong_whole("this text ends with empty lines: end it after its last line"));
+        }
+        let text = template::read(kept, self.words).map_err(|misread| typed.place(misread))?;
+        let longest = longest(&text, self.words);
+        if longest < LONGEST_LINE {
+            return Ok(text);
+        }
+        let message = format!(
+            "this line can be {longest} bytes long, and a terminal drops what comes after byte {LONGEST_LINE} of a line: \
+             shorten it, or lay a file into the home with [files] and name it here"
+        );
+        Err(typed.wrong_whole(message))
+    }
+}
+
+/// The most bytes that a template can become.
+fn longest(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usize {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.len(),
+        Part::User | Part::Pass => u32::MAX.ilog10() as usize + 1,
+        Part::Random(list) => words[list].iter().map(String::len).max().unwrap_or(0),
+    };
+    text.0.iter().map(part).sum()
+}
+
+/// What the report calls a line that has no name of its own.
+pub(super) fn first_word(text: &Template) -> String {
+    text.to_string().split_whitespace().next().unwrap_or("(return)").into()
+}
+
+fn weight(table: &Table<'_>) -> Result<Option<(usize, f64)>, Misread> {
+    let Some(weight) = table.number(WEIGHT)? else { return Ok(None) };
+    let at = table.get("weight").map_or(table.at, |value| value.span().start);
+    if weight > 0.0 && weight <= 1e9 {
+        return Ok(Some((table.key_at("weight"), weight)));
+    }
+    Err(Misread::new(at, "a weight is a number over 0 and at most 1000000000, as in weight = 3"))
+}
+
+fn repeated(table: &Table<'_>, block: Block) -> Result<Block, Misread> {
+    let Some(times) = table.whole(REPEAT, 1..1 << 32)? else { return Ok(block) };
+    let at = table.get("repeat").map_or(table.at, |value| value.span().start);
+    let most = block.most.saturating_mul(times);
+    Block { steps: vec![Step::Repeat(times as u32, block.steps)], most }.fits(at)
+}

@@ -1,0 +1,206 @@
+//! Scripts, laws and templates that are drawn: what is printed reads back as the same value.
+
+use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::script::{Law, Line, Part, Script, Step, Template, Until, parse, parse_span, print, print_span};
+use loadgo_core::time::Span;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![0u64..2_000, 0u64..120_000_000_000, 0u64..=36_000_000_000_000_000, (0u64..7200).prop_map(|s| s * 1_000_000_000)]
+        .prop_map(Span)
+}
+
+fn positive() -> impl Strategy<Value = Span> {
+    span().prop_map(|span| Span(span.0.max(1)))
+}
+
+fn simple_law() -> impl Strategy<Value = Law> {
+    prop_oneof![
+        span().prop_map(Law::Fixed),
+        (span(), span()).prop_map(|(a, b)| Law::Uniform(a.min(b), a.max(b))),
+        positive().prop_map(Law::Exponential),
+        (positive(), span()).prop_map(|(mean, deviation)| Law::LogNormal(mean, deviation)),
+        vec(span(), 1..5).prop_map(Law::Empirical),
+    ]
+}
+
+fn law() -> impl Strategy<Value = Law> {
+    let bound = |(law, a, b): (Law, Option<Span>, Option<Span>)| {
+        let (a, b) = (a.unwrap_or(Span::ZERO), b.unwrap_or(Span(u64::MAX)));
+        let (least, most) = (a.min(b), a.max(b));
+        if least == Span::ZERO && most == Span(u64::MAX) { law } else { Law::Bounded(Box::new(law), least, most) }
+    };
+    prop_oneof![Just(Law::None), simple_law(), (simple_law(), option::of(span()), option::of(span())).prop_map(bound)]
+}
+
+/// Pieces of text in which braces, near misses and characters that TOML escapes meet.
+fn text() -> impl Strategy<Value = String> {
+    let pieces = vec![
+        "{",
+        "}",
+        "{{",
+        "}}",
+        "$",
+        "{user}",
+        "{{user}}",
+        "{users}",
+        "{pass}",
+        "{random:w}",
+        "{random:none}",
+        "{random}",
+        "user",
+        "awk '{print $1}'",
+        "${x}",
+        "{1..3}",
+        " ",
+        "\n",
+        "\t",
+        "\"",
+        "'",
+        "\\",
+        "é",
+        "漢",
+        "x",
+        "'''",
+        "\"\"\"",
+        ":",
+    ];
+    prop_oneof![vec(prop::sample::select(pieces), 0..9).prop_map(|pieces| pieces.concat()), "[ -~]{0,30}"]
+}
+
+fn template() -> impl Strategy<Value = Template> {
+    let part = prop_oneof![
+        3 => text().prop_map(Part::Text),
+        1 => Just(Part::User),
+        1 => Just(Part::Pass),
+        1 => Just(Part::Random("w".into())),
+    ];
+    vec(part, 0..6).prop_map(whole).prop_filter(
+        "a text ends before its newline",
+        |template| !matches!(template.0.last(), Some(Part::Text(text)) if text.ends_with('\n')),
+    )
+}
+
+/// Neighbouring texts joined, empty ones dropped; `$` before a placeholder belongs to the shell and is taken away.
+fn whole(parts: Vec<Part>) -> Template {
+    let mut joined: Vec<Part> = Vec::new();
+    for part in parts {
+        match (joined.last_mut(), part) {
+            (_, Part::Text(text)) if text.is_empty() => {}
+            (Some(Part::Text(text)), Part::Text(more)) => text.push_str(&more),
+            (Some(Part::Text(text)), part) => {
+                if text.trim_end_matches('{').ends_with('$') {
+                    text.truncate(text.trim_end_matches(['$', '{']).len());
+                }
+                if text.is_empty() {
+                    joined.pop();
+                }
+                joined.push(part);
+            }
+            (_, part) => joined.push(part),
+        }
+    }
+    Template(joined)
+}
+
+fn until() -> impl Strategy<Value = Until> {
+    let pattern = prop::sample::select(vec![r"\? $", "ready", r#"say "x"'\d+"#, "é+"]);
+    prop_oneof![Just(Until::Mark), pattern.prop_map(|p| Until::Pattern(p.into())), positive().prop_map(Until::Silence)]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-zé\"'\\\\]([ -~é]{0,12}[a-z])?"
+}
+
+fn line() -> impl Strategy<Value = Step> {
+    let status = option::of(vec(any::<u8>(), 1..4));
+    let settings = (option::of(law()), option::of(until()), option::of(positive()), status);
+    (template(), option::of(name()), settings).prop_map(|(text, name, (think, until, timeout, status))| {
+        let word = text.to_string().split_whitespace().next().unwrap_or("(return)").to_string();
+        Step::Line(Line { number: 0, text, name: name.unwrap_or(word), think, until, timeout, status })
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    line().prop_recursive(3, 12, 3, |inner| {
+        let weight = prop_oneof![Just(1.0), 0.001..1000.0, (1u32..9).prop_map(f64::from)];
+        prop_oneof![
+            (1u32..9, vec(inner.clone(), 1..4)).prop_map(|(times, steps)| Step::Repeat(times, steps)),
+            vec((weight, vec(inner, 1..3)), 1..4).prop_map(Step::Choose),
+        ]
+    })
+}
+
+fn numbered(steps: &mut [Step], next: &mut u32) {
+    for step in steps {
+        match step {
+            Step::Line(line) => {
+                *next += 1;
+                line.number = *next;
+            }
+            Step::Repeat(_, steps) => numbered(steps, next),
+            Step::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| numbered(steps, next)),
+        }
+    }
+}
+
+prop_compose! {
+    fn script()(
+        name in name(), login in "[a-z]{1,8}( -[a-z]{1,4})?", logout in prop::sample::select(vec!["exit", "logout", "quit now"]),
+        passes in 1u32.., think in law(), typing in option::of(0.01..1e6), needs in vec("[a-z]{1,6}", 0..3),
+        files in btree_map("[a-zA-Z0-9_.]{1,4}x/[a-z]{1,5}", "[ -~\n\té\"'\\\\]{0,40}", 0..3),
+        env in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[ -~]{0,12}", 0..3),
+        other in vec(text().prop_map(|text| text.replace('\n', "")), 1..4),
+        timeout in positive(), until in until(), mut steps in vec(step(), 1..5),
+    ) -> Script {
+        numbered(&mut steps, &mut 0);
+        let words = BTreeMap::from([("w".to_string(), other)]);
+        let (name, login, logout) = (name, login, logout.to_string());
+        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, words, timeout, until, steps }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_printed_span_reads_back(span in span()) {
+        prop_assert_eq!(parse_span(&print_span(span)), Ok(span));
+    }
+
+    #[test]
+    fn a_printed_law_reads_back(law in law()) {
+        prop_assert_eq!(Law::parse(&law.to_string()), Ok(law));
+    }
+
+    #[test]
+    fn a_printed_script_reads_back(script in script()) {
+        let printed = print(&script);
+        let read = parse(&printed);
+        prop_assert!(read.as_ref() == Ok(&script), "{printed}\n{read:#?}\n{script:#?}");
+    }
+
+    #[test]
+    fn any_text_can_be_typed(text in text()) {
+        prop_assume!(!text.ends_with('\n'));
+        let part = if text.is_empty() { vec![] } else { vec![Part::Text(text.clone())] };
+        let line = Line { number: 1, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
+        let mut script = parse("lines = ['x']").expect("a good script");
+        script.steps = vec![Step::Line(line)];
+        let read = parse(&print(&script)).expect("what is printed is good");
+        let mut typed = String::new();
+        let mut choice = Stream::new(1, 1, Purpose::Choice);
+        read.lines().next().expect("one line").text.fill(7, 2, &read.words, &mut choice, &mut typed);
+        prop_assert_eq!(typed, text);
+    }
+
+    #[test]
+    fn a_bounded_law_keeps_its_bounds(law in simple_law(), a in span(), b in span(), user in 1u32..) {
+        let (least, most) = (a.min(b), a.max(b));
+        let drawn = Law::Bounded(Box::new(law), least, most).draw(&mut Stream::new(3, user, Purpose::Think));
+        prop_assert!(least <= drawn && drawn <= most);
+    }
+}
