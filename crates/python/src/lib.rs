@@ -1,9 +1,15 @@
 //! Python bindings: signatures, conversion, errors; no logic.
+//!
+//! One file for each part; each adds its functions with `register`.
+
+mod errors;
+mod script;
 
 use pyo3::prelude::*;
 
 /// The extension module `loadgo._loadgo`.
 #[pymodule]
 fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    script::register(module)
 }

@@ -1,0 +1,19 @@
+//! The one place where Rust's errors become Python's: the classes of `loadgo/errors.py`, raised by name.
+
+use loadgo_core::script::Mistake;
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+
+/// `loadgo.errors.CLASS(*arguments)`, ready to be raised; Python's own complaint when there is no such class.
+pub fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let made = py.import("loadgo.errors").and_then(|errors| errors.getattr(class)).and_then(|class| class.call1(arguments));
+    match made {
+        Ok(error) => PyErr::from_value(error),
+        Err(complaint) => complaint,
+    }
+}
+
+/// A mistake in a script, as `Mistake(line, column, message)`.
+pub fn mistake(py: Python<'_>, mistake: &Mistake) -> PyErr {
+    raised(py, "Mistake", (mistake.line, mistake.column, mistake.message.as_str()))
+}

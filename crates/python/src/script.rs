@@ -1,0 +1,48 @@
+//! Scripts and the small languages in them, for Python: checked here before anybody logs in.
+
+use crate::errors;
+use loadgo_core::script::{self, Law};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Adds this file's functions to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parse_script, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_think, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_span, module)?)
+}
+
+/// What a script says, checked: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
+///
+/// Raises `loadgo.errors.Mistake` with the place of the first mistake.
+#[pyfunction]
+fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let script = script::parse(text).map_err(|mistake| errors::mistake(py, &mistake))?;
+    let told = PyDict::new(py);
+    told.set_item("name", &script.name)?;
+    told.set_item("login", &script.login)?;
+    told.set_item("passes", script.passes)?;
+    told.set_item("think", script.think.to_string())?;
+    told.set_item("typing", script.typing_chars_per_second)?;
+    told.set_item("needs", &script.needs)?;
+    told.set_item("files", script.files.keys().collect::<Vec<_>>())?;
+    told.set_item("lines", script.lines().map(|line| (line.number, line.name.as_str())).collect::<Vec<_>>())?;
+    Ok(told)
+}
+
+/// A law of think time, such as `uniform(2s, 15s)`, as it is written in full.
+///
+/// Raises `ValueError` with what would be right.
+#[pyfunction]
+fn parse_think(text: &str) -> PyResult<String> {
+    Law::parse(text).map(|law| law.to_string()).map_err(PyValueError::new_err)
+}
+
+/// A span of time, such as `500ms`, in nanoseconds.
+///
+/// Raises `ValueError` with what would be right.
+#[pyfunction]
+fn parse_span(text: &str) -> PyResult<u64> {
+    script::parse_span(text).map(|span| span.0).map_err(PyValueError::new_err)
+}
