@@ -1,0 +1,68 @@
+"""Users' classes of time: thinking, typing, waiting for the system, and the driver's lateness: together, all of it.
+
+A user's time is cut at the prompts. From a prompt to the sending are `think_ns + typing_ns`, of which the driver's
+lateness (`sent_ns - planned_ns`) is its own class; from the sending to the next prompt the user waits. Integers, so
+that the parts are the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Where the users' time went."""
+
+    thinking_ns: int
+    typing_ns: int
+    waiting_ns: int
+    driver_ns: int
+    """Lines that were sent late."""
+
+    @property
+    def total_ns(self) -> int:
+        """All of the users' time."""
+        return self.thinking_ns + self.typing_ns + self.waiting_ns + self.driver_ns
+
+
+def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
+    """`interactions` with `response_ns` (null: not answered), `lateness_ns`, and the classes of each row's time.
+
+    The classes are `thinking_ns`, `typed_ns`, `waiting_ns` and `driver_ns`.
+    A wait that no prompt ended lasts until the user's next prompt, or the end of the session, as far as the records
+    tell.
+    """
+    numbers = ("planned_ns", "sent_ns", "ready_ns", "typing_ns", "think_ns")
+    prompted = pl.col("sent_ns") - pl.col("typing_ns") - pl.col("think_ns")
+    return (
+        _with_session_end(interactions.with_columns(pl.col(*numbers).cast(pl.Int64)), sessions)
+        .with_columns(
+            lateness_ns=(pl.col("sent_ns") - pl.col("planned_ns")).clip(0),
+            response_ns=pl.col("ready_ns") - pl.col("sent_ns"),
+            gap_ns=pl.col("think_ns") + pl.col("typing_ns"),
+            next_prompt_ns=prompted.shift(-1).over("user", order_by="sent_ns"),
+        )
+        .with_columns(
+            driver_ns=pl.min_horizontal("lateness_ns", "gap_ns"),
+            waiting_ns=(pl.coalesce("ready_ns", "next_prompt_ns", "ended_ns", "sent_ns") - pl.col("sent_ns")).clip(0),
+        )
+        .with_columns(typed_ns=pl.min_horizontal(pl.col("typing_ns"), pl.col("gap_ns") - pl.col("driver_ns")))
+        .with_columns(thinking_ns=pl.col("gap_ns") - pl.col("driver_ns") - pl.col("typed_ns"))
+        .drop("gap_ns", "next_prompt_ns", "ended_ns")
+    )
+
+
+def classes_of(rows: pl.DataFrame) -> Classes:
+    """The sums over `rows`, which come from `with_classes`."""
+    thinking, typed, waiting, driver = rows.select(
+        pl.col("thinking_ns", "typed_ns", "waiting_ns", "driver_ns").sum()
+    ).row(0)
+    return Classes(thinking_ns=thinking, typing_ns=typed, waiting_ns=waiting, driver_ns=driver)
+
+
+def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
+    ends = sessions.group_by("user").agg(pl.col("ended_ns").cast(pl.Int64).max())
+    return interactions.join(ends, on="user", how="left", maintain_order="left")

@@ -1,0 +1,105 @@
+"""Little's law as an audit of the records: the users that were there against those that the interactions imply.
+
+Closed load: N = X (R + Z), with X interactions a second, R mean response, Z mean think time with typing and lateness.
+Open load: L = lambda W, with lambda log-ins a second and W the mean length of a session.
+N comes from the table of sessions, X, R and Z from that of interactions. J. D. C. Little, Operations Research 9 (1961),
+page 383.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from loadgo.classes import Classes
+from loadgo.phases import Stretch
+
+TOLERANCE = 0.05
+_EDGE = 0.25
+"""A cycle may be cut at either end of the window; from a quarter of the window on there is nothing to audit."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Little's law over the window of a report."""
+
+    law: Literal["N = X (R + Z)", "L = lambda W"]
+    span_s: float
+    rate_per_s: float
+    """X, or lambda."""
+    response_s: float | None
+    """R: mean wait for the system; None for the open law."""
+    think_s: float | None
+    """Z: thinking, typing and lateness; None for the open law."""
+    stay_s: float | None
+    """W; None for the closed law."""
+    measured: float
+    """Users there, on average, by the sessions."""
+    computed: float
+    """Users that the law asks for."""
+    verdict: Literal["holds", "broken", "too short to tell"]
+
+    @property
+    def discrepancy(self) -> float:
+        """(computed - measured) / measured; infinite when nobody was measured."""
+        return (self.computed - self.measured) / self.measured if self.measured else float("inf")
+
+
+def little_closed(classes: Classes, sessions: pl.DataFrame, stretch: Stretch) -> Audit | None:
+    """The audit of a closed load; None for an empty window."""
+    if stretch.span_ns <= 0 or stretch.counted == 0:
+        return None
+    rate = stretch.counted / (stretch.span_ns / 1e9)
+    response = classes.waiting_ns / stretch.counted / 1e9
+    think = (classes.total_ns - classes.waiting_ns) / stretch.counted / 1e9
+    measured, computed = _present(sessions, "ready_ns", stretch), rate * (response + think)
+    return Audit(
+        law="N = X (R + Z)",
+        span_s=stretch.span_ns / 1e9,
+        rate_per_s=rate,
+        response_s=response,
+        think_s=think,
+        stay_s=None,
+        measured=measured,
+        computed=computed,
+        verdict=_verdict(measured, computed, (response + think) * 1e9 / stretch.span_ns),
+    )
+
+
+def little_open(sessions: pl.DataFrame, stretch: Stretch) -> Audit | None:
+    """The audit of an open load; None when nobody logged in in the window."""
+    begun = sessions.filter(pl.col("started_ns").is_between(stretch.start_ns, stretch.end_ns, closed="left"))
+    if stretch.span_ns <= 0 or begun.is_empty():
+        return None
+    rate = len(begun) / (stretch.span_ns / 1e9)
+    stays = begun["ended_ns"].cast(pl.Int64) - begun["started_ns"].cast(pl.Int64)
+    stay = float(stays.to_numpy().mean()) / 1e9
+    measured = _present(sessions, "started_ns", stretch)
+    return Audit(
+        law="L = lambda W",
+        span_s=stretch.span_ns / 1e9,
+        rate_per_s=rate,
+        response_s=None,
+        think_s=None,
+        stay_s=stay,
+        measured=measured,
+        computed=rate * stay,
+        verdict=_verdict(measured, rate * stay, stay * 1e9 / stretch.span_ns),
+    )
+
+
+def _present(sessions: pl.DataFrame, since: str, stretch: Stretch) -> float:
+    """Users there on average: what each session's time from `since` to its end shares with the window."""
+    there = sessions.filter(pl.col(since).is_not_null())
+    began = np.clip(there[since].cast(pl.Int64).to_numpy(), stretch.start_ns, stretch.end_ns)
+    ended = np.clip(there["ended_ns"].cast(pl.Int64).to_numpy(), stretch.start_ns, stretch.end_ns)
+    return float(np.maximum(ended - began, 0).sum()) / stretch.span_ns
+
+
+def _verdict(measured: float, computed: float, edge: float) -> Literal["holds", "broken", "too short to tell"]:
+    if edge > _EDGE or not measured:
+        return "too short to tell"
+    return "holds" if abs(computed - measured) <= max(TOLERANCE, edge) * measured else "broken"

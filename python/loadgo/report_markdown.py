@@ -1,0 +1,37 @@
+"""The report as Markdown, for an issue or a page."""
+
+from __future__ import annotations
+
+import re
+
+from loadgo import report_words as words
+from loadgo.report_figures import plain
+from loadgo.report_tables import Grid, grids
+from loadgo.summary import Summary
+
+_WIDTH = 120
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+
+
+def markdown_report(summary: Summary) -> str:
+    """GitHub's tables; every sign that could mean something is escaped."""
+    parts = [f"> **{escaped(warning)}**" for warning in words.warnings(summary)]
+    parts += [
+        f"**{escaped(words.answer(summary))}**",
+        escaped(words.title(summary)) + "  \n" + escaped(words.system(summary)),
+    ]
+    parts += [escaped(words.scope(summary))]
+    parts += [f"### {escaped(grid.title)}\n\n{_table(grid.fitting(_WIDTH))}" for grid in grids(summary)]
+    parts += ["\n".join(f"- **{label}**: {escaped(line)}" for label, line in words.fine_print(summary))]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """`text` that Markdown shows as it is."""
+    return _SPECIAL.sub(r"\\\1", plain(text))
+
+
+def _table(grid: Grid) -> str:
+    head = " | ".join(escaped(column.heading) for column in grid.columns)
+    rule = " | ".join([":---"] + ["---:"] * (len(grid.columns) - 1))
+    return "\n".join(f"| {line} |" for line in [head, rule, *(" | ".join(map(escaped, row)) for row in grid.rows())])

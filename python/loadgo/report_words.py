@@ -1,0 +1,290 @@
+"""What a report says in sentences: the answer, the warnings, the audit and the notes; plain text for every format to
+dress.
+"""
+
+from __future__ import annotations
+
+from loadgo.audit import Driver
+from loadgo.bootstrap import FEWEST_USERS
+from loadgo.laws import Audit
+from loadgo.report_figures import duration, money, number, quantile, share
+from loadgo.response import PROBABILITIES, samples_needed
+from loadgo.summary import Command, Summary
+
+
+def title(summary: Summary) -> str:
+    """The run's name and load: `typical user: 20 users, closed load, …`."""
+    return f"{summary.run.name or summary.run.id or 'a run'}: {_people(summary.run.users)}, {load(summary)}"
+
+
+def load(summary: Summary) -> str:
+    """What the users did, in one line."""
+    told = summary.run.load
+    passes = told.get("passes")
+    parts = [
+        f"{summary.run.model} load",
+        f"think {told['think']}" if told.get("think") else "",
+        f"typing {told['typing']}" if told.get("typing") else "",
+        f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
+        f"for {told['duration_s']:g} s" if told.get("duration_s") else "",
+        f"{told['arrivals_per_second']:g} log-ins a second" if told.get("arrivals_per_second") else "",
+        f"seed {told['seed']}" if "seed" in told else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def system(summary: Summary) -> str:
+    """The machine, in one line."""
+    told = summary.run.system
+    memory, processors = told.get("memory_bytes"), told.get("processors")
+    parts = [
+        str(told.get("hostname") or told.get("name") or "an unnamed system"),
+        str(told.get("distribution", "")),
+        f"kernel {told['kernel']}" if told.get("kernel") else "",
+        f"{processors} processor{'s' if processors != 1 else ''}" if processors else "",
+        str(told.get("processor", "")),
+        f"{memory / 1e9:.1f} GB" if memory else "",
+        summary.run.started[:19].replace("T", " "),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def answer(summary: Summary) -> str:
+    """The finding in one to three sentences."""
+    if not summary.everything.response.count:
+        return _nothing(summary)
+    return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
+
+
+def warnings(summary: Summary) -> list[str]:
+    """What makes the whole report doubtful, each with what to do; empty for a good run."""
+    found = [f"INVALID: {reason}" for reason in _driver_faults(summary.driver)]
+    if not summary.run.finished:
+        found.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
+    elif summary.run.outcome not in ("", "done"):
+        found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    if summary.audit is not None and summary.audit.verdict == "broken":
+        found.append(
+            "The records contradict themselves: Little's law does not hold (see the audit). "
+            "Trust no figure before that is explained."
+        )
+    return found
+
+
+def fine_print(summary: Summary) -> list[tuple[str, str]]:
+    """What follows the tables: a label and a sentence each; the same label may come twice."""
+    lines = [
+        ("Processors", _resolution(summary)),
+        ("Driver", _driver(summary)),
+        ("Audit", "There is nothing to audit." if summary.audit is None else _little(summary.audit)),
+        ("Cost", _tariff(summary)),
+        ("Sessions", _people_there(summary)),
+        *(("Lost", line) for line in _losses(summary)),
+        *(("Note", line) for line in _legend(summary)),
+    ]
+    return [(label, line) for label, line in lines if line]
+
+
+def _losses(summary: Summary) -> list[str]:
+    """What the records do not hold: always at least one line."""
+    found = [f"{number(loss.count)} {loss.what} lost: {loss.reason}" for loss in summary.losses]
+    return found or ["Nothing."]
+
+
+def _people_there(summary: Summary) -> str:
+    """How the sessions ended, in one line."""
+    ended = summary.sessions
+    parts = [
+        (ended.done, "logged out"),
+        (ended.died, "died"),
+        (ended.refused, "refused at log-in"),
+        (ended.stopped, "stopped by the run's end"),
+    ]
+    told = ", ".join(f"{number(count)} {what}" for count, what in parts if count)
+    return f"{told}." if told else "none is recorded."
+
+
+def scope(summary: Summary) -> str:
+    """Which interactions the figures are of."""
+    stretch = summary.stretch
+    if stretch.name == "all":
+        return f"Figures are of all {number(stretch.counted)} interactions, warm-up and ramp-down with them."
+    left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"
+    steady = f"the {number(stretch.counted)} interactions of the steady phase ({duration(stretch.span_ns)})"
+    return f"Figures are of {steady}; {left_out}."
+
+
+def _driver(summary: Summary) -> str:
+    """The driver's verdict on itself, in one line."""
+    told = summary.driver
+    if told.lateness_p99_ns is None:
+        return "It sent nothing."
+    times = (told.lateness_p50_ns, told.lateness_p99_ns, told.lateness_max_ns)
+    late = " / ".join(duration(time) for time in times)
+    parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(told.lateness_limit_ns)})"]
+    if told.host_share is not None:
+        parts.append(f"{share(told.host_share)} of the host (at most {share(told.host_share_limit)})")
+    if told.scheduling:
+        parts.append(f"scheduling {told.scheduling}")
+    return f"{'Good' if told.valid else 'NOT GOOD'}: {', '.join(parts)}."
+
+
+def account(summary: Summary) -> list[tuple[str, int | None]]:
+    """Who used the busy time, line by line, in nanoseconds."""
+    if summary.total_time is None:
+        return []
+    told = summary.total_time.account
+    lines = [
+        ("users", told.users_ns),
+        ("driver", told.driver_ns),
+        ("meters", told.meters_ns),
+        ("unattributed", told.unattributed_ns),
+    ]
+    return [*lines, ("busy", told.busy_ns)]
+
+
+def _resolution(summary: Summary) -> str:
+    """What the account's lines mean, and how fine they are."""
+    if summary.total_time is None:
+        return ""
+    told = summary.total_time.account
+    meaning = (
+        "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
+    )
+    return (
+        f"{meaning}; the kernel counts in ticks, ± {duration(told.resolution_ns)} here."
+        if told.resolution_ns
+        else f"{meaning}."
+    )
+
+
+def _tariff(summary: Summary) -> str:
+    """The tariff, in one line."""
+    told, cost = summary.cost.tariff, summary.cost
+    shift = f", shift {told.shift}" if told.shift else ""
+    rate = f"{told.currency}{told.cpu_hour:g} a CPU hour{' and hour of paging wait' if told.paging_wait_hour else ''}"
+    if cost.user_hour is None:
+        return f"Not to be had, since what is charged for was not measured ({told.title}{shift}: {rate})."
+    hour = money(cost.user_hour, told.currency)
+    return f"A user's hour is {hour} at {rate} ({told.title}{shift}; {told.source})."
+
+
+def _legend(summary: Summary) -> list[str]:
+    """The foot of the tables: what a dash, `few` and `never` mean, and every note."""
+    rule = ", ".join(f"p{100 * p:g} from {samples_needed(p)}" for p in PROBABILITIES)
+    rows = [*summary.commands, summary.everything]
+    if not summary.everything.response.count:
+        return list(summary.notes)
+    lines = [
+        "Intervals hold the quantile in about 95 of 100 runs, by drawing the users again; "
+        f"from fewer than {FEWEST_USERS} users there is none."
+    ]
+    if any(found.state == "too few samples" for row in rows for found in row.response.quantiles):
+        lines.append(f"few: too few samples, since a quantile is given {rule} samples on.")
+    if any(found.state == "never" for row in rows for found in row.response.quantiles):
+        lines.append("never: so many lines were never answered that this quantile has no time.")
+    if any(_unmeasured(row) for row in rows):
+        lines.append("–: not measured, which is not zero.")
+    return [*lines, *summary.notes]
+
+
+def _people(count: int) -> str:
+    return f"{number(count)} user{'s' if count != 1 else ''}"
+
+
+def _nothing(summary: Summary) -> str:
+    if summary.sessions.users and summary.sessions.refused == summary.sessions.users:
+        return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
+    if summary.sessions.users and summary.sessions.died == summary.sessions.users:
+        return f"Nobody was served: all {number(summary.sessions.users)} sessions died before a line was answered."
+    return "Nobody typed a line: there is nothing to report."
+
+
+def _served(summary: Summary) -> str:
+    everything, ended = summary.everything, summary.sessions
+    who = _people(max(ended.users, summary.run.users if not ended.users else 0))
+    missed = [
+        (ended.refused, "was refused at log-in", "were refused at log-in"),
+        (ended.died, "session died", "sessions died"),
+        (everything.outcomes.timeouts, "line timed out", "lines timed out"),
+        (everything.outcomes.failed, "line failed", "lines failed"),
+        (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
+    ]
+    told = [f"{number(count)} {one if count == 1 else many}" for count, one, many in missed if count]
+    good = not (ended.refused or ended.died or everything.outcomes.errors)
+    verdict = (
+        f"{'everyone was' if good else 'not everyone was well'} served{': ' + ', '.join(told) + ';' if told else ':'}"
+    )
+    return f"{who}; {verdict} {_slowest(summary)}"
+
+
+def _slowest(summary: Summary) -> str:
+    name = "p90" if _has(summary.everything, "p90") else "p50"
+    whole = f"{name} {quantile(summary.everything.response.quantile(name))} over all commands"
+    if not _has(summary.everything, name):
+        return f"response times of {number(summary.everything.response.count)} interaction are too few for a quantile."
+    rows = [row for row in summary.commands if _has(row, name)]
+    if len(rows) < 2:
+        return f"{whole}."
+    slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
+    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest command, and {whole}."
+
+
+def _has(row: Command, name: str) -> bool:
+    return row.response.quantile(name).state != "too few samples"
+
+
+def _throughput(summary: Summary) -> str:
+    if summary.stretch.span_ns <= 0:
+        return ""
+    rate = summary.stretch.counted / (summary.stretch.span_ns / 1e9)
+    busy = "" if summary.total_time is None else f"; the processors were {share(summary.total_time.busy_share)} busy"
+    return f"{number(rate)} interactions a second{busy}."
+
+
+def _driver_faults(told: Driver) -> list[str]:
+    faults = []
+    if told.late:
+        faults.append(
+            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(told.lateness_p99_ns)} late "
+            f"({duration(told.lateness_limit_ns)} is allowed). Run with fewer users, give the driver SCHED_FIFO or a "
+            "processor of its own (see `loadgo doctor`), or drive from another machine."
+        )
+    if told.greedy:
+        faults.append(
+            f"the driver took {share(told.host_share)} of the host that it measures "
+            f"({share(told.host_share_limit)} is allowed). Run with fewer users or longer think times, or drive from another machine over ssh."
+        )
+    return faults
+
+
+def _little(told: Audit) -> str:
+    there = f"{digits_of(told.computed)} users computed, {digits_of(told.measured)} there"
+    verdict = {
+        "holds": f"holds within {share(abs(told.discrepancy))}",
+        "broken": f"BROKEN by {share(abs(told.discrepancy))}",
+        "too short to tell": "the window is too short beside an interaction's cycle to tell",
+    }[told.verdict]
+    if told.law == "L = lambda W":
+        terms = f"L = λW = {number(told.rate_per_s)}/s × {duration((told.stay_s or 0) * 1e9)}"
+    else:
+        response, think = duration((told.response_s or 0) * 1e9), duration((told.think_s or 0) * 1e9)
+        terms = f"N = X(R + Z) = {number(told.rate_per_s)}/s × ({response} + {think})"
+    return f"Little's law, {terms}: {there}; {verdict}."
+
+
+def digits_of(value: float) -> str:
+    """A mean number of users, to one decimal."""
+    return f"{value:,.1f}"
+
+
+def _unmeasured(row: Command) -> bool:
+    told = row.usage
+    return None in (
+        told.cpu_user_ns,
+        told.ready_wait_ns,
+        told.paging_wait_ns,
+        told.io_wait_ns,
+        told.faults_major,
+        row.cost,
+    )

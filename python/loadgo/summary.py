@@ -1,0 +1,183 @@
+"""A run, summed up: every figure that a report prints, computed once and formatted nowhere here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from loadgo.audit import Driver, Loss, Sessions, driver_of, losses_of, sessions_of
+from loadgo.bootstrap import FEWEST_USERS, Draws, Floats, Integers, draw_users
+from loadgo.classes import Classes, classes_of, with_classes
+from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, load_tariff
+from loadgo.laws import Audit, little_closed, little_open
+from loadgo.phases import Stretch, interactions_in, stretch_of
+from loadgo.response import Response, responses
+from loadgo.total_time import TotalTime, total_time_of
+from loadgo.usage import Outcomes, Usage, outcomes_of, usage_of
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run, from `run.toml`; empty text where that is silent."""
+
+    id: str
+    name: str
+    model: str
+    """`closed` or `open`."""
+    users: int
+    """As asked for."""
+    started: str
+    wall_s: float | None
+    finished: bool
+    outcome: str
+    system: Mapping[str, Any]
+    """The machine: the table `system` of `run.toml`."""
+    load: Mapping[str, Any]
+    """What the users did: the table `load` of `run.toml`."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One row of the report: all interactions with one command."""
+
+    name: str
+    response: Response
+    usage: Usage
+    outcomes: Outcomes
+    cost: float | None
+    """The mean cost of one interaction; None when not measured."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a report says."""
+
+    run: Run
+    stretch: Stretch
+    commands: tuple[Command, ...]
+    """In the order of the script."""
+    everything: Command
+    """All commands together, named `all`."""
+    classes: Classes
+    total_time: TotalTime | None
+    audit: Audit | None
+    driver: Driver
+    sessions: Sessions
+    losses: tuple[Loss, ...]
+    cost: Cost
+    notes: tuple[str, ...]
+    """What was not measured and why, and what the figures leave out."""
+
+    def command(self, name: str) -> Command:
+        """The row called `name`; `KeyError` when nobody typed it."""
+        for command in self.commands:
+            if command.name == name:
+                return command
+        raise KeyError(name)
+
+
+def summarize(
+    tables: Tables, *, tariff: Tariff | str = "default", phases: str = "steady", target: float | None = None
+) -> Summary:
+    """Sums up a run: `phases` is `steady` or `all`; beside `target`, a response time in seconds, lateness must be small.
+
+    Raises `ValueError` for an unknown tariff or phase. A run without interactions gives a summary that says so.
+    """
+    priced = tariff if isinstance(tariff, Tariff) else load_tariff(tariff)
+    stretch = stretch_of(tables, phases)
+    measured = with_classes(tables.interactions, tables.sessions)
+    rows = interactions_in(measured, stretch)
+    classes = classes_of(rows)
+    total = total_time_of(tables, stretch)
+    run = _run(tables)
+    commands, everything = _commands(rows, priced)
+    audit = little_open if run.model == "open" else None
+    return Summary(
+        run=run,
+        stretch=stretch,
+        commands=commands,
+        everything=everything,
+        classes=classes,
+        total_time=total,
+        audit=audit(tables.sessions, stretch) if audit else little_closed(classes, tables.sessions, stretch),
+        driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
+        sessions=sessions_of(tables.sessions),
+        losses=losses_of(tables.lost),
+        cost=cost_of(everything.usage, len(rows), classes, priced),
+        notes=_notes(tables, stretch, everything, total),
+    )
+
+
+def _commands(rows: pl.DataFrame, tariff: Tariff) -> tuple[tuple[Command, ...], Command]:
+    """A row for each command, and one for all."""
+    users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
+    user_count = int(users.max()) + 1 if len(rows) else 0
+    draws = draw_users(user_count) if user_count >= FEWEST_USERS else None
+    unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
+    values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
+    names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
+    places = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
+    commands = []
+    for name, index in places.select("command", "row").iter_rows():
+        at = np.asarray(index, dtype=np.int64)
+        commands.append(_command(str(name), rows[at], (values[at], users[at], draws), tariff))
+    return tuple(commands), _command("all", rows, (values, users, draws), tariff)
+
+
+def _command(name: str, rows: pl.DataFrame, sample: tuple[Floats, Integers, Draws | None], tariff: Tariff) -> Command:
+    usage = usage_of(rows)
+    return Command(
+        name=name,
+        response=responses(*sample),
+        usage=usage,
+        outcomes=outcomes_of(rows),
+        cost=interaction_cost(usage, tariff),
+    )
+
+
+def _run(tables: Tables) -> Run:
+    told = tables.conditions
+    load, system = told.get("load", {}), told.get("system", {})
+    return Run(
+        id=str(told.get("id", "")),
+        name=str(told.get("name", "")),
+        model=str(load.get("model", "closed")),
+        users=int(load.get("users", tables.sessions["user"].n_unique())),
+        started=str(told.get("started", "")),
+        wall_s=told.get("wall_s"),
+        finished=bool(told.get("finished", False)),
+        outcome=str(told.get("outcome", "")),
+        system=system,
+        load=load,
+    )
+
+
+def _notes(tables: Tables, stretch: Stretch, everything: Command, total: TotalTime | None) -> tuple[str, ...]:
+    usage = tables.conditions.get("usage", {})
+    sampled = int(usage.get("every", 1))
+    notes = [stretch.note] if stretch.note else []
+    unanswered = everything.response.count - everything.response.answered
+    if unanswered:
+        notes.append(
+            f"{unanswered} lines were never answered: they rank last in the quantiles, and are in no mean or maximum."
+        )
+    if stretch.extrapolated:
+        notes.append(
+            f"{stretch.extrapolated} interactions are extrapolated for users that died: they are in no figure."
+        )
+    if sampled > 1:
+        notes.append(
+            f"Usage was read at every {sampled}th interaction of a user: "
+            f"means are of {everything.usage.measured} interactions."
+        )
+    if total is None:
+        notes.append("The processors' time was not measured.")
+    notes.extend(str(note) for note in usage.get("notes", []))
+    return tuple(notes)

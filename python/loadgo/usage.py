@@ -1,0 +1,78 @@
+"""What an interaction used: means over the interactions that were measured, and how each interaction ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+MEASURED = (
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "faults_minor",
+    "faults_major",
+    "ready_wait_ns",
+    "paging_wait_ns",
+    "io_wait_ns",
+    "bytes_out",
+)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The mean use of one interaction; None is not measured."""
+
+    measured: int
+    """Interactions with processor time in their record."""
+    cpu_user_ns: float | None
+    cpu_system_ns: float | None
+    faults_minor: float | None
+    faults_major: float | None
+    ready_wait_ns: float | None
+    """Ready to run, waiting for a processor."""
+    paging_wait_ns: float | None
+    io_wait_ns: float | None
+    bytes_out: float | None
+
+    @property
+    def cpu_ns(self) -> float | None:
+        """User and system time together."""
+        if self.cpu_user_ns is None or self.cpu_system_ns is None:
+            return None
+        return self.cpu_user_ns + self.cpu_system_ns
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How many interactions ended how."""
+
+    ok: int
+    failed: int
+    """An exit status that the script does not accept."""
+    timeouts: int
+    died: int
+    unconfirmed: int
+    """Only silence said that the system was ready."""
+
+    @property
+    def errors(self) -> int:
+        """Failed, timed out or died."""
+        return self.failed + self.timeouts + self.died
+
+
+def usage_of(rows: pl.DataFrame) -> Usage:
+    """The mean use of an interaction of `rows` (columns as in `interactions`)."""
+    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in MEASURED).row(0, named=True)
+    return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
+
+
+def outcomes_of(rows: pl.DataFrame) -> Outcomes:
+    """How the interactions of `rows` ended."""
+    counts = dict(rows.group_by(pl.col("outcome").cast(pl.String)).len().rows())
+    return Outcomes(
+        ok=counts.get("ok", 0),
+        failed=counts.get("failed", 0),
+        timeouts=counts.get("timeout", 0),
+        died=counts.get("died", 0),
+        unconfirmed=counts.get("unconfirmed", 0),
+    )
