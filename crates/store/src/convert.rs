@@ -1,0 +1,117 @@
+//! Streams become Parquet when a run ends: row group by row group, so that a run of any size takes little memory.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use arrow_schema::DataType;
+use loadgo_core::record::Lost;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+
+use crate::folder::neighbour;
+use crate::follow::each_batch;
+use crate::{Error, Folder, Result, Table};
+
+/// Rows of a row group.
+const GROUP: usize = 1 << 17;
+
+/// Ends `folder`'s run: Parquet beside the streams, then `run.toml` as `run_toml` with what is `unwritten`, then the streams go.
+///
+/// Errors: the system's refusal, a full disk above all. The streams are kept then, and are as good to read.
+pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[Lost]) -> Result<()> {
+    let converted = convert(folder);
+    folder.write_run_toml(&format!("{run_toml}{}", told(unwritten)))?;
+    converted?;
+    for table in Table::ALL {
+        remove(&folder.stream(table))?;
+    }
+    Ok(())
+}
+
+/// Completes the folder of a run that was killed: its whole batches become Parquet, `outcome` becomes `"killed"`, and
+/// `finished` stays false.
+///
+/// Errors: [`Error::Running`] when its writer still lives; those of [`finish`].
+pub fn complete(folder: &Folder) -> Result<()> {
+    let path = folder.run_toml();
+    for table in Table::ALL {
+        nobody_writes(folder, table)?;
+    }
+    let text = fs::read_to_string(&path).map_err(Error::refused("read", &path))?;
+    let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
+    run.insert("outcome".into(), "killed".into());
+    run.insert("finished".into(), false.into());
+    let text = toml::to_string(&run).map_err(|error| Error::damaged(&path)(error.to_string()))?;
+    finish(folder, &text, &[])
+}
+
+fn nobody_writes(folder: &Folder, table: Table) -> Result<()> {
+    let path = folder.stream(table);
+    match File::open(&path) {
+        Ok(file) => file.try_lock_shared().map_err(|_| Error::Running(folder.dir().into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::refused("read", &path)(error)),
+    }
+}
+
+/// Converts every stream; all or none of the Parquet files appear under their own names.
+fn convert(folder: &Folder) -> Result<()> {
+    let streamed = || Table::ALL.into_iter().filter(|table| folder.stream(*table).exists());
+    for table in streamed() {
+        let part = neighbour(&folder.parquet(table));
+        if let Err(error) = convert_table(&folder.stream(table), &part, table) {
+            for table in Table::ALL {
+                let _ = fs::remove_file(neighbour(&folder.parquet(table)));
+            }
+            return Err(error);
+        }
+    }
+    for table in streamed() {
+        let path = folder.parquet(table);
+        fs::rename(neighbour(&path), &path).map_err(Error::refused("name", &path))?;
+    }
+    Ok(())
+}
+
+fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<()> {
+    let file = File::create(parquet).map_err(Error::refused("write", parquet))?;
+    let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
+    let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
+    each_batch(stream, |batch| writer.write(&batch).map_err(io::Error::from))?;
+    let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
+    written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))
+}
+
+/// Words as dictionary pages; numbers as differences, which are small where times follow each other.
+fn properties(table: Table) -> WriterProperties {
+    let mut properties =
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(GROUP));
+    for field in table.schema().fields() {
+        if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64) {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    properties.build()
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::refused("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The losses that only `run.toml` can hold, as its `[[lost]]`.
+fn told(unwritten: &[Lost]) -> String {
+    let entry = |lost: &Lost| {
+        let reason = toml::Value::from(lost.reason.as_str());
+        format!("\n[[lost]]\nat_ns = {}\nwhat = \"{}\"\ncount = {}\nreason = {reason}\n", lost.at.0, lost.what, lost.count)
+    };
+    unwritten.iter().map(entry).collect()
+}

@@ -1,0 +1,69 @@
+//! What can go wrong with a run folder, in words and with the remedy.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// A run folder could not be made, written or read.
+#[derive(Debug)]
+pub enum Error {
+    /// There is a run in this folder already.
+    Exists(PathBuf),
+    /// The folder holds no run, or one of another format.
+    NotARun(PathBuf, String),
+    /// The folder's run is still being written by another process.
+    Running(PathBuf),
+    /// The system refused; what was being done to which file.
+    Refused(&'static str, PathBuf, io::Error),
+    /// A file does not hold what it should.
+    Damaged(PathBuf, String),
+}
+
+impl Error {
+    /// The system's refusal of `doing` something (`"create"`, `"write"`, …) to `path`.
+    pub(crate) fn refused(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Refused(doing, path.to_path_buf(), source)
+    }
+
+    /// A file that cannot be understood, with the reader's words.
+    pub(crate) fn damaged(path: &Path) -> impl Fn(String) -> Error {
+        move |reason| Error::Damaged(path.to_path_buf(), reason)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Exists(dir) => {
+                write!(f, "{} holds a run already: name another folder, or remove this one", dir.display())
+            }
+            Error::NotARun(dir, reason) => write!(f, "{} is not a run's folder: {reason}", dir.display()),
+            Error::Running(dir) => write!(f, "the run in {} has not ended: wait for it, or stop it", dir.display()),
+            Error::Refused(doing, path, source) => {
+                write!(f, "cannot {doing} {}: {source}; {}", path.display(), remedy(source.kind()))
+            }
+            Error::Damaged(path, reason) => write!(f, "{} is damaged: {reason}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Refused(_, _, source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// What a person does about a refusal.
+fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with --out",
+        io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with --out",
+        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with --out, or have this one opened to you",
+        io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with --out",
+        io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with --out",
+        io::ErrorKind::NotFound => "look at the path",
+        _ => "look at the disk and the path, or put the run elsewhere with --out",
+    }
+}

@@ -1,0 +1,83 @@
+//! A run's folder and the files in it.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result, Table};
+
+/// A folder that holds one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    dir: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder `dir`, parents too, and lays `run_toml` into it as `run.toml`.
+    ///
+    /// Errors: [`Error::Exists`] when a run is there already; the system's refusal of writing there.
+    pub fn create(dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
+        let folder = Folder { dir: dir.into() };
+        fs::create_dir_all(&folder.dir).map_err(Error::refused("create the folder", &folder.dir))?;
+        if folder.run_toml().exists() || Table::ALL.iter().any(|table| folder.stream(*table).exists()) {
+            return Err(Error::Exists(folder.dir));
+        }
+        folder.write_run_toml(run_toml)?;
+        Ok(folder)
+    }
+
+    /// The folder `dir`, which holds a run.
+    ///
+    /// Errors: [`Error::NotARun`] when there is no `run.toml`.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Folder> {
+        let folder = Folder { dir: dir.into() };
+        match folder.run_toml().is_file() {
+            true => Ok(folder),
+            false => Err(Error::NotARun(folder.dir, "there is no run.toml in it".into())),
+        }
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The path of `run.toml`.
+    pub fn run_toml(&self) -> PathBuf {
+        self.dir.join("run.toml")
+    }
+
+    /// The path of `table`'s stream.
+    pub fn stream(&self, table: Table) -> PathBuf {
+        self.dir.join(format!("{}.arrows", table.name()))
+    }
+
+    /// The path of `table`'s Parquet file.
+    pub fn parquet(&self, table: Table) -> PathBuf {
+        self.dir.join(format!("{}.parquet", table.name()))
+    }
+
+    /// Replaces `run.toml` as a whole: a reader sees the old one or the new one, never a part.
+    pub fn write_run_toml(&self, text: &str) -> Result<()> {
+        write_whole(&self.run_toml(), text.as_bytes())
+    }
+}
+
+/// Writes `bytes` to `path` by way of a neighbour that is renamed when it is on the disk.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let neighbour = neighbour(path);
+    let written = File::create(&neighbour)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&neighbour, path));
+    written.map_err(|source| {
+        let _ = fs::remove_file(&neighbour);
+        Error::refused("write", path)(source)
+    })
+}
+
+/// The name under which `path` is written until it is whole.
+pub(crate) fn neighbour(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}

@@ -1,0 +1,163 @@
+//! A recording: the driver's front, a sampler's handle, and the thread that writes behind them.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use loadgo_core::record::Lost;
+
+use crate::rows::{Front, Rows};
+use crate::sample::{ProcessRow, TimeRow};
+use crate::writer::Writer;
+use crate::{Error, Folder, Result};
+
+/// Rows reach their file this long after they came, at the most: a killed run loses no more.
+const PERIOD: Duration = Duration::from_millis(400);
+
+/// What the driver does when the writer is far behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Goes on, and the row is counted as lost: people at a live host do not wait for a disk.
+    Lose,
+    /// Waits: on a simulated machine time stands still meanwhile.
+    Wait,
+}
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recording {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<(Folder, Vec<Lost>, u64)>,
+    sampled: Arc<Mutex<Rows>>,
+    tid: u32,
+}
+
+impl Recording {
+    /// Begins to record into `folder`; the [`Front`] is for the driver.
+    ///
+    /// Errors: the system's refusal of making the streams or the thread, before anything is recorded.
+    pub fn start(folder: Folder, when_full: WhenFull) -> Result<(Front, Recording)> {
+        let dir = folder.dir().to_path_buf();
+        let writer = Writer::create(folder)?;
+        let (stop, driven, sampled) = (Arc::default(), Arc::default(), Arc::default());
+        let back = Back { writer, stop: Arc::clone(&stop), driven: Arc::clone(&driven), sampled: Arc::clone(&sampled) };
+        let (tell, told) = mpsc::channel();
+        let begin = move || {
+            let _ = tell.send(own_tid());
+            back.run()
+        };
+        let thread = thread::Builder::new().name("loadgo-writer".into()).spawn(begin);
+        let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
+        let tid = told.recv().expect("the writer's thread tells its number first");
+        let front = Front::new(driven, thread.thread().clone(), when_full);
+        Ok((front, Recording { stop, thread, sampled, tid }))
+    }
+
+    /// The writing thread's number, by which the kernel accounts for it.
+    pub fn tid(&self) -> u32 {
+        self.tid
+    }
+
+    /// A handle for a thread that samples.
+    pub fn sampler(&self) -> Sampler {
+        Sampler { rows: Arc::clone(&self.sampled) }
+    }
+
+    /// Ends the recording when the [`Front`] has been dropped: all rows are on the disk then, or counted in what comes back.
+    pub fn stop(self) -> Stopped {
+        self.stop.store(true, Ordering::Release);
+        self.thread.thread().unpark();
+        let (folder, unwritten, interactions) = self.thread.join().expect("the writer's thread does not panic");
+        Stopped { folder, unwritten, interactions }
+    }
+}
+
+/// What a recording leaves.
+#[derive(Debug)]
+pub struct Stopped {
+    /// Where its streams are.
+    pub folder: Folder,
+    /// What not even `lost` could hold, to be told in `run.toml`.
+    pub unwritten: Vec<Lost>,
+    /// How many interactions are on the disk.
+    pub interactions: u64,
+}
+
+/// Brings a sampler's rows to the writer; it may wait for a moment.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    rows: Arc<Mutex<Rows>>,
+}
+
+/// So many sampled rows of a table may wait for the writer.
+const SAMPLES: usize = 1 << 16;
+
+impl Sampler {
+    /// Records total time.
+    pub fn time(&self, rows: &[TimeRow]) {
+        self.with(|waiting| {
+            if waiting.time.len() < SAMPLES {
+                waiting.time.extend_from_slice(rows);
+            }
+        });
+    }
+
+    /// Records who used the processors.
+    pub fn processes(&self, rows: &[ProcessRow]) {
+        self.with(|waiting| {
+            if waiting.processes.len() < SAMPLES {
+                waiting.processes.extend_from_slice(rows);
+            }
+        });
+    }
+
+    /// Records a loss.
+    pub fn lost(&self, row: Lost) {
+        self.with(|waiting| waiting.lost.push(row));
+    }
+
+    fn with(&self, put: impl FnOnce(&mut Rows)) {
+        put(&mut self.rows.lock().expect("nobody panics with these rows in hand"));
+    }
+}
+
+/// The writing thread's side.
+struct Back {
+    writer: Writer,
+    stop: Arc<AtomicBool>,
+    driven: Arc<Mutex<Rows>>,
+    sampled: Arc<Mutex<Rows>>,
+}
+
+impl Back {
+    fn run(mut self) -> (Folder, Vec<Lost>, u64) {
+        let mut rows = Rows::default();
+        loop {
+            let last = self.stop.load(Ordering::Acquire);
+            take(&self.driven, &mut rows);
+            self.writer.write(&mut rows);
+            take(&self.sampled, &mut rows);
+            self.writer.write(&mut rows);
+            if last {
+                break;
+            }
+            thread::park_timeout(PERIOD);
+        }
+        let interactions = self.writer.interactions();
+        let (folder, unwritten) = self.writer.end();
+        (folder, unwritten, interactions)
+    }
+}
+
+/// Exchanges `rows`, which are empty but keep their memory, for those that wait.
+fn take(waiting: &Mutex<Rows>, rows: &mut Rows) {
+    std::mem::swap(rows, &mut waiting.lock().expect("nobody panics with these rows in hand"));
+}
+
+/// The calling thread's number, as /proc tells it; 0 where there is no /proc.
+fn own_tid() -> u32 {
+    let link = std::fs::read_link(Path::new("/proc/thread-self")).unwrap_or_default();
+    link.file_name().and_then(|tid| tid.to_str()?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,248 @@
+//! Rows between the driver's thread and the writer's: packed, interned, and handed over without ever waiting.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, TryLockError};
+use std::thread::Thread;
+use std::time::Duration;
+
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::time::Instant;
+
+use crate::record::WhenFull;
+use crate::sample::{ProcessRow, TimeRow};
+
+/// So many interactions may wait for the writer: 36 MB, two seconds at 130,000 a second.
+pub(crate) const ROOM: usize = 1 << 18;
+
+/// From so many on the writer is woken before its time.
+const ENOUGH: usize = ROOM / 4;
+
+/// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
+#[derive(Clone, Copy, Debug)]
+pub struct Packed {
+    pub user: u32,
+    pub pass: u32,
+    pub line: u32,
+    pub command: u32,
+    pub planned_ns: u64,
+    pub sent_ns: u64,
+    pub first_output_ns: u64,
+    pub ready_ns: u64,
+    pub typing_ns: u64,
+    pub think_ns: u64,
+    pub cpu_user_ns: u64,
+    pub cpu_system_ns: u64,
+    pub faults_minor: u64,
+    pub faults_major: u64,
+    pub ready_wait_ns: u64,
+    pub paging_wait_ns: u64,
+    pub io_wait_ns: u64,
+    pub bytes_out: u64,
+    pub exit_status: Option<u8>,
+    pub outcome: Outcome,
+    pub phase: Phase,
+}
+
+/// What no count of nanoseconds, faults or bytes reaches: 584 years.
+const NOT_MEASURED: u64 = u64::MAX;
+
+/// The value that [`Packed`] holds, or `None` when it was not measured.
+pub fn measured(value: u64) -> Option<u64> {
+    (value != NOT_MEASURED).then_some(value)
+}
+
+fn packed(row: &Interaction<'_>, command: u32) -> Packed {
+    let count = |value: Option<u64>| value.unwrap_or(NOT_MEASURED);
+    let instant = |value: Option<Instant>| value.map_or(NOT_MEASURED, |at| at.0);
+    Packed {
+        user: row.user,
+        pass: row.pass,
+        line: row.line,
+        command,
+        planned_ns: row.planned.0,
+        sent_ns: row.sent.0,
+        first_output_ns: instant(row.first_output),
+        ready_ns: instant(row.ready),
+        typing_ns: row.typing_ns,
+        think_ns: row.think_ns,
+        cpu_user_ns: count(row.usage.cpu_user_ns),
+        cpu_system_ns: count(row.usage.cpu_system_ns),
+        faults_minor: count(row.usage.faults_minor),
+        faults_major: count(row.usage.faults_major),
+        ready_wait_ns: count(row.usage.ready_wait_ns),
+        paging_wait_ns: count(row.usage.paging_wait_ns),
+        io_wait_ns: count(row.usage.io_wait_ns),
+        bytes_out: row.bytes_out,
+        exit_status: row.exit_status,
+        outcome: row.outcome,
+        phase: row.phase,
+    }
+}
+
+/// Rows of all tables, on their way to the writer.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Commands that appear for the first time; their place among all of them is their number in [`Packed`].
+    pub commands: Vec<Arc<str>>,
+    pub interactions: Vec<Packed>,
+    pub sessions: Vec<Session>,
+    pub time: Vec<TimeRow>,
+    pub processes: Vec<ProcessRow>,
+    pub lost: Vec<Lost>,
+    pub phases: Vec<(Phase, Instant)>,
+    /// Interactions for which there was no room, and when the first of them was sent.
+    pub dropped: Option<(u64, Instant)>,
+}
+
+impl Rows {
+    /// Moves all rows of `other` behind these.
+    pub fn append(&mut self, other: &mut Rows) {
+        self.commands.append(&mut other.commands);
+        self.interactions.append(&mut other.interactions);
+        self.sessions.append(&mut other.sessions);
+        self.time.append(&mut other.time);
+        self.processes.append(&mut other.processes);
+        self.lost.append(&mut other.lost);
+        self.phases.append(&mut other.phases);
+        if let Some((count, at)) = other.dropped.take() {
+            self.drop_interactions(count, at);
+        }
+    }
+
+    /// Counts `count` interactions, from `at` on, as not recorded.
+    pub fn drop_interactions(&mut self, count: u64, at: Instant) {
+        let (before, first) = self.dropped.unwrap_or((0, at));
+        self.dropped = Some((before + count, first));
+    }
+}
+
+/// The driver's end of a recording: a [`Recorder`] that copies a row and goes on.
+///
+/// The lock is tried, never waited for: the writer holds it only to exchange two pointers, and when it does so in this
+/// very moment the row stays here until the next one.
+#[derive(Debug)]
+pub struct Front {
+    shared: Arc<Mutex<Rows>>,
+    writer: Thread,
+    when_full: WhenFull,
+    kept: Rows,
+    known: Known,
+}
+
+impl Front {
+    pub(crate) fn new(shared: Arc<Mutex<Rows>>, writer: Thread, when_full: WhenFull) -> Front {
+        Front { shared, writer, when_full, kept: Rows::default(), known: Known::default() }
+    }
+
+    /// Gives `put` the rows on their way to the writer.
+    fn with(&mut self, put: impl FnOnce(&mut Rows)) {
+        let waiting = match self.shared.try_lock() {
+            Ok(mut shared) => {
+                shared.append_if_any(&mut self.kept);
+                put(&mut shared);
+                shared.interactions.len()
+            }
+            Err(TryLockError::WouldBlock) => {
+                put(&mut self.kept);
+                0
+            }
+            Err(TryLockError::Poisoned(_)) => panic!("the writer's thread has died"),
+        };
+        if waiting >= ENOUGH && waiting.is_multiple_of(ENOUGH) {
+            self.writer.unpark();
+        }
+        if waiting >= ROOM && self.when_full == WhenFull::Wait {
+            self.wait_for_room();
+        }
+    }
+
+    /// Lets the writer go first: only where time is virtual, and nobody is kept waiting.
+    fn wait_for_room(&self) {
+        while self.shared.lock().expect("the writer's thread lives").interactions.len() >= ROOM {
+            self.writer.unpark();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+impl Rows {
+    fn append_if_any(&mut self, kept: &mut Rows) {
+        if !kept.interactions.is_empty() || !kept.lost.is_empty() || !kept.sessions.is_empty() || !kept.phases.is_empty() {
+            self.append(kept);
+        }
+    }
+}
+
+impl Recorder for Front {
+    fn interaction(&mut self, row: &Interaction<'_>) {
+        let (command, new) = self.known.number(row.line, row.command);
+        let packed = packed(row, command);
+        self.with(|rows| {
+            rows.commands.extend(new);
+            match rows.interactions.len() < ROOM {
+                true => rows.interactions.push(packed),
+                false => rows.drop_interactions(1, Instant(packed.sent_ns)),
+            }
+        });
+    }
+
+    fn session(&mut self, row: &Session) {
+        self.with(|rows| rows.sessions.push(row.clone()));
+    }
+
+    fn lost(&mut self, row: &Lost) {
+        self.with(|rows| rows.lost.push(row.clone()));
+    }
+
+    fn phase(&mut self, phase: Phase, at: Instant) {
+        self.with(|rows| rows.phases.push((phase, at)));
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        if let Ok(mut shared) = self.shared.lock() {
+            shared.append(&mut self.kept);
+        }
+    }
+}
+
+/// The commands seen so far, by number; a line's own command is found without hashing.
+#[derive(Debug, Default)]
+struct Known {
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+    by_line: Vec<u32>,
+}
+
+/// Lines up to this number have a place in [`Known::by_line`].
+const LINES: usize = 1 << 16;
+
+impl Known {
+    /// The number of `command`, and the command itself when it is new.
+    fn number(&mut self, line: u32, command: &str) -> (u32, Option<Arc<str>>) {
+        let line = line as usize % LINES;
+        if let Some(&guess) = self.by_line.get(line)
+            && self.names.get(guess as usize).is_some_and(|name| **name == *command)
+        {
+            return (guess, None);
+        }
+        let (number, new) = self.looked_up(command);
+        if self.by_line.len() <= line {
+            self.by_line.resize(line + 1, u32::MAX);
+        }
+        self.by_line[line] = number;
+        (number, new)
+    }
+
+    fn looked_up(&mut self, command: &str) -> (u32, Option<Arc<str>>) {
+        if let Some(&number) = self.numbers.get(command) {
+            return (number, None);
+        }
+        let number = self.names.len() as u32;
+        let name: Arc<str> = command.into();
+        self.names.push(name.clone());
+        self.numbers.insert(name.clone(), number);
+        (number, Some(name))
+    }
+}

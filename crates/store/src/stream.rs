@@ -1,0 +1,63 @@
+//! One table's Arrow IPC stream, growing by whole batches.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+
+use crate::{Error, Folder, Result, Table};
+
+/// A stream that is open for appending. What is on the disk is always whole: a batch that does not fit is taken back.
+pub struct Stream {
+    file: File,
+    length: u64,
+    encoder: StreamWriter<Vec<u8>>,
+}
+
+impl Stream {
+    /// Begins `table`'s stream in `folder` with its schema, and locks it for as long as it is open.
+    pub fn create(folder: &Folder, table: Table) -> Result<Stream> {
+        let path = folder.stream(table);
+        let begin = || {
+            let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            file.try_lock().map_err(io::Error::from)?;
+            let encoder = StreamWriter::try_new(Vec::new(), &table.schema()).map_err(io::Error::other)?;
+            let mut stream = Stream { file, length: 0, encoder };
+            stream.put()?;
+            Ok(stream)
+        };
+        begin().map_err(Error::refused("write", &path))
+    }
+
+    /// Appends `batch`; on an error nothing of it is kept, and a later batch may be appended when there is room again.
+    pub fn append(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.encoder.write(batch).map_err(io::Error::other)?;
+        self.put()
+    }
+
+    /// Ends the stream with its end mark.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.encoder.finish().map_err(io::Error::other)?;
+        self.put()
+    }
+
+    /// Brings what is encoded to the file, whole or not at all.
+    fn put(&mut self) -> io::Result<()> {
+        let bytes = self.encoder.get_mut();
+        let written = self.file.write_all(bytes);
+        match written {
+            Ok(()) => self.length += bytes.len() as u64,
+            Err(_) => take_back(&mut self.file, self.length)?,
+        }
+        bytes.clear();
+        written
+    }
+}
+
+/// Cuts `file` to `length`, the end of its last whole batch.
+fn take_back(file: &mut File, length: u64) -> io::Result<()> {
+    file.set_len(length)?;
+    file.seek(SeekFrom::Start(length))?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The tables of a run folder and their columns, as `docs/run-folder.md` has them.
+//!
+//! Words are plain UTF-8 in streams: a batch then stands for itself, one that could not be written spoils no later one,
+//! and readers without delta dictionaries read all. Parquet stores them as dictionary pages by itself.
+
+use std::sync::Arc;
+
+use arrow_schema::DataType::{self, UInt8, UInt16, UInt32, UInt64, Utf8};
+use arrow_schema::{Field, Schema, SchemaRef};
+
+/// A table of a run folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// A row for each line that was typed.
+    Interactions,
+    /// A row for each log-in.
+    Sessions,
+    /// Total time by processor and category.
+    Time,
+    /// Who used the processors.
+    Processes,
+    /// What the records do not hold.
+    Lost,
+    /// When each phase began.
+    Phases,
+}
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Table; 6] = [Table::Interactions, Table::Sessions, Table::Time, Table::Processes, Table::Lost, Table::Phases];
+
+    /// The table's name, which is its files' name too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Interactions => "interactions",
+            Table::Sessions => "sessions",
+            Table::Time => "time",
+            Table::Processes => "processes",
+            Table::Lost => "lost",
+            Table::Phases => "phases",
+        }
+    }
+
+    /// The table called `name`.
+    pub fn named(name: &str) -> Option<Table> {
+        Table::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// The table's columns, in their order.
+    pub fn schema(self) -> SchemaRef {
+        let fields = self.columns().iter().map(|(name, kind, nullable)| Field::new(*name, kind.clone(), *nullable));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+
+    /// Name, type, and whether the value may be missing (*not measured*).
+    fn columns(self) -> &'static [(&'static str, DataType, bool)] {
+        match self {
+            Table::Interactions => &INTERACTIONS,
+            Table::Sessions => &SESSIONS,
+            Table::Time => &TIME,
+            Table::Processes => &PROCESSES,
+            Table::Lost => &LOST,
+            Table::Phases => &PHASES,
+        }
+    }
+}
+
+const INTERACTIONS: [(&str, DataType, bool); 21] = [
+    ("user", UInt32, false),
+    ("pass", UInt32, false),
+    ("line", UInt32, false),
+    ("command", Utf8, false),
+    ("planned_ns", UInt64, false),
+    ("sent_ns", UInt64, false),
+    ("first_output_ns", UInt64, true),
+    ("ready_ns", UInt64, true),
+    ("typing_ns", UInt64, false),
+    ("think_ns", UInt64, false),
+    ("cpu_user_ns", UInt64, true),
+    ("cpu_system_ns", UInt64, true),
+    ("faults_minor", UInt64, true),
+    ("faults_major", UInt64, true),
+    ("ready_wait_ns", UInt64, true),
+    ("paging_wait_ns", UInt64, true),
+    ("io_wait_ns", UInt64, true),
+    ("bytes_out", UInt64, false),
+    ("exit_status", UInt8, true),
+    ("outcome", Utf8, false),
+    ("phase", Utf8, false),
+];
+
+const SESSIONS: [(&str, DataType, bool); 6] = [
+    ("user", UInt32, false),
+    ("planned_ns", UInt64, false),
+    ("started_ns", UInt64, false),
+    ("ready_ns", UInt64, true),
+    ("ended_ns", UInt64, false),
+    ("outcome", Utf8, false),
+];
+
+const TIME: [(&str, DataType, bool); 5] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("processor", UInt16, true),
+    ("category", Utf8, false),
+    ("time_ns", UInt64, false),
+];
+
+const PROCESSES: [(&str, DataType, bool); 5] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("who", Utf8, false),
+    ("cpu_ns", UInt64, false),
+    ("memory_bytes", UInt64, true),
+];
+
+const LOST: [(&str, DataType, bool); 5] =
+    [("at_ns", UInt64, false), ("user", UInt32, true), ("what", Utf8, false), ("count", UInt64, false), ("reason", Utf8, false)];
+
+const PHASES: [(&str, DataType, bool); 2] = [("at_ns", UInt64, false), ("phase", Utf8, false)];

@@ -1,0 +1,114 @@
+//! Brings rows to the streams of a run folder, and counts what it could not bring there.
+
+use std::io;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use loadgo_core::record::Lost;
+use loadgo_core::time::Instant;
+
+use crate::rows::{Packed, Rows};
+use crate::stream::Stream;
+use crate::{Folder, Result, Table, columns};
+
+/// A batch has at most so many rows, so that neither writing nor reading one takes much memory.
+const BATCH: usize = 1 << 16;
+
+/// The open streams of a run.
+pub struct Writer {
+    folder: Folder,
+    streams: Vec<(Table, Stream)>,
+    commands: Vec<Arc<str>>,
+    unwritten: Vec<Lost>,
+    written: u64,
+}
+
+impl Writer {
+    /// Begins a stream for each table in `folder`.
+    pub fn create(folder: Folder) -> Result<Writer> {
+        let streams = Table::ALL.into_iter().map(|table| Ok((table, Stream::create(&folder, table)?)));
+        let streams = streams.collect::<Result<Vec<_>>>()?;
+        Ok(Writer { folder, streams, commands: Vec::new(), unwritten: Vec::new(), written: 0 })
+    }
+
+    /// How many interactions are written.
+    pub fn interactions(&self) -> u64 {
+        self.written
+    }
+
+    /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
+    pub fn write(&mut self, rows: &mut Rows) {
+        self.commands.append(&mut rows.commands);
+        for some in rows.interactions.chunks(BATCH) {
+            self.write_interactions(some);
+        }
+        rows.interactions.clear();
+        let at = |at: Option<Instant>| at.unwrap_or_default();
+        self.write_rows(Table::Sessions, &mut rows.sessions, |rows| (columns::sessions(rows), at(rows.first().map(|r| r.ended))));
+        self.write_rows(Table::Time, &mut rows.time, |rows| (columns::time(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
+        if let Some((count, at)) = rows.dropped.take() {
+            let reason = "the disk was slower than the interactions: put the run on a faster one with --out";
+            self.unwritten.push(record_lost(count, at, reason.into()));
+        }
+        self.write_lost(&mut rows.lost);
+    }
+
+    fn write_interactions(&mut self, some: &[Packed]) {
+        let batch = columns::interactions(some, &self.commands);
+        match self.append(Table::Interactions, &batch) {
+            Ok(()) => self.written += some.len() as u64,
+            Err(error) => self.not_written(Table::Interactions, some.len(), Instant(some[0].sent_ns), &error),
+        }
+    }
+
+    fn write_rows<R>(&mut self, table: Table, rows: &mut Vec<R>, columns: impl Fn(&[R]) -> (RecordBatch, Instant)) {
+        if !rows.is_empty() {
+            let (batch, at) = columns(rows);
+            if let Err(error) = self.append(table, &batch) {
+                self.not_written(table, rows.len(), at, &error);
+            }
+            rows.clear();
+        }
+    }
+
+    /// Writes what is lost, and what of that could not be written before; keeps what still cannot.
+    fn write_lost(&mut self, rows: &mut Vec<Lost>) {
+        self.unwritten.append(rows);
+        if !self.unwritten.is_empty() {
+            let batch = columns::lost(&self.unwritten);
+            if self.append(Table::Lost, &batch).is_ok() {
+                self.unwritten.clear();
+            }
+        }
+    }
+
+    fn append(&mut self, table: Table, batch: &RecordBatch) -> io::Result<()> {
+        let (_, stream) = self.streams.iter_mut().find(|(of, _)| *of == table).expect("every table has a stream");
+        stream.append(batch)
+    }
+
+    /// Counts `count` rows of `table` as lost; refusals for the same reason in a row are one.
+    fn not_written(&mut self, table: Table, count: usize, at: Instant, error: &io::Error) {
+        let reason = format!("{} could not be written: {error}", table.name());
+        match self.unwritten.last_mut().filter(|last| last.what == "record" && last.reason == reason) {
+            Some(last) => last.count += count as u64,
+            None => self.unwritten.push(record_lost(count as u64, at, reason)),
+        }
+    }
+
+    /// Ends all streams; what `lost` could not hold comes back.
+    pub fn end(mut self) -> (Folder, Vec<Lost>) {
+        self.write_lost(&mut Vec::new());
+        for (_, stream) in &mut self.streams {
+            // An end mark that finds no room is no loss: readers take the whole batches.
+            let _ = stream.end();
+        }
+        (self.folder, self.unwritten)
+    }
+}
+
+fn record_lost(count: u64, at: Instant, reason: String) -> Lost {
+    Lost { at, user: None, what: "record", count, reason }
+}
