@@ -110,4 +110,6 @@ pub trait Recorder {
     fn lost(&mut self, row: &Lost);
     /// The run has entered `phase` at `at`.
     fn phase(&mut self, phase: Phase, at: Instant);
+    /// So many users are logged in now; for whoever watches, not recorded.
+    fn logged_in(&mut self, _users: u32) {}
 }

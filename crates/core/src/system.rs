@@ -46,15 +46,46 @@ pub struct Usage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The user's session shows its first prompt.
-    LoggedIn { user: UserId, at: Instant },
+    LoggedIn {
+        /// Whose.
+        user: UserId,
+        /// When.
+        at: Instant,
+    },
     /// The user's session could not be had.
-    Refused { user: UserId, at: Instant, reason: String },
+    Refused {
+        /// Whose.
+        user: UserId,
+        /// When.
+        at: Instant,
+        /// Why, in words.
+        reason: String,
+    },
     /// The system is ready for the user's next line.
-    Ready { user: UserId, at: Instant, response: Response },
+    Ready {
+        /// Whose.
+        user: UserId,
+        /// When.
+        at: Instant,
+        /// How it answered the line before.
+        response: Response,
+    },
     /// The session has ended, by itself or after a log-out.
-    Ended { user: UserId, at: Instant, reason: String, response: Response },
+    Ended {
+        /// Whose.
+        user: UserId,
+        /// When.
+        at: Instant,
+        /// Why, in words.
+        reason: String,
+        /// What was answered to the line in hand until then.
+        response: Response,
+    },
     /// Somebody asked for the run to stop (an interrupt, a signal).
-    Stop { at: Instant },
+    Stop {
+        /// When.
+        at: Instant,
+    },
 }
 
 /// How the system answered a line.

@@ -1,0 +1,304 @@
+//! Recognises, in what a terminal prints, that the system is ready for the next line.
+//!
+//! A shell's prompt ends with a mark in the style of OSC 133, `ESC ] 133 ; D ; STATUS ; aid = NONCE BEL`, whose nonce is
+//! drawn for each session: what a program prints cannot contain it by chance, and a file with another session's marks
+//! means nothing here. ESC stands only at the head of a mark, so one pass without backing up finds it, over any cut of
+//! the output into reads. A program without such a prompt is known by a pattern at the end of its output, or by silence.
+
+use crate::script::Until;
+use regex::bytes::Regex;
+
+/// Length of a nonce, in hexadecimal digits.
+pub const NONCE_LENGTH: usize = 16;
+
+/// What a session's prompt shows before its mark.
+pub const PROMPT: &[u8] = b"$ ";
+
+const HEAD: &[u8] = b"\x1b]133;D;";
+const MIDDLE: &[u8] = b";aid=";
+const BEL: u8 = 7;
+const TAIL_LENGTH: usize = 256;
+
+/// A session's random id, in lower-case hexadecimal digits.
+pub type Nonce = [u8; NONCE_LENGTH];
+
+/// The nonce that `bits` spell.
+pub fn nonce(bits: u64) -> Nonce {
+    let mut nonce = [0; NONCE_LENGTH];
+    for (place, digit) in nonce.iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[(bits >> (4 * place) & 15) as usize];
+    }
+    nonce
+}
+
+/// A mark in the output: the status it tells, and where it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The exit status of the command before the prompt.
+    pub status: u8,
+    /// Bytes of the piece up to the end of the mark.
+    pub end: usize,
+}
+
+/// The state of the search for one session's mark.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkSearch {
+    nonce: Nonce,
+    matched: u8,
+    digits: u8,
+    status: u16,
+}
+
+impl MarkSearch {
+    /// A search for the marks with this nonce.
+    pub fn new(nonce: Nonce) -> MarkSearch {
+        MarkSearch { nonce, matched: 0, digits: 0, status: 0 }
+    }
+
+    /// The nonce searched for.
+    pub fn nonce(&self) -> &Nonce {
+        &self.nonce
+    }
+
+    /// Length of a mark that tells a status of `digits` digits.
+    pub fn length(status: u8) -> usize {
+        let digits = 1 + usize::from(status > 9) + usize::from(status > 99);
+        HEAD.len() + digits + MIDDLE.len() + NONCE_LENGTH + 1
+    }
+
+    /// Reads the next piece of output, up to the first mark in it.
+    pub fn feed(&mut self, piece: &[u8]) -> Option<Found> {
+        let mut at = 0;
+        while at < piece.len() {
+            if self.matched == 0 {
+                at += memchr::memchr(HEAD[0], &piece[at..])?;
+            }
+            if let Some(status) = self.step(piece[at]) {
+                return Some(Found { status, end: at + 1 });
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Takes one byte; the status, when it ends a mark.
+    fn step(&mut self, byte: u8) -> Option<u8> {
+        let (head, middle) = (HEAD.len(), HEAD.len() + MIDDLE.len());
+        let matched = usize::from(self.matched);
+        if matched == head && self.digits < 3 && byte.is_ascii_digit() {
+            self.status = self.status * 10 + u16::from(byte - b'0');
+            self.digits += 1;
+            return None;
+        }
+        if matched == middle + NONCE_LENGTH && byte == BEL {
+            let status = u8::try_from(self.status).ok();
+            self.restart(0);
+            return status;
+        }
+        let expected = match matched {
+            _ if matched < head => HEAD[matched],
+            _ if matched < middle && self.digits > 0 => MIDDLE[matched - head],
+            _ if matched >= middle && matched < middle + NONCE_LENGTH => self.nonce[matched - middle],
+            _ => return self.mismatch(byte),
+        };
+        if byte != expected {
+            return self.mismatch(byte);
+        }
+        self.matched += 1;
+        None
+    }
+
+    fn mismatch(&mut self, byte: u8) -> Option<u8> {
+        self.restart(u8::from(byte == HEAD[0]));
+        None
+    }
+
+    fn restart(&mut self, matched: u8) {
+        (self.matched, self.digits, self.status) = (matched, 0, 0);
+    }
+}
+
+/// The patterns of a script, compiled once and shared by all sessions: each stands for itself at the end of the output.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(Vec<(String, Regex)>);
+
+impl Patterns {
+    /// Compiles every pattern among `untils`.
+    ///
+    /// # Panics
+    /// When a pattern does not compile: the script's parser has refused those.
+    pub fn of<'a>(untils: impl IntoIterator<Item = &'a Until>) -> Patterns {
+        let mut patterns = Patterns::default();
+        for until in untils {
+            if let Until::Pattern(text) = until
+                && patterns.index(text).is_none()
+            {
+                let regex = Regex::new(&format!("(?:{text})\\z")).expect("the parser accepts only patterns that compile");
+                patterns.0.push((text.clone(), regex));
+            }
+        }
+        patterns
+    }
+
+    /// The number of a pattern that was compiled.
+    pub fn index(&self, text: &str) -> Option<usize> {
+        self.0.iter().position(|(known, _)| known == text)
+    }
+
+    /// The length of what matches pattern number `index` at the end of `tail`.
+    pub fn ending(&self, index: usize, tail: &[u8]) -> Option<usize> {
+        self.0[index].1.find(tail).map(|found| found.len())
+    }
+}
+
+/// The last bytes of a session's output, at most twice [`TAIL_LENGTH`].
+#[derive(Clone, Debug, Default)]
+pub struct Tail(Vec<u8>);
+
+impl Tail {
+    /// Adds a piece of output.
+    pub fn push(&mut self, piece: &[u8]) {
+        let kept = &piece[piece.len().saturating_sub(TAIL_LENGTH)..];
+        if self.0.len() + kept.len() > 2 * TAIL_LENGTH {
+            self.0.drain(..self.0.len() - TAIL_LENGTH.min(self.0.len()));
+        }
+        self.0.extend_from_slice(kept);
+    }
+
+    /// The bytes kept.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Forgets them; the memory stays, for the next line.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Forgets them and gives the memory back.
+    pub fn release(&mut self) {
+        self.0 = Vec::new();
+    }
+}
+
+/// The echo that a terminal owes for what was typed: the same bytes, with a carriage return before each newline.
+#[derive(Clone, Debug, Default)]
+pub struct Echo {
+    expected: Vec<u8>,
+    seen: usize,
+}
+
+impl Echo {
+    /// Begins a new line: what was owed before is forgotten.
+    pub fn begin(&mut self) {
+        self.expected.clear();
+        self.seen = 0;
+    }
+
+    /// Adds keys that are being typed.
+    pub fn owe(&mut self, keys: &[u8]) {
+        for &key in keys {
+            if key == b'\n' {
+                self.expected.push(b'\r');
+            }
+            self.expected.push(key);
+        }
+    }
+
+    /// How many bytes at the head of `piece` are echo; the first byte that differs ends the echo for this line.
+    pub fn strip(&mut self, piece: &[u8]) -> usize {
+        let owed = &self.expected[self.seen..];
+        let echoed = owed.iter().zip(piece).take_while(|(owed, got)| owed == got).count();
+        self.seen += echoed;
+        if echoed < piece.len() {
+            self.seen = self.expected.len();
+        }
+        echoed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(status: &str, nonce: &Nonce) -> Vec<u8> {
+        [HEAD, status.as_bytes(), MIDDLE, nonce, &[BEL]].concat()
+    }
+
+    #[test]
+    fn a_mark_is_found_however_the_output_is_cut() {
+        let id = nonce(0x0123_4567_89ab_cdef);
+        let output = [b"text \x1b[1m\x1b]133;D;\x1b".as_slice(), &mark("17", &id), b"rest"].concat();
+        let end = output.len() - 4;
+        for cut in 0..output.len() {
+            let mut search = MarkSearch::new(id);
+            let found = match search.feed(&output[..cut]) {
+                Some(found) => found,
+                None => search.feed(&output[cut..]).map(|found| Found { end: found.end + cut, ..found }).expect("found"),
+            };
+            assert_eq!(found, Found { status: 17, end });
+        }
+    }
+
+    #[test]
+    fn a_mark_of_another_session_or_with_a_status_that_is_none_is_no_mark() {
+        let id = nonce(1);
+        for forged in [mark("0", &nonce(2)), mark("", &id), mark("256", &id), mark("1234", &id), mark("$?", &id), mark("-1", &id)]
+        {
+            assert_eq!(MarkSearch::new(id).feed(&forged), None, "{:?}", String::from_utf8_lossy(&forged));
+        }
+        assert!(MarkSearch::new(id).feed(&mark("255", &id)).is_some());
+    }
+
+    #[test]
+    fn random_bytes_neither_stop_the_search_nor_look_like_a_mark() {
+        use crate::random::{Purpose, Stream};
+        let id = nonce(0xfeed_beef);
+        let alphabet = [HEAD, MIDDLE, &id, b"0129", &[BEL]].concat();
+        let mut random = Stream::new(3, 1, Purpose::Work);
+        let mut search = MarkSearch::new(id);
+        for _ in 0..2_000 {
+            let noise: Vec<u8> = (0..random.index(60)).map(|_| alphabet[random.index(alphabet.len())]).collect();
+            assert_eq!(search.feed(&noise), None);
+            assert_eq!(search.feed(&mark("0", &id)).map(|found| found.status), Some(0));
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_mark_is_what_a_shell_prints() {
+        for status in [0, 9, 10, 99, 100, 255] {
+            assert_eq!(MarkSearch::length(status), mark(&status.to_string(), &nonce(5)).len());
+        }
+    }
+
+    #[test]
+    fn a_pattern_counts_at_the_end_of_the_output_only() {
+        let until = Until::Pattern(r"\? ".into());
+        let patterns = Patterns::of([&until]);
+        assert_eq!(patterns.ending(0, b"12\r\n? "), Some(2));
+        assert_eq!(patterns.ending(0, b"? 12\r\n"), None);
+    }
+
+    #[test]
+    fn a_tail_keeps_the_end_in_bounded_memory() {
+        let mut tail = Tail::default();
+        for number in 0..10_000 {
+            tail.push(format!("{number} ").as_bytes());
+        }
+        tail.push(&[b'x'; 100_000]);
+        assert!(tail.bytes().len() <= 2 * TAIL_LENGTH && tail.bytes().ends_with(&[b'x'; TAIL_LENGTH]));
+    }
+
+    #[test]
+    fn the_echo_is_told_from_the_output_however_it_is_cut() {
+        let mut echo = Echo::default();
+        echo.owe(b"ls\n");
+        assert_eq!(echo.strip(b"l"), 1);
+        assert_eq!(echo.strip(b"s\r\nls\r\n"), 3);
+        assert_eq!(echo.strip(b"ls"), 0);
+        echo.begin();
+        echo.owe(b"ls\n");
+        assert_eq!(echo.strip(b"other"), 0, "a program that does not echo");
+        assert_eq!(echo.strip(b"ls\r\n"), 0, "what comes later is output");
+    }
+}

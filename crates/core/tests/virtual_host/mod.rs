@@ -1,0 +1,219 @@
+//! A system in virtual time that answers each line after a time of its own, and a recorder that keeps everything.
+#![allow(dead_code)] // each test binary uses a part
+
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::script::{Script, parse};
+use loadgo_core::system::{Event, Response, System, Typed, UserId};
+use loadgo_core::time::{Instant, Span};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens after a line of some command was sent.
+pub enum Answer {
+    /// The system is ready after this time, with this exit status.
+    After(Span, u8),
+    /// It never answers; an interrupt brings the prompt back when `true`.
+    Never(bool),
+    /// The session ends after this time.
+    Ends(Span),
+}
+
+type Plan = Box<dyn FnMut(UserId, &str) -> Answer>;
+
+/// The system.
+pub struct VirtualHost {
+    now: Instant,
+    serial: u64,
+    calendar: BinaryHeap<Reverse<(Instant, u64, UserId, u8)>>,
+    coming: Vec<Option<Event>>,
+    plan: Plan,
+    pub log_in_time: Span,
+    pub refused: Vec<UserId>,
+    pub stop_at: Option<Instant>,
+    pub most_under_way: usize,
+    under_way: usize,
+    pub keys: Vec<(Instant, UserId, String)>,
+    pub interrupts: Vec<UserId>,
+    pub hung_up: Vec<UserId>,
+    answers_interrupt: bool,
+}
+
+impl VirtualHost {
+    pub fn new(plan: impl FnMut(UserId, &str) -> Answer + 'static) -> VirtualHost {
+        VirtualHost {
+            now: Instant(0),
+            serial: 0,
+            calendar: BinaryHeap::new(),
+            coming: Vec::new(),
+            plan: Box::new(plan),
+            log_in_time: Span::from_millis(10),
+            refused: Vec::new(),
+            stop_at: None,
+            most_under_way: 0,
+            under_way: 0,
+            keys: Vec::new(),
+            interrupts: Vec::new(),
+            hung_up: Vec::new(),
+            answers_interrupt: true,
+        }
+    }
+
+    /// A host that answers every line after `span` with status 0.
+    pub fn constant(span: Span) -> VirtualHost {
+        VirtualHost::new(move |_, _| Answer::After(span, 0))
+    }
+
+    fn at(&mut self, at: Instant, event: Event) {
+        self.calendar.push(Reverse((at, self.serial, 0, 0)));
+        self.serial += 1;
+        self.coming.push(Some(event));
+    }
+}
+
+impl System for VirtualHost {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn log_in(&mut self, user: UserId) {
+        self.under_way += 1;
+        self.most_under_way = self.most_under_way.max(self.under_way);
+        let at = self.now + self.log_in_time;
+        let event = match self.refused.contains(&user) {
+            true => Event::Refused { user, at, reason: "no such user".into() },
+            false => Event::LoggedIn { user, at },
+        };
+        self.at(at, event);
+    }
+
+    fn keys(&mut self, user: UserId, keys: &[u8]) {
+        self.keys.push((self.now, user, String::from_utf8_lossy(keys).into()));
+    }
+
+    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+        self.keys.push((self.now, user, String::from_utf8_lossy(typed.keys).into()));
+        let sent = self.now;
+        if typed.line == 0 {
+            let (reason, response) = ("logged out".into(), Response::default());
+            self.at(sent, Event::Ended { user, at: sent, reason, response });
+            return sent;
+        }
+        match (self.plan)(user, typed.command) {
+            Answer::After(span, status) => {
+                let at = sent + span;
+                let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
+                self.at(at, Event::Ready { user, at, response });
+            }
+            Answer::Never(answers) => self.answers_interrupt = answers,
+            Answer::Ends(span) => {
+                let at = sent + span;
+                self.at(at, Event::Ended { user, at, reason: "ended by signal 9".into(), response: Response::default() });
+            }
+        }
+        sent
+    }
+
+    fn interrupt(&mut self, user: UserId) {
+        self.interrupts.push(user);
+        if self.answers_interrupt {
+            let at = self.now + Span::from_millis(1);
+            let response = Response { exit_status: Some(130), confirmed: true, ..Response::default() };
+            self.at(at, Event::Ready { user, at, response });
+        }
+    }
+
+    fn hang_up(&mut self, user: UserId) {
+        self.hung_up.push(user);
+    }
+
+    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        let next = self.calendar.peek().map(|Reverse((at, ..))| *at);
+        let stop = self.stop_at.filter(|&stop| [until, next].into_iter().flatten().all(|at| stop <= at));
+        if let Some(at) = stop {
+            self.now = at;
+            self.stop_at = None;
+            return events.push(Event::Stop { at });
+        }
+        match (until, next) {
+            (Some(until), Some(next)) if next > until => self.now = self.now.max(until),
+            (Some(until), None) => self.now = self.now.max(until),
+            (_, Some(next)) => {
+                let Reverse((_, serial, ..)) = self.calendar.pop().expect("it was there");
+                self.now = next;
+                let event = self.coming[serial as usize].take().expect("each event happens once");
+                if matches!(event, Event::LoggedIn { .. } | Event::Refused { .. }) {
+                    self.under_way -= 1;
+                }
+                events.push(event);
+            }
+            (None, None) => panic!("the driver waits for something that never happens"),
+        }
+    }
+}
+
+/// A row of `interactions`, owned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub user: UserId,
+    pub pass: u32,
+    pub line: u32,
+    pub command: String,
+    pub planned: u64,
+    pub sent: u64,
+    pub ready: Option<u64>,
+    pub typing: u64,
+    pub think: u64,
+    pub outcome: Outcome,
+    pub phase: Phase,
+}
+
+/// All that was recorded.
+#[derive(Default)]
+pub struct Kept {
+    pub rows: Vec<Row>,
+    pub sessions: Vec<Session>,
+    pub lost: Vec<Lost>,
+    pub phases: Vec<(Phase, Instant)>,
+}
+
+impl Kept {
+    pub fn of(&self, user: UserId) -> Vec<&Row> {
+        self.rows.iter().filter(|row| row.user == user).collect()
+    }
+
+    pub fn began(&self, phase: Phase) -> Option<Instant> {
+        self.phases.iter().find(|(known, _)| *known == phase).map(|(_, at)| *at)
+    }
+}
+
+impl Recorder for Kept {
+    fn interaction(&mut self, row: &Interaction<'_>) {
+        self.rows.push(Row {
+            user: row.user,
+            pass: row.pass,
+            line: row.line,
+            command: row.command.into(),
+            planned: row.planned.0,
+            sent: row.sent.0,
+            ready: row.ready.map(|at| at.0),
+            typing: row.typing_ns,
+            think: row.think_ns,
+            outcome: row.outcome,
+            phase: row.phase,
+        });
+    }
+    fn session(&mut self, row: &Session) {
+        self.sessions.push(row.clone());
+    }
+    fn lost(&mut self, row: &Lost) {
+        self.lost.push(row.clone());
+    }
+    fn phase(&mut self, phase: Phase, at: Instant) {
+        self.phases.push((phase, at));
+    }
+}
+
+/// A script with this head and these lines.
+pub fn script(head: &str, lines: &str) -> Script {
+    parse(&format!("name = \"test\"\nlogin = \"sh\"\n{head}\nlines = {lines}\n")).expect("the test's script is right")
+}
