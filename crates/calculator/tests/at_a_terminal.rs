@@ -1,0 +1,45 @@
+//! The program itself, on pipes: what it reads, what it writes, how it ends.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut calculator = Command::new(env!("CARGO_BIN_EXE_loadgo-calculator"));
+    calculator.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = calculator.spawn().expect("the calculator starts");
+    // It may have ended already, by `quit` or a wrong argument: then the rest is refused.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("the calculator ends")
+}
+
+#[test]
+fn a_line_is_answered_when_it_has_an_answer() {
+    let output = run(&[], b"a = 3 * 7\na + 1\n\n1 / 0\nquit\n2\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "22\ndivision by zero\n");
+    assert!(output.status.success());
+}
+
+#[test]
+fn the_end_of_input_ends_it_after_the_last_line() {
+    let output = run(&[], b"2 + 2");
+    assert_eq!(output.stdout, b"4\n");
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_prompt_that_is_asked_for_is_shown_for_every_line() {
+    let output = run(&["--prompt", "> "], b"1\na = 2\nquit\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "> 1\n> > ");
+}
+
+#[test]
+fn an_overlong_line_is_refused_once_and_the_next_is_read() {
+    let mut input = vec![b'1'; 10_000];
+    input.extend(b"\n5\n");
+    assert_eq!(String::from_utf8_lossy(&run(&[], &input).stdout), "the line is too long\n5\n");
+}
+
+#[test]
+fn an_unknown_argument_is_a_mistake() {
+    assert_eq!(run(&["-x"], b"").status.code(), Some(2));
+}
