@@ -1,0 +1,112 @@
+//! From the lines of a session to lines that can be typed again.
+//!
+//! The lines of one unfinished command become one line; a program that read its input up to end-of-file gets it from a
+//! here-document, because a script types lines and no keys; a program with a prompt is told to quit in its own words.
+
+use super::entry::{Entered, Entry, Place};
+use super::prompt::is_shell_like;
+
+/// A line of the script to be.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub kind: DraftKind,
+    /// The entries that it was made from: the first and the last.
+    pub first: usize,
+    pub last: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DraftKind {
+    Text(String),
+    Secret,
+    /// An end of file for which no line is known.
+    EndOfFile,
+}
+
+/// Quit words of programs with a prompt.
+const QUITS: [(&str, &str); 14] = [
+    ("python", "exit()"),
+    ("ipython", "exit()"),
+    ("sqlite3", ".quit"),
+    ("bc", "quit"),
+    ("gdb", "quit"),
+    ("psql", "\\q"),
+    ("node", ".exit"),
+    ("ftp", "bye"),
+    ("sftp", "bye"),
+    ("sh", "exit"),
+    ("bash", "exit"),
+    ("ssh", "exit"),
+    ("su", "exit"),
+    ("mysql", "exit"),
+];
+
+/// The line that ends the program which `command` starts, where it is known.
+pub(super) fn quit_word(command: &str) -> Option<&'static str> {
+    let program = command.split_whitespace().next()?.rsplit('/').next()?;
+    let is_it = |name: &str| {
+        program.strip_prefix(name).is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+    };
+    QUITS.iter().find(|(name, _)| is_it(name)).map(|(_, quit)| *quit)
+}
+
+/// The drafts of all entries; `shell` tells whether an entry was asked for by the log-in shell.
+pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Vec<Draft> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let kind = match &entry.entered {
+            Entered::Text(text) if text.is_empty() && shell(entry) => continue,
+            Entered::Text(text) if entry.place == Place::Continuation => match drafts.last_mut() {
+                Some(Draft { kind: DraftKind::Text(whole), last, .. }) => {
+                    whole.push('\n');
+                    whole.push_str(text);
+                    *last = index;
+                    continue;
+                }
+                _ => DraftKind::Text(text.clone()),
+            },
+            Entered::Text(text) => DraftKind::Text(text.clone()),
+            Entered::Secret => DraftKind::Secret,
+            Entered::EndOfFile => match end_of_file(&mut drafts, entries, index, shell) {
+                Some(kind) => kind,
+                None => continue,
+            },
+        };
+        drafts.push(Draft { kind, first: index, last: index });
+    }
+    drafts
+}
+
+/// What stands for an end of file: nothing more, when the lines before it became a here-document.
+fn end_of_file(drafts: &mut Vec<Draft>, entries: &[Entry], index: usize, shell: &dyn Fn(&Entry) -> bool) -> Option<DraftKind> {
+    let begun = drafts.iter().rposition(|draft| shell(&entries[draft.first]));
+    let command = begun.and_then(|begun| match &drafts[begun].kind {
+        DraftKind::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    let (Some(begun), Some(command)) = (begun, command) else { return Some(DraftKind::EndOfFile) };
+    let silent =
+        entries[index].prompt.is_empty() && drafts[begun + 1..].iter().all(|draft| entries[draft.first].prompt.is_empty());
+    let simple = !command.contains(['|', ';', '&', '<', '\n']);
+    let input: Option<Vec<&str>> = drafts[begun + 1..]
+        .iter()
+        .map(|draft| if let DraftKind::Text(text) = &draft.kind { Some(text.as_str()) } else { None })
+        .collect();
+    if let (true, true, Some(input)) = (silent, simple, input) {
+        let body: String = input.iter().map(|line| format!("{line}\n")).collect();
+        let whole = format!("{command} <<'END_OF_INPUT'\n{body}END_OF_INPUT");
+        drafts.truncate(begun + 1);
+        drafts[begun].kind = DraftKind::Text(whole);
+        drafts[begun].last = index;
+        return None;
+    }
+    Some(quit_word(&command).map_or(DraftKind::EndOfFile, |quit| DraftKind::Text(quit.into())))
+}
+
+/// Whether an entry of a session without marks was typed at the shell: its prompt ends as the first one did.
+pub(super) fn is_at_unmarked_shell(entries: &[Entry], entry: &Entry) -> bool {
+    let end = |prompt: &str| prompt.trim_end().chars().next_back();
+    let first = entries.iter().find(|entry| !entry.prompt.trim().is_empty());
+    let first = first.map_or("", |entry| entry.prompt.as_str());
+    (is_shell_like(first) || end(first) == Some('>')) && end(&entry.prompt) == end(first) && !entry.prompt.starts_with(">>>")
+}

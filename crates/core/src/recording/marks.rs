@@ -1,0 +1,204 @@
+//! Takes prompt marks in the style of OSC 133 out of a session's output.
+//!
+//! A mark is `ESC ] 133 ; LETTER [; FIELD]… BEL` (or `ESC \` at its end). In a live session only marks with the session's
+//! own id count; another program's marks stay in the output, untouched. An imported file may hold anybody's marks.
+
+const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 7;
+const HEAD: &[u8] = b"\x1b]133;";
+const LONGEST: usize = 256;
+
+/// What a mark tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it stands.
+    pub place: MarkPlace,
+    /// The exit status of the command before the prompt, where it says so.
+    pub status: Option<u8>,
+}
+
+/// Where a mark stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkPlace {
+    /// Before the prompt's text.
+    PromptStart,
+    /// After the prompt's text: what follows is typed.
+    PromptEnd,
+    /// After the text of a prompt that asks for the rest of an unfinished command.
+    Continuation,
+}
+
+/// A piece of output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// What the person sees.
+    Text(Vec<u8>),
+    /// A mark that stood there.
+    Mark(Mark),
+}
+
+/// The mark that a live session's prompt ends with; `status` is the text that the shell replaces by the exit status.
+pub fn prompt_mark(id: &str, status: &str) -> String {
+    format!("\x1b]133;D;{status};aid={id}\x07")
+}
+
+/// The mark that a live session's continuation prompt ends with.
+pub fn continuation_mark(id: &str) -> String {
+    format!("\x1b]133;A;k=s;aid={id}\x07")
+}
+
+/// Cuts output, as it is read, into text and marks.
+#[derive(Clone, Debug)]
+pub struct Cutter {
+    id: Option<String>,
+    held: Vec<u8>,
+}
+
+impl Cutter {
+    /// Takes out the marks with this id.
+    pub fn of_session(id: &str) -> Cutter {
+        Cutter { id: Some(id.into()), held: Vec::new() }
+    }
+
+    /// Takes out everybody's marks.
+    pub fn of_any() -> Cutter {
+        Cutter { id: None, held: Vec::new() }
+    }
+
+    /// Whether bytes are held back because they may be the head of a mark.
+    pub fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// What was held back, as text: no more of it is coming.
+    pub fn release(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Reads the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Piece> {
+        let mut all = self.release();
+        all.extend_from_slice(bytes);
+        let (mut pieces, mut text, mut at) = (Vec::new(), 0, 0);
+        while let Some(found) = memchr::memchr(ESCAPE, &all[at..]) {
+            let start = at + found;
+            match end_of_mark(&all[start..]) {
+                End::At(length) => {
+                    at = start + length;
+                    if let Some(mark) = self.read(&all[start..at]) {
+                        push_text(&mut pieces, &all[text..start]);
+                        pieces.push(Piece::Mark(mark));
+                        text = at;
+                    }
+                }
+                End::Open => {
+                    self.held = all.split_off(start);
+                    break;
+                }
+                End::None => at = start + 1,
+            }
+        }
+        push_text(&mut pieces, &all[text..]);
+        pieces
+    }
+
+    fn read(&self, mark: &[u8]) -> Option<Mark> {
+        let inner = std::str::from_utf8(&mark[HEAD.len()..]).ok()?.trim_end_matches(['\x07', '\x1b', '\\']);
+        let mut fields = inner.split(';');
+        let letter = fields.next()?;
+        let fields: Vec<&str> = fields.collect();
+        let value = |key: &str| fields.iter().find_map(|field| field.strip_prefix(key));
+        if self.id.is_some() && value("aid=") != self.id.as_deref() {
+            return None;
+        }
+        let place = match letter {
+            "A" | "B" | "P" if value("k=") == Some("s") => MarkPlace::Continuation,
+            "D" if value("aid=").is_some() => MarkPlace::PromptEnd,
+            "A" | "D" => MarkPlace::PromptStart,
+            "B" => MarkPlace::PromptEnd,
+            _ => return None,
+        };
+        Some(Mark { place, status: (letter == "D").then(|| fields.first()?.parse().ok()).flatten() })
+    }
+}
+
+enum End {
+    At(usize),
+    Open,
+    None,
+}
+
+/// Where the mark ends that `bytes` may begin with.
+fn end_of_mark(bytes: &[u8]) -> End {
+    let known = HEAD.len().min(bytes.len());
+    if bytes[..known] != HEAD[..known] {
+        return End::None;
+    }
+    for at in HEAD.len()..bytes.len().min(LONGEST) {
+        match bytes[at] {
+            BELL => return End::At(at + 1),
+            b'\\' if bytes[at - 1] == ESCAPE => return End::At(at + 1),
+            ESCAPE | 0x20..=0x7e => {}
+            _ => return End::None,
+        }
+    }
+    if bytes.len() >= LONGEST { End::None } else { End::Open }
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &[u8]) {
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text.to_vec()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(piece: &str) -> Piece {
+        Piece::Text(piece.into())
+    }
+
+    #[test]
+    fn a_mark_is_taken_out_over_any_cut_of_the_output() {
+        let whole = format!("a\x1b[1mb$ {}c", prompt_mark("77", "3"));
+        for cut in 0..=whole.len() {
+            let mut cutter = Cutter::of_session("77");
+            let mut pieces = cutter.feed(&whole.as_bytes()[..cut]);
+            pieces.extend(cutter.feed(&whole.as_bytes()[cut..]));
+            let marks: Vec<_> = pieces.iter().filter(|piece| matches!(piece, Piece::Mark(_))).collect();
+            assert_eq!(marks, [&Piece::Mark(Mark { place: MarkPlace::PromptEnd, status: Some(3) })]);
+            let shown: Vec<u8> =
+                pieces.iter().flat_map(|piece| if let Piece::Text(text) = piece { text.clone() } else { vec![] }).collect();
+            assert_eq!(shown, b"a\x1b[1mb$ c");
+        }
+    }
+
+    #[test]
+    fn a_forged_mark_stays_in_the_output() {
+        let forged = prompt_mark("78", "0");
+        assert_eq!(Cutter::of_session("77").feed(forged.as_bytes()), [text(&forged)]);
+    }
+
+    #[test]
+    fn anybodys_marks_tell_where_the_prompt_begins_and_ends() {
+        let pieces = Cutter::of_any().feed(b"\x1b]133;D;1\x1b\\\x1b]133;A\x07% \x1b]133;B\x07\x1b]133;C\x07");
+        let mark = |place, status| Piece::Mark(Mark { place, status });
+        let expected = [
+            mark(MarkPlace::PromptStart, Some(1)),
+            mark(MarkPlace::PromptStart, None),
+            text("% "),
+            mark(MarkPlace::PromptEnd, None),
+            text("\x1b]133;C\x07"),
+        ];
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn an_escape_at_the_end_is_held_and_released_as_it_was() {
+        let mut cutter = Cutter::of_any();
+        assert_eq!(cutter.feed(b"x\x1b"), [text("x")]);
+        assert!(cutter.holds());
+        assert_eq!(cutter.release(), b"\x1b");
+    }
+}

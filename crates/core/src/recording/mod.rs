@@ -1,0 +1,21 @@
+//! From a person's session to a script: what was typed, with think times and typing rate apart from response times.
+//!
+//! `event` is what a recorder sees, `marks` and `strokes` cut output and keys into pieces, `screen` knows what a line
+//! looks like after editing, `entry` judges what may be kept, `dialogue` follows the session, `prompt` learns patterns,
+//! `drafts` makes typable lines, `compose` the script.
+
+mod compose;
+mod dialogue;
+mod drafts;
+mod entry;
+mod event;
+mod marks;
+mod prompt;
+mod screen;
+mod strokes;
+
+pub use compose::{ABSENCE, About, Recorded, script_of, text_of};
+pub use dialogue::{Dialogue, Keeping};
+pub use entry::{Entered, Entry, Place, Ready};
+pub use event::{Ending, Event};
+pub use marks::{Cutter, Mark, MarkPlace, Piece, continuation_mark, prompt_mark};
