@@ -1,0 +1,298 @@
+//! What a run makes outside its folder, written down before it is made, so that nothing stays behind.
+//!
+//! Each run has a state file that it keeps locked while it lives. When it ends it undoes what the file lists, last
+//! made first. A run that was killed leaves the file without its lock: the next run undoes it instead.
+//! A kernel setting that several runs have changed gets its first value back when the last of them ends.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::undo::undo;
+
+/// Something outside the run folder that must be undone when the run is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A control group with all below it; its last component begins with `loadgo`. Its processes are killed.
+    Cgroup(PathBuf),
+    /// A directory tree (the users' homes); its last component begins with `loadgo`.
+    Home(PathBuf),
+    /// A file (a swap file); its last component begins with `loadgo`.
+    File(PathBuf),
+    /// A device or file in use for swapping.
+    Swap(PathBuf),
+    /// A compressed memory device, `/dev/zramN`, made for the run.
+    Zram(u32),
+    /// A file of the kernel's and the value that it had.
+    Setting {
+        /// The file.
+        path: PathBuf,
+        /// What is written into it at the end.
+        old: String,
+    },
+    /// A control group's `cgroup.procs` to which this process returns, having left it for the run.
+    Membership(PathBuf),
+}
+
+/// The things of one run; dropping it undoes them all.
+#[derive(Debug)]
+pub struct Leftovers {
+    directory: PathBuf,
+    path: PathBuf,
+    file: File,
+    things: Vec<Thing>,
+    finished: bool,
+}
+
+impl Leftovers {
+    /// Begins the list of the run `run_id` in the place that is usual for this user.
+    pub fn begin(run_id: &str) -> io::Result<Leftovers> {
+        Leftovers::begin_in(&state_directory(), run_id)
+    }
+
+    /// Begins the list of the run `run_id` in `directory`, which is made if need be and must be the user's own.
+    pub fn begin_in(directory: &Path, run_id: &str) -> io::Result<Leftovers> {
+        own_directory(directory)?;
+        let _others_wait = DirectoryLock::take(directory)?;
+        let pid = std::process::id();
+        let path = free_name(directory, pid);
+        let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        lock(&file)?;
+        file.write_all(format!("run\t{run_id}\t{pid}\n").as_bytes())?;
+        Ok(Leftovers { directory: directory.to_owned(), path, file, things: Vec::new(), finished: false })
+    }
+
+    /// Writes `thing` down; to be called before it is made.
+    pub fn note(&mut self, thing: Thing) -> io::Result<()> {
+        let line = line_of(&thing)?;
+        self.file.write_all(line.as_bytes())?;
+        self.things.push(thing);
+        Ok(())
+    }
+
+    /// Sets the kernel's file `path` to `value` until the end of the run; its value before.
+    pub fn set(&mut self, path: &Path, value: &str) -> io::Result<String> {
+        let before = fs::read_to_string(path)?.trim_end().to_owned();
+        self.note_setting(path, &before, before == value)?;
+        if before != value {
+            fs::write(path, value)?;
+        }
+        Ok(before)
+    }
+
+    /// Writes down that `undo` is to be written into `path` at the end. A setting that is already `in_place` is left alone,
+    /// unless another run that lives has put it there: then the last of them undoes it.
+    pub fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
+        let directory = self.directory.clone();
+        let _others_wait = DirectoryLock::take(&directory)?;
+        match old_value_in_living_runs(&directory, &self.path, path) {
+            None if in_place => Ok(()),
+            shared => {
+                let old = shared.unwrap_or_else(|| undo.to_owned());
+                self.note(Thing::Setting { path: path.to_owned(), old })
+            }
+        }
+    }
+
+    /// Undoes everything, last made first; what could not be undone, in words. The next run tries that again.
+    pub fn finish(&mut self) -> Vec<String> {
+        if self.finished {
+            return Vec::new();
+        }
+        self.finished = true;
+        let Ok(_others_wait) = DirectoryLock::take(&self.directory) else {
+            return vec![format!("cannot lock {}", self.directory.display())];
+        };
+        undo_all(&self.directory, &self.path, &self.things)
+    }
+}
+
+impl Drop for Leftovers {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Undoes what runs that were killed have left in the usual place; what was done or could not be, a line each.
+pub fn clear_stale() -> Vec<String> {
+    clear_stale_in(&state_directory())
+}
+
+/// Undoes what runs that were killed have left in `directory`; what was done or could not be, a line each.
+pub fn clear_stale_in(directory: &Path) -> Vec<String> {
+    if !directory.exists() {
+        return Vec::new();
+    }
+    if let Err(error) = own_directory(directory) {
+        return vec![format!("{}: {error}", directory.display())];
+    }
+    let Ok(_others_wait) = DirectoryLock::take(directory) else {
+        return vec![format!("cannot lock {}", directory.display())];
+    };
+    state_files(directory).iter().flat_map(|path| clear_if_stale(directory, path)).collect()
+}
+
+/// Where the state files are: `/run/loadgo` for root, else the user's runtime directory, else one in `/tmp`.
+pub fn state_directory() -> PathBuf {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let uid = unsafe { libc::geteuid() };
+    if uid == 0 && Path::new("/run").is_dir() {
+        return PathBuf::from("/run/loadgo");
+    }
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(runtime) if uid != 0 && Path::new(&runtime).is_dir() => Path::new(&runtime).join("loadgo"),
+        _ => PathBuf::from(format!("/tmp/loadgo-{uid}")),
+    }
+}
+
+fn clear_if_stale(directory: &Path, path: &Path) -> Vec<String> {
+    let Ok(file) = File::open(path) else { return Vec::new() };
+    if lock(&file).is_err() {
+        return Vec::new();
+    }
+    let (run, things) = read_state(path);
+    let mut said = vec![format!("undone after a run that was killed ({run}): {} things", things.len())];
+    said.extend(undo_all(directory, path, &things));
+    said
+}
+
+/// Undoes `things` and removes the state file when nothing of them is left.
+fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for thing in things.iter().rev() {
+        if let Thing::Setting { path, .. } = thing
+            && old_value_in_living_runs(directory, state, path).is_some()
+        {
+            continue;
+        }
+        if let Err(error) = undo(thing) {
+            complaints.push(format!("cannot undo {thing:?}: {error}"));
+        }
+    }
+    if complaints.is_empty() {
+        let _ = fs::remove_file(state);
+    }
+    complaints
+}
+
+/// The value that `setting` had before the first of the other runs that live changed it.
+fn old_value_in_living_runs(directory: &Path, mine: &Path, setting: &Path) -> Option<String> {
+    state_files(directory).iter().filter(|path| *path != mine && lives(path)).find_map(|path| {
+        read_state(path).1.into_iter().find_map(|thing| match thing {
+            Thing::Setting { path, old } if path == setting => Some(old),
+            _ => None,
+        })
+    })
+}
+
+fn lives(state: &Path) -> bool {
+    File::open(state).is_ok_and(|file| lock(&file).is_err())
+}
+
+fn state_files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "run")).collect();
+    paths.sort();
+    paths
+}
+
+fn free_name(directory: &Path, pid: u32) -> PathBuf {
+    let names = (0..).map(|n| directory.join(format!("{pid}-{n}.run")));
+    names.into_iter().find(|path| !path.exists()).expect("the numbers do not end")
+}
+
+/// Makes `directory`, or checks that it is this user's and that nobody else may write in it.
+fn own_directory(directory: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(directory)?;
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let uid = unsafe { libc::geteuid() };
+    if !found.is_dir() || found.uid() != uid || found.mode() & 0o022 != 0 {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not a directory of this user alone"));
+    }
+    Ok(())
+}
+
+fn line_of(thing: &Thing) -> io::Result<String> {
+    let (kind, path, old) = match thing {
+        Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
+        Thing::Home(path) => ("home", path.clone(), ""),
+        Thing::File(path) => ("file", path.clone(), ""),
+        Thing::Swap(path) => ("swap", path.clone(), ""),
+        Thing::Zram(number) => ("zram", PathBuf::from(number.to_string()), ""),
+        Thing::Setting { path, old } => ("setting", path.clone(), old.as_str()),
+        Thing::Membership(path) => ("membership", path.clone(), ""),
+    };
+    let path = path.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
+    let removed = matches!(thing, Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_));
+    if removed && !is_ours(Path::new(path)) {
+        return Err(io::Error::other(format!("{path}: the name of what is removed must begin with loadgo")));
+    }
+    let line = format!("{kind}\t{path}\t{old}");
+    match line.contains('\n') || path.contains('\t') {
+        true => Err(io::Error::other(format!("{path:?}: a path with a tab or a newline"))),
+        false => Ok(line + "\n"),
+    }
+}
+
+/// Whether the name of `path` shows that loadgo made it: nothing else is ever removed.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    path.is_absolute() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("loadgo"))
+}
+
+/// The run's name and its things; a last line that was cut by a kill is not read, for its thing was not made.
+fn read_state(path: &Path) -> (String, Vec<Thing>) {
+    let mut text = String::new();
+    let _ = File::open(path).and_then(|mut file| file.read_to_string(&mut text));
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut lines = whole.lines();
+    let run = lines.next().unwrap_or("").split('\t').nth(1).unwrap_or("").to_owned();
+    (run, lines.filter_map(thing_of).collect())
+}
+
+fn thing_of(line: &str) -> Option<Thing> {
+    let mut parts = line.splitn(3, '\t');
+    let (kind, path, old) = (parts.next()?, parts.next()?, parts.next()?);
+    match kind {
+        "cgroup" => Some(Thing::Cgroup(path.into())),
+        "home" => Some(Thing::Home(path.into())),
+        "file" => Some(Thing::File(path.into())),
+        "swap" => Some(Thing::Swap(path.into())),
+        "zram" => path.parse().ok().map(Thing::Zram),
+        "setting" => Some(Thing::Setting { path: path.into(), old: old.to_owned() }),
+        "membership" => Some(Thing::Membership(path.into())),
+        _ => None,
+    }
+}
+
+/// Locks `file` for this process alone, or says that another has it.
+fn lock(file: &File) -> io::Result<()> {
+    flock(file, libc::LOCK_EX | libc::LOCK_NB)
+}
+
+fn flock(file: &File, operation: i32) -> io::Result<()> {
+    // SAFETY: the descriptor is open for as long as `file` lives.
+    match unsafe { libc::flock(file.as_raw_fd(), operation) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Held while state files are made, read and removed, so that two runs never see each other half made.
+struct DirectoryLock {
+    _file: File,
+}
+
+impl DirectoryLock {
+    fn take(directory: &Path) -> io::Result<DirectoryLock> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
+        flock(&file, libc::LOCK_EX)?;
+        Ok(DirectoryLock { _file: file })
+    }
+}

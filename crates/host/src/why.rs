@@ -1,0 +1,30 @@
+//! Why something cannot be had on this host, and what would change that.
+
+use std::fmt;
+
+/// A refusal of the host: what was tried and what it said, and the remedy, both in words for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// What was tried, and what the host answered.
+    pub what: String,
+    /// What would make it possible; empty when nothing is known to.
+    pub remedy: String,
+}
+
+impl Why {
+    /// A refusal with its remedy.
+    pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Why {
+        Why { what: what.into(), remedy: remedy.into() }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remedy.as_str() {
+            "" => write!(f, "{}", self.what),
+            remedy => write!(f, "{}; {remedy}", self.what),
+        }
+    }
+}
+
+impl std::error::Error for Why {}

@@ -1,0 +1,287 @@
+//! The meter of the users against wait4 and /proc, on real processes in real control groups.
+
+use std::ffi::CString;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use loadgo_core::system::Usage;
+use loadgo_host::cgroup::Groups;
+use loadgo_host::hierarchy::{Version, hierarchies};
+use loadgo_host::leftovers::Leftovers;
+use loadgo_host::proc::Proc;
+use loadgo_host::sources::{self, Demand};
+use loadgo_host::usage::Meter;
+
+static RUN: AtomicU32 = AtomicU32::new(0);
+
+/// A run with its own state directory, groups and meter.
+struct Bench {
+    groups: Option<Groups>,
+    meter: Meter,
+    _leftovers: Leftovers,
+    directory: PathBuf,
+}
+
+impl Bench {
+    fn new(tree: Option<Version>, taskstats: bool) -> Bench {
+        let number = RUN.fetch_add(1, Ordering::Relaxed);
+        let id = format!("test-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(format!("loadgo-{id}"));
+        let mut leftovers = Leftovers::begin_in(&directory, &id).expect("a state directory");
+        let groups = tree.map(|version| {
+            let found = hierarchies();
+            let keeps_accounts = |version| {
+                move |h: &&loadgo_host::hierarchy::Hierarchy| h.version == version && (version == Version::V2 || h.has("cpuacct"))
+            };
+            let hierarchy = found.iter().find(keeps_accounts(version)).expect("this host has both trees");
+            Groups::create_in(hierarchy, &id, &mut leftovers).expect("these tests run as root")
+        });
+        let demand = Demand { users: 4, every: 1, taskstats };
+        let meter = sources::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
+        Bench { groups, meter, _leftovers: leftovers, directory }
+    }
+
+    /// A shell that says `ready` on its standard output after each line, as the user `user`.
+    fn shell(&mut self, user: u32) -> Shell {
+        if let Some(groups) = &self.groups {
+            groups.add_user(user).expect("a group for the user");
+        }
+        let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(user));
+        let mut shell = Shell::start(paths);
+        self.meter.began(user, shell.child.id());
+        shell.type_line(":");
+        self.meter.interaction(user);
+        shell
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self._leftovers.finish();
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+struct Shell {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Shell {
+    fn start(paths: Vec<CString>) -> Shell {
+        let mut command = Command::new("sh");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let join = move || {
+            for path in &paths {
+                // SAFETY: the path ends with a zero and the byte is a constant; nothing is allocated.
+                unsafe {
+                    let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+                    if libc::write(fd, c"0".as_ptr().cast(), 1) != 1 {
+                        return Err(std::io::Error::last_os_error());
+                    }
+                    libc::close(fd);
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: `join` calls nothing but open, write and close.
+        unsafe { command.pre_exec(join) };
+        let mut child = command.spawn().expect("there is a shell");
+        let output = BufReader::new(child.stdout.take().expect("its output"));
+        Shell { child, output }
+    }
+
+    fn type_line(&mut self, line: &str) {
+        let keys = format!("{line}\necho ready\n");
+        self.child.stdin.as_mut().expect("its input").write_all(keys.as_bytes()).expect("the shell reads");
+        let mut said = String::new();
+        while said.trim_end() != "ready" {
+            said.clear();
+            assert!(self.output.read_line(&mut said).expect("the shell writes") > 0, "the shell has ended");
+        }
+    }
+
+    /// Ends the shell; what wait4 says that it and all below it used: processor nanoseconds, minor and major faults.
+    fn end(mut self) -> (u64, u64, u64) {
+        drop(self.child.stdin.take());
+        let mut used = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        let pid = self.child.id() as i32;
+        // SAFETY: the struct is ours; the pid is our child's, which nobody else waits for.
+        let used = unsafe {
+            assert_eq!(libc::wait4(pid, std::ptr::null_mut(), 0, used.as_mut_ptr()), pid);
+            used.assume_init()
+        };
+        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+        (ns(used.ru_utime) + ns(used.ru_stime), used.ru_minflt as u64, used.ru_majflt as u64)
+    }
+}
+
+fn cpu_ns(usage: &Usage) -> u64 {
+    usage.cpu_user_ns.unwrap() + usage.cpu_system_ns.unwrap()
+}
+
+const TREE: &str = "ls / >/dev/null; (ls /; sh -c 'cat /etc/passwd | sort | wc -l; ls /etc'; true) >/dev/null; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done";
+const THREADS: &str = "python3 -c 'import threading
+def work(): sum(range(300000)); [bytearray(50000) for _ in range(200)]
+started = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in started]; [t.join() for t in started]'";
+
+#[test]
+fn faults_of_a_tree_of_processes_equal_those_of_proc_to_the_fault() {
+    for line in [TREE, THREADS, ":"] {
+        let mut bench = Bench::new(Some(Version::V1), true);
+        let mut shell = bench.shell(1);
+        let proc = Proc::open().unwrap();
+        let before = proc.stat(shell.child.id()).unwrap();
+        shell.type_line(line);
+        let usage = bench.meter.interaction(1);
+        let after = proc.stat(shell.child.id()).unwrap();
+        assert_eq!(usage.faults_minor, Some(after.minor - before.minor), "{line}");
+        assert_eq!(usage.faults_major, Some(after.major - before.major), "{line}");
+        assert_eq!(bench.meter.take_lost(), 0);
+        shell.end();
+    }
+}
+
+#[test]
+fn faults_and_processor_time_of_a_session_equal_those_of_wait4() {
+    for version in [Version::V1, Version::V2] {
+        let mut bench = Bench::new(Some(version), true);
+        bench.groups.as_ref().unwrap().add_user(1).unwrap();
+        let mut shell = Shell::start(bench.groups.as_ref().unwrap().join_paths(1));
+        bench.meter.began(1, shell.child.id());
+        let mut sum = Usage::default();
+        let add = |sum: &mut Usage, usage: Usage| {
+            sum.cpu_user_ns = Some(sum.cpu_user_ns.unwrap_or(0) + cpu_ns(&usage));
+            sum.faults_minor = Some(sum.faults_minor.unwrap_or(0) + usage.faults_minor.unwrap());
+            sum.faults_major = Some(sum.faults_major.unwrap_or(0) + usage.faults_major.unwrap());
+        };
+        for line in [TREE, THREADS, TREE, ":", THREADS] {
+            shell.type_line(line);
+            add(&mut sum, bench.meter.interaction(1));
+        }
+        let (true_ns, minor, major) = shell.end();
+        add(&mut sum, bench.meter.interaction(1));
+        assert_eq!((sum.faults_minor, sum.faults_major), (Some(minor), Some(major)), "{version:?}");
+        let ours = sum.cpu_user_ns.unwrap() as f64;
+        assert!((ours / true_ns as f64 - 1.0).abs() < 0.01, "{version:?}: {ours} is not within 1 % of {true_ns}");
+    }
+}
+
+#[test]
+fn the_interactions_add_up_to_the_account_of_the_group() {
+    for (version, taskstats) in [(Version::V1, true), (Version::V2, true), (Version::V1, false), (Version::V2, false)] {
+        let mut bench = Bench::new(Some(version), taskstats);
+        let mut shell = bench.shell(3);
+        let before = bench.groups.as_ref().unwrap().user_cpu_ns(3).unwrap();
+        let sum: u64 = (0..20)
+            .map(|n| {
+                shell.type_line(if n % 3 == 0 { TREE } else { "ls / >/dev/null" });
+                cpu_ns(&bench.meter.interaction(3))
+            })
+            .sum();
+        let after = bench.groups.as_ref().unwrap().user_cpu_ns(3).unwrap();
+        // The shell may still be on its way to sleep after it said `ready`: a part of a millisecond on either side.
+        assert!(sum <= after - before + 1_000_000 && sum + 1_000_000 >= after - before, "{sum} and {}", after - before);
+        shell.end();
+    }
+}
+
+#[test]
+fn the_parts_of_processor_time_and_the_waits_are_measured_with_taskstats() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    shell.type_line(TREE);
+    let usage = bench.meter.interaction(1);
+    assert!(usage.ready_wait_ns.is_some() && usage.cpu_user_ns.is_some() && usage.cpu_system_ns.is_some());
+    assert!(usage.paging_wait_ns.is_some() && usage.io_wait_ns.is_some(), "{:?}", bench.meter.sources().notes);
+    assert_eq!(bench.meter.sources().waits, "taskstats");
+    shell.end();
+}
+
+#[test]
+fn waits_for_a_device_are_counted_when_delay_accounting_is_on() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    let file = bench.directory.join("written");
+    shell.type_line(&format!("dd if=/dev/zero of={} bs=64k count=64 oflag=direct,sync 2>/dev/null", file.display()));
+    let usage = bench.meter.interaction(1);
+    assert!(usage.io_wait_ns.unwrap() > 0, "4 MB written through to the device without waiting for it");
+    shell.end();
+}
+
+#[test]
+fn without_the_privilege_proc_tells_faults_and_the_waits_of_others_are_not_claimed() {
+    for tree in [Some(Version::V2), None] {
+        let mut bench = Bench::new(tree, false);
+        let mut shell = bench.shell(1);
+        let proc = Proc::open().unwrap();
+        let before = proc.stat(shell.child.id()).unwrap();
+        shell.type_line(TREE);
+        let usage = bench.meter.interaction(1);
+        let after = proc.stat(shell.child.id()).unwrap();
+        assert_eq!(usage.faults_minor, Some(after.minor - before.minor));
+        assert_eq!((usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns), (None, None, None));
+        assert_eq!(bench.meter.sources().faults, "/proc");
+        shell.type_line("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+        let usage = bench.meter.interaction(1);
+        assert!(usage.ready_wait_ns.is_some(), "the leader ran alone: {usage:?}");
+        assert!(cpu_ns(&usage) > 0);
+        shell.end();
+    }
+}
+
+#[test]
+fn processor_time_without_a_group_is_right_to_a_tick_for_each_interaction() {
+    for taskstats in [true, false] {
+        let mut bench = Bench::new(None, taskstats);
+        let mut shell = bench.shell(1);
+        let proc = Proc::open().unwrap();
+        let before = proc.sums(&proc.stat(shell.child.id()).unwrap()).cpu_ns;
+        let sum: u64 = (0..5)
+            .map(|_| {
+                shell.type_line(THREADS);
+                cpu_ns(&bench.meter.interaction(1))
+            })
+            .sum();
+        let truth = proc.sums(&proc.stat(shell.child.id()).unwrap()).cpu_ns - before;
+        assert!(sum.abs_diff(truth) <= 4 * proc.tick_ns(), "{sum} and {truth}");
+        assert_eq!(bench.meter.sources().cpu_resolution_ns, proc.tick_ns());
+        shell.end();
+    }
+}
+
+#[test]
+fn what_runs_in_the_background_is_charged_while_it_runs() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    shell.type_line("(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; kill -STOP 0) & wait_for=$!");
+    let started = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();
+    while bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap() < started + 20_000_000 {
+        std::hint::spin_loop();
+    }
+    let charged = cpu_ns(&bench.meter.interaction(1));
+    assert!(charged >= 20_000_000, "{charged}");
+    bench.groups.as_ref().unwrap().kill(1).unwrap();
+    shell.end();
+}
+
+#[test]
+fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let demand = Demand { users: 1, every: 3, taskstats: true };
+    bench.meter = sources::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    let mut shell = bench.shell(1);
+    let measured: Vec<bool> = (0..7)
+        .map(|_| {
+            bench.meter.baseline(1);
+            shell.type_line("ls / >/dev/null");
+            bench.meter.interaction(1).cpu_user_ns.is_some()
+        })
+        .collect();
+    assert_eq!(measured, [true, false, false, true, false, false, true]);
+    shell.end();
+}
