@@ -1,0 +1,152 @@
+//! What a run made is gone after it, or after the next run when it was killed.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use loadgo_host::cgroup::Groups;
+use loadgo_host::leftovers::{Leftovers, Thing, clear_stale_in};
+
+static RUN: AtomicU32 = AtomicU32::new(0);
+
+/// A directory of this test's own, gone afterwards.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Place {
+        let name = format!("loadgo-leftovers-{}-{}", std::process::id(), RUN.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).unwrap();
+        Place(path)
+    }
+
+    fn state(&self) -> PathBuf {
+        self.0.join("state")
+    }
+
+    fn begin(&self) -> Leftovers {
+        Leftovers::begin_in(&self.state(), "a run").unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A run that makes a home, changes a setting, and is then killed: its state file stays, its lock does not.
+fn killed_run(place: &Place, things: &[Thing]) {
+    let mut run = place.begin();
+    for thing in things {
+        run.note(thing.clone()).unwrap();
+    }
+    let state = only_state(&place.state());
+    let text = fs::read(&state).unwrap();
+    std::mem::forget(run);
+    // The forgotten lock lives as long as this process, as a dead run's would not: the same file, made anew.
+    fs::remove_file(&state).unwrap();
+    fs::write(&state, text).unwrap();
+}
+
+fn only_state(directory: &Path) -> PathBuf {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut states = paths.filter(|path| path.extension().is_some_and(|e| e == "run"));
+    let first = states.next().expect("a state file");
+    assert!(states.next().is_none());
+    first
+}
+
+#[test]
+fn everything_is_undone_at_the_end_last_made_first() {
+    let place = Place::new();
+    let (home, setting) = (place.0.join("loadgo-homes"), place.0.join("setting"));
+    fs::write(&setting, "0").unwrap();
+    let mut run = place.begin();
+    run.note(Thing::Home(home.clone())).unwrap();
+    fs::create_dir_all(home.join("u1/deep")).unwrap();
+    assert_eq!(run.set(&setting, "1").unwrap(), "0");
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "1");
+    assert_eq!(run.finish(), Vec::<String>::new());
+    assert!(!home.exists());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
+    assert!(fs::read_dir(place.state()).unwrap().all(|entry| entry.unwrap().file_name() == "lock"));
+}
+
+#[test]
+fn the_next_run_undoes_what_a_killed_one_left() {
+    let place = Place::new();
+    let (home, setting) = (place.0.join("loadgo-homes"), place.0.join("setting"));
+    fs::create_dir(&home).unwrap();
+    fs::write(&setting, "1").unwrap();
+    killed_run(&place, &[Thing::Home(home.clone()), Thing::Setting { path: setting.clone(), old: "0".into() }]);
+    let said = clear_stale_in(&place.state());
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(!home.exists());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
+    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_that_lives_is_not_touched() {
+    let place = Place::new();
+    let home = place.0.join("loadgo-homes");
+    let mut run = place.begin();
+    run.note(Thing::Home(home.clone())).unwrap();
+    fs::create_dir(&home).unwrap();
+    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new());
+    assert!(home.exists());
+}
+
+#[test]
+fn a_setting_of_two_runs_gets_its_first_value_back_with_the_last_of_them() {
+    let place = Place::new();
+    let setting = place.0.join("setting");
+    fs::write(&setting, "0").unwrap();
+    let (mut first, mut second) = (place.begin(), place.begin());
+    first.set(&setting, "1").unwrap();
+    second.set(&setting, "1").unwrap();
+    first.finish();
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "1");
+    second.finish();
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
+}
+
+#[test]
+fn nothing_is_removed_whose_name_is_not_loadgos() {
+    let place = Place::new();
+    let mut run = place.begin();
+    for path in ["/etc", "relative/loadgo", "/tmp/loadgo\nhome\t/etc\t"] {
+        assert!(run.note(Thing::Home(path.into())).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn a_directory_that_others_may_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    fs::create_dir(place.state()).unwrap();
+    fs::set_permissions(place.state(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(Leftovers::begin_in(&place.state(), "a run").is_err());
+    assert_eq!(clear_stale_in(&place.state()).len(), 1);
+}
+
+#[test]
+fn the_processes_in_the_groups_of_a_killed_run_are_ended() {
+    let place = Place::new();
+    let mut run = place.begin();
+    let groups = Groups::create("killed", &mut run).expect("these tests run as root");
+    groups.add_user(1).unwrap();
+    let join = groups.join_paths(1)[0].to_str().unwrap().to_owned();
+    let line = format!("echo 0 >{join}; (trap '' TERM HUP; exec sleep 1000) & echo in; wait");
+    let mut shell = Command::new("sh").args(["-c", &line]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = [0; 3];
+    std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut said).unwrap();
+    assert_eq!(groups.processes(1).unwrap().len(), 2);
+    let path = groups.path().to_owned();
+    run.finish();
+    assert!(!path.exists());
+    assert_eq!(shell.wait().unwrap().signal(), Some(9));
+}
