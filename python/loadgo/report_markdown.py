@@ -10,7 +10,7 @@ from loadgo.report_tables import Grid, grids
 from loadgo.summary import Summary
 
 _WIDTH = 120
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
 def markdown_report(summary: Summary) -> str:

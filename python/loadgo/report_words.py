@@ -253,7 +253,8 @@ def _driver_faults(told: Driver) -> list[str]:
     if told.greedy:
         faults.append(
             f"the driver took {share(told.host_share)} of the host that it measures "
-            f"({share(told.host_share_limit)} is allowed). Run with fewer users or longer think times, or drive from another machine over ssh."
+            f"({share(told.host_share_limit)} is allowed). Run with fewer users or longer think times, "
+            "or drive from another machine over ssh."
         )
     return faults
 

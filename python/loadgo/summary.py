@@ -86,7 +86,7 @@ class Summary:
 def summarize(
     tables: Tables, *, tariff: Tariff | str = "default", phases: str = "steady", target: float | None = None
 ) -> Summary:
-    """Sums up a run: `phases` is `steady` or `all`; beside `target`, a response time in seconds, lateness must be small.
+    """Sums up a run: `phases` is `steady` or `all`; lateness must be small beside `target`, a response time in seconds.
 
     Raises `ValueError` for an unknown tariff or phase. A run without interactions gives a summary that says so.
     """

@@ -1,0 +1,27 @@
+"use strict";
+// Draws every chart in the page's own colours, and again when the reader switches between light and dark.
+(() => {
+  const specs = JSON.parse(document.getElementById("specs").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const config = () => {
+    const style = getComputedStyle(document.documentElement);
+    const [ink, faint, line] = ["--ink", "--faint", "--line"].map((name) => style.getPropertyValue(name).trim());
+    const axis = { labelColor: faint, titleColor: faint, gridColor: line, domainColor: line, tickColor: line, labelLimit: 240 };
+    return {
+      background: "transparent", font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
+      axis: { ...axis, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
+      legend: { labelColor: faint, labelFontSize: 12, symbolFillColor: ink, orient: "top" },
+      point: { color: ink }, rule: { color: ink }, text: { color: faint },
+    };
+  };
+  const draw = () => {
+    for (const [name, spec] of Object.entries(specs)) {
+      const options = { mode: "vega-lite", actions: false, renderer: "svg", config: config() };
+      window.vegaEmbed(`#chart-${name}`, spec, options).catch((mistake) => {
+        document.getElementById(`chart-${name}`).textContent = `This chart could not be drawn: ${mistake.message}`;
+      });
+    }
+  };
+  dark.addEventListener("change", draw);
+  draw();
+})();
