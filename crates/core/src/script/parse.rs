@@ -63,7 +63,7 @@ fn read(text: &str) -> Result<Script, Misread> {
         Misread::new(at, format!("this is not TOML: {}", error.message().replace('\n', "; ")))
     })?;
     let script = Table::new(text, document.get_ref(), 0);
-    script.only(&KEYS, "a script")?;
+    script.only(&KEYS, &KEYS, "a script")?;
     let words = words(&script)?;
     let settings = Settings::read(&script)?;
     Ok(Script {

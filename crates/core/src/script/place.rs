@@ -39,7 +39,7 @@ pub(super) fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) ->
 /// The name nearest to `name`, if one is near enough to have been meant.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|candidate| (strsim::osa_distance(name, candidate), candidate)).min()?;
-    (near.0 <= (near.1.len() / 2).clamp(1, 3)).then_some(near.1)
+    (near.0 <= near.1.len().div_ceil(3)).then_some(near.1)
 }
 
 /// Names in words: `a, b and c`.

@@ -20,6 +20,10 @@ const GROUP_KEYS: [&str; 8] = ["lines", "think", "until", "silence", "timeout", 
 /// The keys of a choice.
 const CHOICE_KEYS: [&str; 8] = ["choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
 
+/// The keys of all of them, any of which may have been meant.
+const ALL_KEYS: [&str; 11] =
+    ["type", "as", "lines", "choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
+
 const LINES: Wanted = Wanted { key: "lines", what: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
 const LINE: Wanted = Wanted { key: "lines", what: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
 const TYPE: Wanted = Wanted { key: "type", what: "a string", example: "type = \"ls -l\"" };
@@ -152,13 +156,13 @@ impl<'a> Reader<'a> {
         let table = Table::new(self.text, entries, value.span().start);
         let weight = weight(&table)?;
         let block = if table.get("choose").is_some() {
-            table.only(&CHOICE_KEYS, "a choice")?;
+            table.only(&CHOICE_KEYS, &ALL_KEYS, "a choice")?;
             self.choice(&table, outer)?
         } else if table.get("lines").is_some() {
-            table.only(&GROUP_KEYS, "a group of lines")?;
+            table.only(&GROUP_KEYS, &ALL_KEYS, "a group of lines")?;
             self.group(&table, outer)?
         } else {
-            table.only(&LINE_KEYS, "a line")?;
+            table.only(&LINE_KEYS, &ALL_KEYS, "a line")?;
             self.typed(&table, outer)?
         };
         Ok((weight, repeated(&table, block)?))

@@ -78,15 +78,16 @@ impl<'a> Table<'a> {
         Table { text, entries, at }
     }
 
-    /// Refuses keys other than `known`; `what` says whose keys they are.
-    pub fn only(&self, known: &[&str], what: &str) -> Result<(), Misread> {
+    /// Refuses keys other than `known`; `what` says whose keys they are, `near` holds those that may have been meant.
+    pub fn only(&self, known: &[&str], near: &[&str], what: &str) -> Result<(), Misread> {
         let unknown = self.entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let right = match nearest(key.get_ref(), known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it may have {}", listed(known)),
+        let name = key.get_ref().as_ref();
+        let right = match nearest(name, near.iter().copied()) {
+            Some(near) if near != name => format!("did you mean `{near}`?"),
+            _ => format!("it may have {}", listed(known)),
         };
-        Err(Misread::new(key.span().start, format!("{what} has no `{}`; {right}", key.get_ref())))
+        Err(Misread::new(key.span().start, format!("{what} has no `{name}`; {right}")))
     }
 
     /// The value of `key`.
