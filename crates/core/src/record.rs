@@ -100,6 +100,36 @@ pub struct Lost {
     pub reason: String,
 }
 
+/// A row of `time`: what one processor did in a span, one category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// The processor; `None`: all of them.
+    pub processor: Option<u16>,
+    /// `user`, `nice`, `system`, `irq`, `softirq`, `steal`, `iowait` or `idle`.
+    pub category: &'static str,
+    /// The part of the span in this category; the categories of a processor add up to the span.
+    pub time_ns: u64,
+}
+
+/// A row of `processes`: who used the processors in a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// `users`, `driver` or `meters`.
+    pub who: &'static str,
+    /// Their processor time in the span.
+    pub cpu_ns: u64,
+    /// Their memory at the end of the span.
+    pub memory_bytes: Option<u64>,
+}
+
 /// What the driver records.
 pub trait Recorder {
     /// An interaction is over.

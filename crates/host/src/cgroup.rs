@@ -128,6 +128,13 @@ impl Groups {
         self.accounts.all()
     }
 
+    /// The memory charged to all users together, in bytes, where a memory controller counts it.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let groups = [&self.run].into_iter().chain(&self.further);
+        let files = groups.flat_map(|group| ["memory.current", "memory.usage_in_bytes"].map(|name| group.join(name)));
+        files.into_iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
+    }
+
     /// The ids of the processes of `user`.
     pub fn processes(&self, user: UserId) -> io::Result<Vec<i32>> {
         processes_of(&self.user_path(user))

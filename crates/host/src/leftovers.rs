@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::undo::undo;
+use crate::undo::{kill_those_in, undo};
 
 /// Something outside the run folder that must be undone when the run is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +161,8 @@ fn clear_if_stale(directory: &Path, path: &Path) -> Vec<String> {
 /// Undoes `things` and removes the state file when nothing of them is left.
 fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
     let mut complaints = Vec::new();
+    // Nobody may still page when the paging device goes.
+    things.iter().for_each(kill_those_in);
     for thing in things.iter().rev() {
         if let Thing::Setting { path, .. } = thing
             && old_value_in_living_runs(directory, state, path).is_some()

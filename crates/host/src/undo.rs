@@ -28,6 +28,16 @@ pub fn undo(thing: &Thing) -> io::Result<()> {
     }
 }
 
+/// Kills the processes in `thing`, if it is a group; it is undone later.
+pub fn kill_those_in(thing: &Thing) {
+    if let Thing::Cgroup(path) = thing
+        && is_ours(path)
+    {
+        // What cannot be killed now is reported when the group is removed.
+        let _ = kill_group(path);
+    }
+}
+
 /// Kills all processes of the group `path` and of those below it, and removes them; waits up to 5 s for the dead.
 pub fn remove_group(path: &Path) -> io::Result<()> {
     for attempt in 0..500 {

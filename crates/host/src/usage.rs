@@ -132,7 +132,7 @@ impl Meter {
 
     /// A line is being sent. When usage is sampled this decides whether the line is measured, and reads where it begins;
     /// when every line is measured there is nothing to do, for each begins where the last one ended.
-    pub fn baseline(&mut self, user: UserId) {
+    pub fn sent(&mut self, user: UserId) {
         let every = self.sources.every;
         if every <= 1 {
             return;

@@ -1,0 +1,93 @@
+//! Limits on real processes: memory, processors and both kinds of paging device, and nothing left of them afterwards.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use loadgo_host::cgroup::Groups;
+use loadgo_host::conditions::paging_devices;
+use loadgo_host::leftovers::Leftovers;
+use loadgo_host::limit::Limit;
+
+static RUN: AtomicU32 = AtomicU32::new(0);
+
+struct Limited {
+    groups: Groups,
+    leftovers: Leftovers,
+    devices: Vec<PathBuf>,
+    directory: PathBuf,
+}
+
+impl Limited {
+    fn new(limit: &str) -> Limited {
+        let id = format!("limit-{}-{}", std::process::id(), RUN.fetch_add(1, Ordering::Relaxed));
+        // Not in /tmp: that may be a file system in memory, which holds no swap file.
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("loadgo-{id}"));
+        fs::create_dir_all(&directory).unwrap();
+        let mut leftovers = Leftovers::begin_in(&directory.join("state"), &id).unwrap();
+        let mut groups = Groups::create(&id, &mut leftovers).unwrap_or_else(|why| panic!("this test needs root: {why}"));
+        groups.add_user(1).unwrap();
+        let limit = Limit::parse(limit).unwrap();
+        let devices = limit.apply(&mut groups, &directory, &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
+        Limited { groups, leftovers, devices, directory }
+    }
+
+    fn run(&self, program: &str) -> Output {
+        let joins: Vec<String> =
+            self.groups.join_paths(1).iter().map(|path| format!("echo 0 >{}; ", path.to_str().unwrap())).collect();
+        Command::new("sh").args(["-c", &format!("{}exec {program}", joins.concat())]).output().unwrap()
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        assert_eq!(self.leftovers.finish(), Vec::<String>::new());
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn swaps() -> Vec<String> {
+    paging_devices(&fs::read_to_string("/proc/swaps").unwrap()).into_iter().map(|device| device.name).collect()
+}
+
+/// Fills 60 MB with what does not compress to nothing, and reads it again.
+const BIG: &str = "python3 -c 'import os
+seed = os.urandom(1 << 20)
+pages = [seed[i:] + seed[:i] for i in range(60)]
+print(sum(page[0] for page in pages) >= 0)'";
+
+#[test]
+fn who_takes_more_memory_than_the_limit_without_paging_is_ended() {
+    let limited = Limited::new("memory=32M,swap=none");
+    let output = limited.run(BIG);
+    assert!(!output.status.success(), "{output:?}");
+    assert!(limited.run("python3 -c 'print(1)'").status.success());
+}
+
+#[test]
+fn with_a_paging_device_the_same_program_runs_in_the_same_memory() {
+    for swap in ["zram:256M", "file:256M"] {
+        let limited = Limited::new(&format!("memory=32M,swap={swap}"));
+        let [device] = &limited.devices[..] else { panic!("{:?}", limited.devices) };
+        let device = device.to_str().unwrap().to_owned();
+        assert!(swaps().contains(&device), "{device} is not among {:?}", swaps());
+        let output = limited.run(BIG);
+        assert!(output.status.success(), "{swap}: {output:?}");
+        drop(limited);
+        assert!(!swaps().contains(&device), "{device} is still in use");
+        assert!(!Path::new(&device).exists() || device == "/dev/zram0", "{device} is still there");
+    }
+}
+
+#[test]
+fn half_a_processor_gives_half_of_the_time() {
+    let limited = Limited::new("cpus=0.5");
+    let program = "python3 -c 'import time
+began, used = time.monotonic(), time.process_time()
+while time.process_time() - used < 0.5: pass
+print((time.process_time() - used) / (time.monotonic() - began))'";
+    let output = limited.run(program);
+    let share: f64 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
+    assert!(share < 0.65, "half of a processor is not {share}");
+}
