@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use loadgo_core::record::{Lost, Outcome, Phase, Session};
+use loadgo_core::record::{Lost, Outcome, Phase, ProcessRow, Session, TimeRow};
 use loadgo_core::time::Instant;
 
 use crate::Table;
 use crate::rows::{Packed, measured};
-use crate::sample::{ProcessRow, TimeRow};
 
 /// `interactions`; `commands` are all commands so far, by number.
 pub fn interactions(rows: &[Packed], commands: &[Arc<str>]) -> RecordBatch {

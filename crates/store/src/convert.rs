@@ -6,6 +6,7 @@ use std::path::Path;
 
 use arrow_schema::DataType;
 use loadgo_core::record::Lost;
+use loadgo_core::time::Instant;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
@@ -23,7 +24,8 @@ const GROUP: usize = 1 << 17;
 /// Errors: the system's refusal, a full disk above all. The streams are kept then, and are as good to read.
 pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[Lost]) -> Result<()> {
     let converted = convert(folder);
-    folder.write_run_toml(&format!("{run_toml}{}", told(unwritten)))?;
+    let cut = converted.as_deref().unwrap_or_default();
+    folder.write_run_toml(&format!("{run_toml}{}{}", told(unwritten), told(cut)))?;
     converted?;
     for table in Table::ALL {
         remove(&folder.stream(table))?;
@@ -37,8 +39,8 @@ pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[Lost]) -> Result<()>
 /// Errors: [`Error::Running`] when its writer still lives; those of [`finish`].
 pub fn complete(folder: &Folder) -> Result<()> {
     let path = folder.run_toml();
-    for table in Table::ALL {
-        nobody_writes(folder, table)?;
+    if folder.is_being_written()? {
+        return Err(Error::Running(folder.dir().into()));
     }
     let text = fs::read_to_string(&path).map_err(Error::refused("read", &path))?;
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
@@ -48,41 +50,44 @@ pub fn complete(folder: &Folder) -> Result<()> {
     finish(folder, &text, &[])
 }
 
-fn nobody_writes(folder: &Folder, table: Table) -> Result<()> {
-    let path = folder.stream(table);
-    match File::open(&path) {
-        Ok(file) => file.try_lock_shared().map_err(|_| Error::Running(folder.dir().into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(Error::refused("read", &path)(error)),
-    }
-}
-
-/// Converts every stream; all or none of the Parquet files appear under their own names.
-fn convert(folder: &Folder) -> Result<()> {
+/// Converts every stream, and tells what was cut off; all or none of the Parquet files appear under their own names.
+fn convert(folder: &Folder) -> Result<Vec<Lost>> {
     let streamed = || Table::ALL.into_iter().filter(|table| folder.stream(*table).exists());
+    let mut cut = Vec::new();
     for table in streamed() {
         let part = neighbour(&folder.parquet(table));
-        if let Err(error) = convert_table(&folder.stream(table), &part, table) {
-            for table in Table::ALL {
-                let _ = fs::remove_file(neighbour(&folder.parquet(table)));
+        match convert_table(&folder.stream(table), &part, table) {
+            Ok(leftover) => cut.extend(leftover.map(|reason| cut_off(table, &reason))),
+            Err(error) => {
+                for table in Table::ALL {
+                    let _ = fs::remove_file(neighbour(&folder.parquet(table)));
+                }
+                return Err(error);
             }
-            return Err(error);
         }
     }
     for table in streamed() {
         let path = folder.parquet(table);
         fs::rename(neighbour(&path), &path).map_err(Error::refused("name", &path))?;
     }
-    Ok(())
+    Ok(cut)
 }
 
-fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<()> {
+/// A batch that the stream of `table` does not hold whole; how many rows it had nobody knows.
+fn cut_off(table: Table, reason: &str) -> Lost {
+    let reason = format!("{} ends in a batch that is not whole: {reason}", table.name());
+    Lost { at: Instant(0), user: None, what: "record", count: 1, reason }
+}
+
+/// Converts one stream; the words for what is behind its last whole batch, if anything.
+fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<String>> {
     let file = File::create(parquet).map_err(Error::refused("write", parquet))?;
     let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
     let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
-    each_batch(stream, |batch| writer.write(&batch).map_err(io::Error::from))?;
+    let leftover = each_batch(stream, |batch| writer.write(&batch).map_err(io::Error::from))?;
     let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
-    written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))
+    written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))?;
+    Ok(leftover)
 }
 
 /// Words as dictionary pages; numbers as differences, which are small where times follow each other.

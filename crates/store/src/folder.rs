@@ -1,15 +1,17 @@
 //! A run's folder and the files in it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::{Error, Result, Table};
 
-/// A folder that holds one run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A folder that holds one run. Who creates it has it locked, until the process ends or the last copy is dropped.
+#[derive(Clone, Debug)]
 pub struct Folder {
     dir: PathBuf,
+    _lock: Option<Arc<File>>,
 }
 
 impl Folder {
@@ -17,8 +19,13 @@ impl Folder {
     ///
     /// Errors: [`Error::Exists`] when a run is there already; the system's refusal of writing there.
     pub fn create(dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
-        let folder = Folder { dir: dir.into() };
-        fs::create_dir_all(&folder.dir).map_err(Error::refused("create the folder", &folder.dir))?;
+        let dir = dir.into();
+        fs::create_dir_all(&dir).map_err(Error::refused("create the folder", &dir))?;
+        let lock = File::open(&dir).map_err(Error::refused("open", &dir))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            return Err(Error::Running(dir));
+        }
+        let folder = Folder { dir, _lock: Some(Arc::new(lock)) };
         if folder.run_toml().exists() || Table::ALL.iter().any(|table| folder.stream(*table).exists()) {
             return Err(Error::Exists(folder.dir));
         }
@@ -30,11 +37,17 @@ impl Folder {
     ///
     /// Errors: [`Error::NotARun`] when there is no `run.toml`.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Folder> {
-        let folder = Folder { dir: dir.into() };
+        let folder = Folder { dir: dir.into(), _lock: None };
         match folder.run_toml().is_file() {
             true => Ok(folder),
             false => Err(Error::NotARun(folder.dir, "there is no run.toml in it".into())),
         }
+    }
+
+    /// True while a process writes this run.
+    pub fn is_being_written(&self) -> Result<bool> {
+        let dir = File::open(&self.dir).map_err(Error::refused("open", &self.dir))?;
+        Ok(matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Where it is.

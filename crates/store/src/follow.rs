@@ -1,7 +1,7 @@
 //! Reading a stream as it grows, whole batch by whole batch; reading it afterwards is the same.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -20,6 +20,8 @@ pub struct Follower {
     path: PathBuf,
     file: File,
     decoder: StreamDecoder,
+    /// Where the last whole message ends in the file.
+    position: u64,
     pending: Vec<u8>,
     taken: usize,
     ended: bool,
@@ -29,12 +31,26 @@ impl Follower {
     /// Begins to read the stream at `path`.
     pub fn open(path: &Path) -> Result<Follower> {
         let file = File::open(path).map_err(Error::refused("read", path))?;
-        Ok(Follower { path: path.into(), file, decoder: StreamDecoder::new(), pending: Vec::new(), taken: 0, ended: false })
+        Ok(Follower {
+            path: path.into(),
+            file,
+            decoder: StreamDecoder::new(),
+            position: 0,
+            pending: Vec::new(),
+            taken: 0,
+            ended: false,
+        })
     }
 
     /// True when the stream's end mark has been read: nothing more will come.
     pub fn ended(&self) -> bool {
         self.ended
+    }
+
+    /// The words for the part of a batch at which this reader waits, if it is one.
+    fn part(&self) -> Option<String> {
+        let bytes = self.file.metadata().map_or(0, |file| file.len().saturating_sub(self.position));
+        (bytes > 0 && !self.ended).then(|| format!("its first {bytes} bytes are there"))
     }
 
     /// The next whole batch; `None` when there is none yet.
@@ -58,6 +74,7 @@ impl Follower {
                 Message::Whole(length) => {
                     let message = self.pending[self.taken..][..length].to_vec();
                     self.taken += length;
+                    self.position += length as u64;
                     return Ok(Some(message));
                 }
                 Message::End => {
@@ -66,9 +83,18 @@ impl Follower {
                 }
                 Message::Damaged(reason) => return Err(self.damaged(reason)),
                 Message::Part if self.read_more()? => {}
-                Message::Part => return Ok(None),
+                Message::Part => return self.forget_part().map(|()| None),
             }
         }
+    }
+
+    /// Goes back to the end of the last whole message: a part that found no room on the disk is taken back by its writer,
+    /// and other bytes come in its place.
+    fn forget_part(&mut self) -> Result<()> {
+        self.pending.clear();
+        self.taken = 0;
+        let sought = self.file.seek(SeekFrom::Start(self.position));
+        sought.map(|_| ()).map_err(Error::refused("read", &self.path))
     }
 
     /// Reads what the file has got; false when that is nothing.
@@ -84,27 +110,39 @@ impl Follower {
     }
 }
 
-/// The length of the whole batches at the beginning of the stream at `path`, in bytes: up to there any reader of Arrow
-/// streams reads it, whatever a kill or a full disk left behind it.
-pub fn whole_length(path: &Path) -> Result<u64> {
+/// How much of a stream is whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// Its length in bytes: up to there any reader of Arrow streams reads it.
+    pub bytes: u64,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// How much of the stream at `path` is whole, whatever a kill or a full disk left behind that.
+pub fn whole(path: &Path) -> Result<Whole> {
     let mut follower = Follower::open(path)?;
-    let mut length = 0;
+    let mut whole = Whole::default();
     loop {
         match follower.next_message() {
-            Ok(Some(message)) => length += message.len() as u64,
-            Ok(None) | Err(Error::Damaged(..)) => return Ok(length),
+            Ok(Some(message)) => {
+                whole.bytes += message.len() as u64;
+                whole.rows += message::rows(&message);
+            }
+            Ok(None) | Err(Error::Damaged(..)) => return Ok(whole),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Calls `take` with each whole batch of the stream at `path`; a damaged or cut end ends it.
-pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::Result<()>) -> Result<()> {
+/// Calls `take` with each whole batch of the stream at `path`; the words for what stands behind the last, if anything.
+pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::Result<()>) -> Result<Option<String>> {
     let mut follower = Follower::open(path)?;
     loop {
         match follower.next_batch() {
             Ok(Some(batch)) => take(batch).map_err(Error::refused("convert", path))?,
-            Ok(None) | Err(Error::Damaged(..)) => return Ok(()),
+            Ok(None) => return Ok(follower.part()),
+            Err(Error::Damaged(_, reason)) => return Ok(Some(reason)),
             Err(error) => return Err(error),
         }
     }

@@ -13,7 +13,6 @@ mod follow;
 mod message;
 mod record;
 mod rows;
-mod sample;
 mod stream;
 mod table;
 mod writer;
@@ -21,10 +20,9 @@ mod writer;
 pub use convert::{complete, finish};
 pub use error::Error;
 pub use folder::Folder;
-pub use follow::{Follower, whole_length};
+pub use follow::{Follower, Whole, whole};
 pub use record::{Recording, Sampler, Stopped, WhenFull};
 pub use rows::Front;
-pub use sample::{ProcessRow, TimeRow};
 pub use table::Table;
 
 /// What the functions of this crate return.

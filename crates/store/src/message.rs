@@ -39,3 +39,9 @@ pub fn first(bytes: &[u8]) -> Message {
         Err(error) => Message::Damaged(error.to_string()),
     }
 }
+
+/// The rows of a whole message; 0 when it is not one of rows.
+pub fn rows(message: &[u8]) -> u64 {
+    let rows = root_as_message(&message[HEAD..]).ok().and_then(|message| message.header_as_record_batch());
+    rows.map_or(0, |batch| batch.length().unsigned_abs())
+}

@@ -1,15 +1,15 @@
 //! A recording: the driver's front, a sampler's handle, and the thread that writes behind them.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use loadgo_core::record::Lost;
+use loadgo_core::record::{Lost, ProcessRow, TimeRow};
+use loadgo_core::time::Instant;
 
 use crate::rows::{Front, Rows};
-use crate::sample::{ProcessRow, TimeRow};
 use crate::writer::Writer;
 use crate::{Error, Folder, Result};
 
@@ -29,9 +29,17 @@ pub enum WhenFull {
 #[derive(Debug)]
 pub struct Recording {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<(Folder, Vec<Lost>, u64)>,
+    thread: JoinHandle<(Folder, Vec<Lost>)>,
     sampled: Arc<Mutex<Rows>>,
+    counts: Arc<Counts>,
     tid: u32,
+}
+
+/// What the writing thread tells while it works.
+#[derive(Debug, Default)]
+struct Counts {
+    written: AtomicU64,
+    lost: AtomicU64,
 }
 
 impl Recording {
@@ -41,8 +49,14 @@ impl Recording {
     pub fn start(folder: Folder, when_full: WhenFull) -> Result<(Front, Recording)> {
         let dir = folder.dir().to_path_buf();
         let writer = Writer::create(folder)?;
-        let (stop, driven, sampled) = (Arc::default(), Arc::default(), Arc::default());
-        let back = Back { writer, stop: Arc::clone(&stop), driven: Arc::clone(&driven), sampled: Arc::clone(&sampled) };
+        let (stop, driven, sampled, counts) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        let back = Back {
+            writer,
+            stop: Arc::clone(&stop),
+            driven: Arc::clone(&driven),
+            sampled: Arc::clone(&sampled),
+            counts: Arc::clone(&counts),
+        };
         let (tell, told) = mpsc::channel();
         let begin = move || {
             let _ = tell.send(own_tid());
@@ -52,12 +66,22 @@ impl Recording {
         let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
         let tid = told.recv().expect("the writer's thread tells its number first");
         let front = Front::new(driven, thread.thread().clone(), when_full);
-        Ok((front, Recording { stop, thread, sampled, tid }))
+        Ok((front, Recording { stop, thread, sampled, counts, tid }))
     }
 
     /// The writing thread's number, by which the kernel accounts for it.
     pub fn tid(&self) -> u32 {
         self.tid
+    }
+
+    /// How many interactions are written so far.
+    pub fn interactions(&self) -> u64 {
+        self.counts.written.load(Ordering::Relaxed)
+    }
+
+    /// How many rows are lost so far, because the disk was full or too slow.
+    pub fn lost(&self) -> u64 {
+        self.counts.lost.load(Ordering::Relaxed)
     }
 
     /// A handle for a thread that samples.
@@ -69,8 +93,8 @@ impl Recording {
     pub fn stop(self) -> Stopped {
         self.stop.store(true, Ordering::Release);
         self.thread.thread().unpark();
-        let (folder, unwritten, interactions) = self.thread.join().expect("the writer's thread does not panic");
-        Stopped { folder, unwritten, interactions }
+        let (folder, unwritten) = self.thread.join().expect("the writer's thread does not panic");
+        Stopped { folder, unwritten, interactions: self.counts.written.load(Ordering::Relaxed) }
     }
 }
 
@@ -97,19 +121,17 @@ const SAMPLES: usize = 1 << 16;
 impl Sampler {
     /// Records total time.
     pub fn time(&self, rows: &[TimeRow]) {
-        self.with(|waiting| {
-            if waiting.time.len() < SAMPLES {
-                waiting.time.extend_from_slice(rows);
-            }
+        self.with(|waiting| match waiting.time.len() < SAMPLES {
+            true => waiting.time.extend_from_slice(rows),
+            false => waiting.drop_rows(rows.len() as u64, rows.first().map_or(Instant(0), |row| row.at)),
         });
     }
 
     /// Records who used the processors.
     pub fn processes(&self, rows: &[ProcessRow]) {
-        self.with(|waiting| {
-            if waiting.processes.len() < SAMPLES {
-                waiting.processes.extend_from_slice(rows);
-            }
+        self.with(|waiting| match waiting.processes.len() < SAMPLES {
+            true => waiting.processes.extend_from_slice(rows),
+            false => waiting.drop_rows(rows.len() as u64, rows.first().map_or(Instant(0), |row| row.at)),
         });
     }
 
@@ -129,10 +151,11 @@ struct Back {
     stop: Arc<AtomicBool>,
     driven: Arc<Mutex<Rows>>,
     sampled: Arc<Mutex<Rows>>,
+    counts: Arc<Counts>,
 }
 
 impl Back {
-    fn run(mut self) -> (Folder, Vec<Lost>, u64) {
+    fn run(mut self) -> (Folder, Vec<Lost>) {
         let mut rows = Rows::default();
         loop {
             let last = self.stop.load(Ordering::Acquire);
@@ -140,14 +163,13 @@ impl Back {
             self.writer.write(&mut rows);
             take(&self.sampled, &mut rows);
             self.writer.write(&mut rows);
+            self.counts.written.store(self.writer.interactions(), Ordering::Relaxed);
+            self.counts.lost.store(self.writer.lost(), Ordering::Relaxed);
             if last {
-                break;
+                return self.writer.end();
             }
             thread::park_timeout(PERIOD);
         }
-        let interactions = self.writer.interactions();
-        let (folder, unwritten) = self.writer.end();
-        (folder, unwritten, interactions)
     }
 }
 

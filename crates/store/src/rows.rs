@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, ProcessRow, Recorder, Session, TimeRow};
 use loadgo_core::time::Instant;
 
 use crate::record::WhenFull;
-use crate::sample::{ProcessRow, TimeRow};
 
 /// So many interactions may wait for the writer: 36 MB, two seconds at 130,000 a second.
 pub(crate) const ROOM: usize = 1 << 18;
@@ -90,7 +89,7 @@ pub struct Rows {
     pub processes: Vec<ProcessRow>,
     pub lost: Vec<Lost>,
     pub phases: Vec<(Phase, Instant)>,
-    /// Interactions for which there was no room, and when the first of them was sent.
+    /// Rows for which there was no room, and the time of the first of them.
     pub dropped: Option<(u64, Instant)>,
 }
 
@@ -105,12 +104,12 @@ impl Rows {
         self.lost.append(&mut other.lost);
         self.phases.append(&mut other.phases);
         if let Some((count, at)) = other.dropped.take() {
-            self.drop_interactions(count, at);
+            self.drop_rows(count, at);
         }
     }
 
-    /// Counts `count` interactions, from `at` on, as not recorded.
-    pub fn drop_interactions(&mut self, count: u64, at: Instant) {
+    /// Counts `count` rows, from `at` on, as not recorded.
+    pub fn drop_rows(&mut self, count: u64, at: Instant) {
         let (before, first) = self.dropped.unwrap_or((0, at));
         self.dropped = Some((before + count, first));
     }
@@ -181,7 +180,7 @@ impl Recorder for Front {
             rows.commands.extend(new);
             match rows.interactions.len() < ROOM {
                 true => rows.interactions.push(packed),
-                false => rows.drop_interactions(1, Instant(packed.sent_ns)),
+                false => rows.drop_rows(1, Instant(packed.sent_ns)),
             }
         });
     }

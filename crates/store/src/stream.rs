@@ -16,12 +16,11 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Begins `table`'s stream in `folder` with its schema, and locks it for as long as it is open.
+    /// Begins `table`'s stream in `folder` with its schema.
     pub fn create(folder: &Folder, table: Table) -> Result<Stream> {
         let path = folder.stream(table);
         let begin = || {
             let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            file.try_lock().map_err(io::Error::from)?;
             let encoder = StreamWriter::try_new(Vec::new(), &table.schema()).map_err(io::Error::other)?;
             let mut stream = Stream { file, length: 0, encoder };
             stream.put()?;

@@ -21,6 +21,7 @@ pub struct Writer {
     commands: Vec<Arc<str>>,
     unwritten: Vec<Lost>,
     written: u64,
+    lost: u64,
 }
 
 impl Writer {
@@ -28,12 +29,17 @@ impl Writer {
     pub fn create(folder: Folder) -> Result<Writer> {
         let streams = Table::ALL.into_iter().map(|table| Ok((table, Stream::create(&folder, table)?)));
         let streams = streams.collect::<Result<Vec<_>>>()?;
-        Ok(Writer { folder, streams, commands: Vec::new(), unwritten: Vec::new(), written: 0 })
+        Ok(Writer { folder, streams, commands: Vec::new(), unwritten: Vec::new(), written: 0, lost: 0 })
     }
 
     /// How many interactions are written.
     pub fn interactions(&self) -> u64 {
         self.written
+    }
+
+    /// How many rows were not written.
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
@@ -49,7 +55,8 @@ impl Writer {
         self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
         self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
         if let Some((count, at)) = rows.dropped.take() {
-            let reason = "the disk was slower than the interactions: put the run on a faster one with --out";
+            let reason = "the disk was slower than the records: put the run on a faster one with --out";
+            self.lost += count;
             self.unwritten.push(record_lost(count, at, reason.into()));
         }
         self.write_lost(&mut rows.lost);
@@ -91,6 +98,7 @@ impl Writer {
 
     /// Counts `count` rows of `table` as lost; refusals for the same reason in a row are one.
     fn not_written(&mut self, table: Table, count: usize, at: Instant, error: &io::Error) {
+        self.lost += count as u64;
         let reason = format!("{} could not be written: {error}", table.name());
         match self.unwritten.last_mut().filter(|last| last.what == "record" && last.reason == reason) {
             Some(last) => last.count += count as u64,

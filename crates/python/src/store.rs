@@ -1,0 +1,98 @@
+//! The run folder for Python: what only the writer's own code can tell of a stream that is cut, or that grows.
+
+use std::path::{Path, PathBuf};
+
+use loadgo_store::{self as store, Folder, Follower, Table};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors;
+
+/// Adds this part to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(whole, module)?)?;
+    module.add_function(wrap_pyfunction!(complete, module)?)?;
+    module.add_function(wrap_pyfunction!(is_being_written, module)?)?;
+    module.add_class::<Growing>()
+}
+
+/// How much of the stream at `path` is whole: (bytes, rows).
+///
+/// Raises `BadRun` when it cannot be read.
+#[pyfunction]
+fn whole(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64)> {
+    let whole = py.detach(|| store::whole(&path)).map_err(|error| bad_run(py, &error))?;
+    Ok((whole.bytes, whole.rows))
+}
+
+/// Completes the folder of a run that was killed: its whole batches become Parquet, its outcome becomes `killed`.
+///
+/// Raises `BadRun` when the run is still being written, or its folder cannot be read or written.
+#[pyfunction]
+fn complete(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    py.detach(|| Folder::open(folder).and_then(|folder| store::complete(&folder))).map_err(|error| bad_run(py, &error))
+}
+
+/// True while a process holds the streams of the run in `folder` open for writing.
+#[pyfunction]
+fn is_being_written(py: Python<'_>, folder: PathBuf) -> PyResult<bool> {
+    py.detach(|| Folder::open(folder).and_then(|folder| folder.is_being_written())).map_err(|error| bad_run(py, &error))
+}
+
+/// A table's stream as it grows; it is read to its end even when the run ends and the stream goes.
+#[pyclass(module = "loadgo._loadgo")]
+struct Growing {
+    path: PathBuf,
+    follower: Option<Follower>,
+    schema: Vec<u8>,
+}
+
+#[pymethods]
+impl Growing {
+    /// The stream of `table` in the run's `folder`; it need not be there yet.
+    #[new]
+    fn new(py: Python<'_>, folder: PathBuf, table: &str) -> PyResult<Growing> {
+        let table = Table::named(table).ok_or_else(|| errors::raised(py, "BadRun", (format!("a run has no table {table}"),)))?;
+        let path = Folder::open(folder).map_err(|error| bad_run(py, &error))?.stream(table);
+        Ok(Growing { path, follower: None, schema: Vec::new() })
+    }
+
+    /// What has come since the last call, as an Arrow IPC stream; no bytes when that is nothing.
+    ///
+    /// Raises `BadRun` when the stream cannot be read.
+    fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let news = py.detach(|| self.read()).map_err(|error| bad_run(py, &error))?;
+        Ok(PyBytes::new(py, &news))
+    }
+
+    /// True when the stream's end has been read.
+    fn ended(&self) -> bool {
+        self.follower.as_ref().is_some_and(Follower::ended)
+    }
+}
+
+impl Growing {
+    fn read(&mut self) -> store::Result<Vec<u8>> {
+        let Some(follower) = opened(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
+        let mut news = Vec::new();
+        while let Some(message) = follower.next_message()? {
+            match self.schema.is_empty() {
+                true => self.schema = message,
+                false => news.extend(message),
+            }
+        }
+        Ok(if news.is_empty() { news } else { [self.schema.as_slice(), &news].concat() })
+    }
+}
+
+/// The reader of the stream at `path`, opened when there is such a stream.
+fn opened<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
+    if follower.is_none() && path.exists() {
+        *follower = Some(Follower::open(path)?);
+    }
+    Ok(follower.as_mut())
+}
+
+fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
+    errors::raised(py, "BadRun", (error.to_string(),))
+}

@@ -1,0 +1,153 @@
+//! A disk that fills while a run is recorded or finished: what fits is kept, what does not is counted, and both are told.
+//!
+//! The disk is a tmpfs of 16 MB, which only root may mount; for anybody else the test says so and looks at nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::UInt64Type;
+use loadgo_core::record::{Interaction, Outcome, Phase, Recorder};
+use loadgo_core::system::Usage;
+use loadgo_core::time::Instant;
+use loadgo_store::{Error, Folder, Follower, Recording, Stopped, Table, WhenFull, finish, whole};
+
+const ROWS: u64 = 200_000;
+const RUN: &str = "format = 1\nfinished = false\n";
+
+/// A small disk, which goes when this is dropped.
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    fn mounted() -> Option<Disk> {
+        let dir = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "loadgo-test"]).arg(dir.path()).output();
+        match mount {
+            Ok(done) if done.status.success() => return Some(Disk(dir)),
+            Ok(refused) => eprintln!("NOT TESTED, no small disk to be had: {}", String::from_utf8_lossy(&refused.stderr)),
+            Err(error) => eprintln!("NOT TESTED, no mount command: {error}"),
+        }
+        None
+    }
+
+    fn run(&self) -> PathBuf {
+        self.0.path().join("run")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.0.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.0.path().display());
+    }
+}
+
+fn record(folder: Folder, rows: u64) -> Stopped {
+    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    for number in 0..rows {
+        front.interaction(&interaction(number));
+    }
+    drop(front);
+    recording.stop()
+}
+
+fn interaction(number: u64) -> Interaction<'static> {
+    Interaction {
+        user: 1,
+        pass: 1,
+        line: 1,
+        command: "edit",
+        planned: Instant(number),
+        sent: Instant(number),
+        first_output: None,
+        ready: None,
+        typing_ns: 0,
+        think_ns: 0,
+        usage: Usage::default(),
+        bytes_out: 0,
+        exit_status: None,
+        outcome: Outcome::Timeout,
+        phase: Phase::Steady,
+    }
+}
+
+fn fill(path: &Path) {
+    let mut size = 1 << 20;
+    let mut all = Vec::new();
+    while size > 0 {
+        all.resize(all.len() + size, 0);
+        if fs::write(path, &all).is_err() {
+            all.truncate(all.len() - size);
+            size /= 2;
+        }
+    }
+    let _ = fs::write(path, &all);
+}
+
+#[test]
+fn what_does_not_fit_on_the_disk_is_counted_to_the_row() {
+    let Some(disk) = Disk::mounted() else { return };
+    let stopped = record(Folder::create(disk.run(), RUN).unwrap(), ROWS);
+    let stream = stopped.folder.stream(Table::Interactions);
+    let held = whole(&stream).unwrap();
+    assert_eq!(held.rows, stopped.interactions);
+    assert!(fs::metadata(&stream).unwrap().len() <= held.bytes + 8, "nothing but whole batches and the end mark");
+    let in_run: u64 = stopped.unwritten.iter().map(|lost| lost.count).sum();
+    let in_table = counted(&stopped.folder.stream(Table::Lost));
+    assert_eq!(held.rows + in_table + in_run, ROWS, "{:?}", stopped.unwritten);
+    assert!(held.rows > 0 && held.rows < ROWS, "the disk is too small for all, not for some");
+    fs::remove_file(&stream).unwrap();
+    finish(&stopped.folder, "format = 1\nfinished = true\n", &stopped.unwritten).unwrap();
+    let run: toml::Table = fs::read_to_string(disk.run().join("run.toml")).unwrap().parse().unwrap();
+    let told = run.get("lost").map_or(0, |lost| lost.as_array().unwrap().len());
+    assert_eq!(told, stopped.unwritten.len());
+}
+
+#[test]
+fn a_disk_that_fills_while_a_run_is_finished_leaves_the_streams() {
+    let Some(disk) = Disk::mounted() else { return };
+    let stopped = record(Folder::create(disk.run(), RUN).unwrap(), 1000);
+    let stream = stopped.folder.stream(Table::Interactions);
+    let ballast = disk.0.path().join("ballast");
+    fill(&ballast);
+    let error = finish(&stopped.folder, "format = 1\nfinished = true\n", &[]).unwrap_err();
+    assert!(matches!(error, Error::Refused(..)) && error.to_string().contains("make room on this disk"), "{error}");
+    assert_eq!(whole(&stream).unwrap().rows, 1000);
+    assert!(Table::ALL.iter().all(|table| !stopped.folder.parquet(*table).exists()), "no half of a conversion is left");
+    assert_eq!(fs::read_to_string(disk.run().join("run.toml")).unwrap(), RUN, "run.toml is whole, the old one");
+
+    fs::remove_file(&ballast).unwrap();
+    finish(&stopped.folder, "format = 1\nfinished = true\n", &[]).unwrap();
+    assert!(stopped.folder.parquet(Table::Interactions).exists() && !stream.exists(), "with room again it is finished");
+}
+
+#[test]
+fn rows_are_written_again_when_there_is_room_again() {
+    let Some(disk) = Disk::mounted() else { return };
+    let folder = Folder::create(disk.run(), RUN).unwrap();
+    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let (run, ballast) = (Folder::open(disk.run()).unwrap(), disk.0.path().join("ballast"));
+    fill(&ballast);
+    let mut tried = 0;
+    while recording.lost() == 0 {
+        front.interaction(&interaction(tried));
+        tried += 1;
+    }
+    let lost = recording.lost();
+    fs::remove_file(&ballast).unwrap();
+    front.interaction(&interaction(tried));
+    drop(front);
+    let stopped = recording.stop();
+    let held = whole(&run.stream(Table::Interactions)).unwrap().rows;
+    let told = counted(&run.stream(Table::Lost));
+    assert!(held >= 1 && told >= lost, "held {held}, told {told}, lost {lost}");
+    assert_eq!((held + told, stopped.unwritten), (tried + 1, vec![]));
+}
+
+/// The sum of `count` in the stream of `lost` at `path`.
+fn counted(path: &Path) -> u64 {
+    let mut follower = Follower::open(path).unwrap();
+    let batches = std::iter::from_fn(|| follower.next_batch().unwrap());
+    batches.map(|batch| batch["count"].as_primitive::<UInt64Type>().values().iter().sum::<u64>()).sum()
+}
