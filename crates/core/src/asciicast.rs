@@ -222,7 +222,7 @@ impl Writer {
     }
 
     /// The last lines: nothing follows.
-    pub fn finish(mut self, keeping: Keeping) -> String {
+    pub fn finish(&mut self, keeping: Keeping) -> String {
         let keeping = if keeping == Keeping::Undecided { Keeping::NoKeys } else { keeping };
         let mut out = self.lines(keeping);
         for (at, code, data) in std::mem::take(&mut self.held) {

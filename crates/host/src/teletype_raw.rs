@@ -1,0 +1,56 @@
+//! A person's own terminal: made raw for a session, and given back as it was.
+
+use rustix::fd::BorrowedFd;
+use rustix::io;
+use rustix::termios::{self, LocalModes, OptionalActions, Termios, Winsize};
+
+/// A terminal in raw mode; it is given back as it was when this is dropped, also by a panic.
+pub struct RawTerminal<'a> {
+    terminal: BorrowedFd<'a>,
+    before: Termios,
+}
+
+impl<'a> RawTerminal<'a> {
+    /// Makes `terminal` raw; `None` when it is no terminal.
+    ///
+    /// # Errors
+    /// The terminal refuses.
+    pub fn enter(terminal: BorrowedFd<'a>) -> io::Result<Option<RawTerminal<'a>>> {
+        if !termios::isatty(terminal) {
+            return Ok(None);
+        }
+        let before = termios::tcgetattr(terminal)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        let guard = RawTerminal { terminal, before };
+        termios::tcsetattr(terminal, OptionalActions::Drain, &raw)?;
+        Ok(Some(guard))
+    }
+
+    /// The modes that the terminal had before.
+    pub fn before(&self) -> &Termios {
+        &self.before
+    }
+}
+
+impl Drop for RawTerminal<'_> {
+    fn drop(&mut self) {
+        // A terminal that has gone away needs nothing given back.
+        let _ = termios::tcsetattr(self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+/// The size of the window of `terminal`; 80 by 24 where it has none.
+pub fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
+    let size = termios::tcgetwinsize(terminal).ok().filter(|size| size.ws_col > 1 && size.ws_row > 0);
+    size.unwrap_or(Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 })
+}
+
+/// Whether what is typed now is kept off the screen: a program reads a line with the echo off, as for a password.
+///
+/// Editors of lines (readline, editors) switch the line mode off as well, and echo by themselves.
+pub fn echo_is_off(master: BorrowedFd<'_>) -> bool {
+    termios::tcgetattr(master).is_ok_and(|modes| {
+        modes.local_modes.contains(LocalModes::ICANON) && !modes.local_modes.contains(LocalModes::ECHO)
+    })
+}
