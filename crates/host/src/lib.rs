@@ -1,14 +1,30 @@
 //! A live Linux host as the system under test.
+
 pub mod account;
 pub mod cgroup;
 pub mod exits;
 pub mod hierarchy;
+pub mod host;
+pub mod kernel;
 pub mod leftovers;
+pub mod login;
 pub mod netlink;
 pub mod proc;
+pub mod scheduling;
+pub mod session;
 pub mod sources;
 pub mod split;
 pub mod taskstats;
+pub mod teletype;
+pub mod teletype_log;
+pub mod teletype_raw;
+pub mod teletype_shell;
+pub mod teletype_signals;
+pub mod terminal;
 pub mod undo;
 pub mod usage;
 pub mod why;
+pub mod sampler;
+pub mod conditions;
+pub mod limit;
+pub mod swap;
