@@ -1,0 +1,258 @@
+//! One user's session on a terminal: what it waits for, and what it makes of the output that comes.
+//!
+//! No system call is made here. Output is fed in pieces of any size and leaves only counts and the last few bytes behind,
+//! so a program that prints without end costs no memory.
+
+use loadgo_core::ready::{Echo, MarkSearch, Nonce, PROMPT, Patterns, Tail};
+use loadgo_core::script::Until;
+use loadgo_core::system::Response;
+use loadgo_core::time::{Instant, Span};
+
+/// How long a log-in may print nothing before the shell is asked for its prompt all the same.
+const SILENT_LOG_IN: Span = Span::from_millis(2000);
+/// How long after its last output a log-in without our prompt is asked for it.
+const QUIET_PROMPT: Span = Span::from_millis(150);
+/// How long a log-in may take in all.
+const LOG_IN_LIMIT: Span = Span::from_secs(60);
+
+/// What a session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The first prompt; nothing has been typed yet.
+    LogIn,
+    /// The prompt, after the line that sets it was typed; so many lines of preparation remain.
+    Preparing(u16),
+    /// The system, after a line.
+    Line,
+    /// Nothing: the user thinks or types.
+    Idle,
+    /// It is over.
+    Over,
+}
+
+/// How the present stage ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Watch {
+    /// With the mark.
+    Mark,
+    /// With pattern number so-and-so.
+    Pattern(usize),
+    /// With silence of this length.
+    Silence(Span),
+}
+
+impl Watch {
+    /// How `until` is watched for.
+    pub fn of(until: &Until, patterns: &Patterns) -> Watch {
+        match until {
+            Until::Mark => Watch::Mark,
+            Until::Pattern(text) => Watch::Pattern(patterns.index(text).expect("every pattern of the script was compiled")),
+            Until::Silence(span) => Watch::Silence(*span),
+        }
+    }
+}
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    /// What it waits for.
+    pub stage: Stage,
+    /// When the log-in began.
+    pub began: Instant,
+    /// When the last output came.
+    pub last_output: Instant,
+    watch: Watch,
+    search: MarkSearch,
+    echo: Echo,
+    tail: Tail,
+    first_output: Option<Instant>,
+    bytes_out: u64,
+}
+
+impl Session {
+    /// A session whose log-in begins now, and is over when `watch` says so.
+    pub fn new(nonce: Nonce, watch: Watch, now: Instant) -> Session {
+        Session {
+            stage: Stage::LogIn,
+            began: now,
+            last_output: now,
+            watch,
+            search: MarkSearch::new(nonce),
+            echo: Echo::default(),
+            tail: Tail::default(),
+            first_output: None,
+            bytes_out: 0,
+        }
+    }
+
+    /// The nonce of its marks.
+    pub fn nonce(&self) -> &Nonce {
+        self.search.nonce()
+    }
+
+    /// Keys are typed; their echo is no output.
+    pub fn type_keys(&mut self, keys: &[u8]) {
+        if self.stage == Stage::Idle && self.bytes_out > 0 {
+            self.begin_line();
+        }
+        self.echo.owe(keys);
+    }
+
+    /// The line is sent; output counts from here, until `watch` says that the system is ready.
+    pub fn send(&mut self, keys: &[u8], watch: Watch, stage: Stage) {
+        self.type_keys(keys);
+        self.watch = watch;
+        self.stage = stage;
+        self.first_output = None;
+        self.bytes_out = 0;
+        self.tail.clear();
+    }
+
+    /// The line was interrupted: the prompt is waited for as before.
+    pub fn wait_on(&mut self) {
+        self.stage = Stage::Line;
+        self.echo.begin();
+    }
+
+    /// Takes a piece of output; `Some(status)` when it says that the system is ready (`status` where a mark told it).
+    pub fn feed(&mut self, piece: &[u8], now: Instant, patterns: &Patterns) -> Option<Option<u8>> {
+        self.last_output = now;
+        let piece = &piece[self.echo.strip(piece)..];
+        if piece.is_empty() || self.stage == Stage::Over {
+            return None;
+        }
+        self.first_output.get_or_insert(now);
+        self.bytes_out += piece.len() as u64;
+        if self.keeps_tail() {
+            self.tail.push(piece);
+        }
+        if self.stage == Stage::Idle {
+            return None;
+        }
+        self.is_ready(piece, patterns)
+    }
+
+    fn is_ready(&mut self, piece: &[u8], patterns: &Patterns) -> Option<Option<u8>> {
+        match self.watch {
+            Watch::Mark => {
+                // Of several marks in one piece the last counts: a script's line may hold more than one command line.
+                let (mut status, mut at) = (None, 0);
+                while let Some(found) = self.search.feed(&piece[at..]) {
+                    (status, at) = (Some(found.status), at + found.end);
+                }
+                let status = status?;
+                self.bytes_out = self.bytes_out.saturating_sub((MarkSearch::length(status) + PROMPT.len()) as u64);
+                Some(Some(status))
+            }
+            Watch::Pattern(pattern) => {
+                let prompt = patterns.ending(pattern, self.tail.bytes())?;
+                self.bytes_out = self.bytes_out.saturating_sub(prompt as u64);
+                Some(None)
+            }
+            Watch::Silence(_) => None,
+        }
+    }
+
+    fn keeps_tail(&self) -> bool {
+        matches!(self.watch, Watch::Pattern(_)) || matches!(self.stage, Stage::LogIn | Stage::Preparing(_))
+    }
+
+    /// When silence ends the present stage or calls for something to be done, if no output comes before.
+    pub fn quiet_deadline(&self) -> Option<Instant> {
+        let limit = self.began + LOG_IN_LIMIT;
+        match (self.stage, self.watch) {
+            (Stage::LogIn | Stage::Line | Stage::Preparing(_), Watch::Silence(span)) => Some(self.last_output + span),
+            (Stage::LogIn, Watch::Mark) if self.first_output.is_some() => Some(self.last_output + QUIET_PROMPT),
+            (Stage::LogIn, Watch::Mark) => Some(self.began + SILENT_LOG_IN),
+            (Stage::LogIn | Stage::Preparing(_), _) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// Whether the stage's silence is the end of it, and not a reason to ask or to give up.
+    pub fn ends_with_silence(&self) -> bool {
+        matches!(self.watch, Watch::Silence(_))
+    }
+
+    /// How the system answered, when it is ready; the session is idle after that.
+    pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
+        let none_but_prompt = self.bytes_out == 0;
+        let first_output = if none_but_prompt { None } else { self.first_output };
+        let response = Response { first_output, bytes_out: self.bytes_out, exit_status, confirmed, ..Response::default() };
+        if self.stage != Stage::Line {
+            self.tail.release();
+        }
+        self.stage = Stage::Idle;
+        self.begin_line();
+        response
+    }
+
+    fn begin_line(&mut self) {
+        self.echo.begin();
+        self.first_output = None;
+        self.bytes_out = 0;
+    }
+
+    /// What was printed last, made fit for a message.
+    pub fn last_words(&self) -> String {
+        let text = String::from_utf8_lossy(self.tail.bytes());
+        let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        printable.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadgo_core::ready::nonce;
+
+    fn session() -> Session {
+        let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
+        session.stage = Stage::Idle;
+        session
+    }
+
+    fn mark(status: u8) -> String {
+        format!("$ \x1b]133;D;{status};aid={}\x07", String::from_utf8_lossy(&nonce(1)))
+    }
+
+    #[test]
+    fn output_is_counted_without_echo_prompt_and_mark() {
+        let mut session = session();
+        session.send(b"ls\n", Watch::Mark, Stage::Line);
+        let patterns = Patterns::default();
+        assert_eq!(session.feed(b"ls\r\n", Instant(5), &patterns), None);
+        assert_eq!(session.feed(b"abc\r\n", Instant(7), &patterns), None);
+        assert_eq!(session.feed(mark(3).as_bytes(), Instant(9), &patterns), Some(Some(3)));
+        let response = session.answer(Some(3), true);
+        assert_eq!((response.bytes_out, response.first_output), (5, Some(Instant(7))));
+    }
+
+    #[test]
+    fn a_command_without_output_has_no_first_output() {
+        let mut session = session();
+        session.send(b"true\n", Watch::Mark, Stage::Line);
+        let piece = format!("true\r\n{}", mark(0));
+        assert_eq!(session.feed(piece.as_bytes(), Instant(7), &Patterns::default()), Some(Some(0)));
+        let response = session.answer(Some(0), true);
+        assert_eq!((response.bytes_out, response.first_output), (0, None));
+    }
+
+    #[test]
+    fn what_is_printed_while_the_user_thinks_makes_nobody_ready() {
+        let mut session = session();
+        assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &Patterns::default()), None);
+    }
+
+    #[test]
+    fn a_log_in_that_shows_no_mark_is_asked_and_then_given_up() {
+        let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
+        assert_eq!(session.quiet_deadline(), Some(Instant(0) + SILENT_LOG_IN));
+        session.feed(b"login motd\r\n# ", Instant(1000), &Patterns::default());
+        assert_eq!(session.quiet_deadline(), Some(Instant(1000) + QUIET_PROMPT));
+        session.send(b"PS1=...\n", Watch::Mark, Stage::Preparing(0));
+        assert_eq!(session.quiet_deadline(), Some(Instant(0) + LOG_IN_LIMIT));
+        session.feed(b"sh: no\r\n", Instant(2000), &Patterns::default());
+        assert_eq!(session.last_words(), "sh: no");
+    }
+}

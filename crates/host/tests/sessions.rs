@@ -1,0 +1,278 @@
+//! Real shells on real terminals under the real driver: what a user's session does, the hostile ones above all.
+
+use loadgo_core::driver::{Summary, drive};
+use loadgo_core::load::Load;
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::script::{Script, parse};
+use loadgo_core::time::{Instant, Span};
+use loadgo_host::host::{Host, Setting};
+use loadgo_host::kernel::{Bell, monotonic_ns};
+use loadgo_host::leftovers::Leftovers;
+use loadgo_host::login::Login;
+use loadgo_host::sources::{self, Demand};
+use std::path::Path;
+use std::sync::Arc;
+
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+#[derive(Debug)]
+struct Row {
+    user: u32,
+    command: String,
+    response_ns: Option<u64>,
+    cpu_ns: Option<u64>,
+    faults: Option<u64>,
+    bytes_out: u64,
+    exit_status: Option<u8>,
+    outcome: Outcome,
+}
+
+#[derive(Default)]
+struct Kept {
+    rows: Vec<Row>,
+    sessions: Vec<Session>,
+    lost: Vec<Lost>,
+}
+
+impl Recorder for Kept {
+    fn interaction(&mut self, row: &Interaction<'_>) {
+        let usage = &row.usage;
+        self.rows.push(Row {
+            user: row.user,
+            command: row.command.into(),
+            response_ns: row.ready.map(|ready| ready.since(row.sent).0),
+            cpu_ns: usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system),
+            faults: usage.faults_minor,
+            bytes_out: row.bytes_out,
+            exit_status: row.exit_status,
+            outcome: row.outcome,
+        });
+    }
+    fn session(&mut self, row: &Session) {
+        self.sessions.push(row.clone());
+    }
+    fn lost(&mut self, row: &Lost) {
+        self.lost.push(row.clone());
+    }
+    fn phase(&mut self, _: Phase, _: Instant) {}
+}
+
+fn script(text: &str) -> Script {
+    parse(text).unwrap_or_else(|mistake| panic!("{mistake:?}"))
+}
+
+/// Runs `text` with `users` on this host.
+fn run(text: &str, users: u32) -> (Kept, Summary) {
+    run_with(text, Load::closed(users, 1))
+}
+
+fn run_with(text: &str, load: Load) -> (Kept, Summary) {
+    let script = Arc::new(script(text));
+    let homes = tempfile::tempdir().expect("a place for homes");
+    let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
+    let mut leftovers = Leftovers::begin_in(homes.path().join("state").as_path(), &id).expect("a list of leftovers");
+    let groups = loadgo_host::cgroup::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
+    let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
+    let meter = sources::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
+    let setting = Setting {
+        login: Login::find(&script.login, PATH).expect("the log-in is there"),
+        script: Arc::clone(&script),
+        search_path: PATH.into(),
+        run_id: id,
+        homes: homes.path().to_owned(),
+        origin_ns: monotonic_ns(),
+    };
+    let mut host = Host::new(setting, meter, groups, Arc::new(Bell::new().expect("a bell"))).expect("an event loop");
+    let mut kept = Kept::default();
+    let summary = drive(&script, &load, &mut host, &mut kept);
+    host.finish();
+    drop(host);
+    leftovers.finish();
+    (kept, summary)
+}
+
+fn lines(lines: &str) -> String {
+    format!("name = \"test\"\nlogin = \"sh\"\nthink = \"none\"\ntimeout = \"20s\"\nlines = {lines}\n")
+}
+
+#[test]
+fn a_shell_answers_each_line_with_its_output_and_status() {
+    let (kept, summary) = run(&lines(r#"["echo hello", "false", "sh -c 'exit 7'", "cd /; pwd"]"#), 3);
+    assert_eq!((summary.done, summary.interactions, kept.lost.len()), (3, 12, 0), "{:?}", kept.lost);
+    let of_first: Vec<_> = kept.rows.iter().filter(|row| row.user == 1).collect();
+    let told: Vec<_> = of_first.iter().map(|row| (row.command.as_str(), row.exit_status, row.bytes_out)).collect();
+    assert_eq!(told, [("echo", Some(0), 7), ("false", Some(1), 0), ("sh", Some(7), 0), ("cd", Some(0), 3)]);
+    assert!(kept.rows.iter().all(|row| row.response_ns.is_some() && row.faults.is_some()), "{:?}", kept.rows);
+}
+
+#[test]
+fn bash_with_its_line_editor_is_understood_as_well() {
+    let text = lines(r#"["echo hello", "false"]"#).replace("\"sh\"", "\"bash\"");
+    let (kept, _) = run(&text, 2);
+    let told: Vec<_> = kept.rows.iter().filter(|row| row.user == 1).map(|row| (row.exit_status, row.outcome)).collect();
+    assert_eq!(told, [(Some(0), Outcome::Ok), (Some(1), Outcome::Ok)]);
+}
+
+#[test]
+fn a_shell_whose_start_up_sets_another_prompt_is_given_ours() {
+    let text = "name = \"t\"\nlogin = \"bash --rcfile rc\"\nthink = \"none\"\nlines = [\"echo a\", \"false\"]\n[files]\nrc = \"PROMPT_COMMAND=; PS1='% '\"\n";
+    let (kept, summary) = run(text, 1);
+    assert_eq!(summary.done, 1);
+    assert_eq!(kept.rows.iter().map(|row| row.exit_status).collect::<Vec<_>>(), [Some(0), Some(1)]);
+}
+
+#[test]
+fn processor_time_of_what_a_line_starts_is_the_users() {
+    let spin =
+        r#"["python3 -c 'import time; t=time.process_time(); [0 for _ in iter(lambda: time.process_time() - t < 0.2, False)]'"]"#;
+    let (kept, _) = run(&lines(spin), 1);
+    let cpu = kept.rows[0].cpu_ns.expect("measured here") as f64 / 1e9;
+    assert!((0.2..0.5).contains(&cpu), "{cpu}");
+}
+
+#[test]
+fn a_forged_mark_makes_nobody_ready() {
+    let forge = r#"["printf '\\033]133;D;0;aid=0123456789abcdef\\007'; sleep 0.3"]"#;
+    let (kept, _) = run(&lines(forge), 1);
+    assert!(kept.rows[0].response_ns.unwrap() > 300_000_000);
+}
+
+#[test]
+fn binary_output_is_only_counted() {
+    let (kept, _) = run(&lines(r#"["stty -opost; head -c 300000 /dev/urandom; stty opost", "echo ok"]"#), 1);
+    assert_eq!(kept.rows[1].bytes_out, 4);
+    assert_eq!(kept.rows[0].bytes_out, 300_000);
+}
+
+#[test]
+fn output_of_any_size_is_swallowed_at_a_bounded_memory() {
+    let before = resident_kilobytes();
+    let (kept, _) = run(&lines(r#"["head -c 200000000 /dev/zero | tr '\\0' x"]"#), 1);
+    assert_eq!(kept.rows[0].bytes_out, 200_000_000);
+    assert!(resident_kilobytes() < before + 20_000, "{before} → {} KB", resident_kilobytes());
+}
+
+fn resident_kilobytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("readable");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("there");
+    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
+}
+
+#[test]
+fn a_line_that_never_ends_is_interrupted_and_the_session_goes_on() {
+    let text = lines(r#"[{ type = "cat", timeout = "300ms" }, "echo on"]"#);
+    let (kept, summary) = run(&text, 2);
+    assert_eq!(kept.rows.iter().filter(|row| row.outcome == Outcome::Timeout).count(), 2);
+    assert_eq!((summary.done, summary.died), (2, 0));
+}
+
+#[test]
+fn a_program_that_ignores_the_interrupt_loses_its_session_and_is_killed() {
+    let stubborn = r#"[{ type = "python3 -c 'import signal,time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(1000)'", timeout = "500ms" }, "echo on"]"#;
+    let load = Load { grace: Span::from_millis(300), ..Load::closed(1, 1) };
+    let (kept, summary) = run_with(&lines(stubborn), load);
+    assert_eq!((summary.died, kept.sessions[0].outcome), (1, "died"));
+    assert!(nobody_runs("time.sleep(1000)"));
+}
+
+#[test]
+fn a_user_who_kills_the_own_shell_is_lost_and_the_others_go_on() {
+    let text = lines(r#"["[ $LOADGO_USER = 2 ] && kill -9 $$; true", "echo on"]"#);
+    let (kept, summary) = run(&text, 3);
+    assert_eq!((summary.died, summary.done), (1, 2));
+    assert_eq!(kept.lost[0].reason, "the session's first process was ended by signal 9");
+}
+
+#[test]
+fn a_shell_that_dies_while_something_else_holds_its_terminal_is_noticed() {
+    let text = lines(r#"["trap '' HUP; sleep 100 & kill -9 $$", "echo on"]"#);
+    let (kept, summary) = run(&text, 1);
+    assert_eq!(summary.died, 1, "{:?}", kept.lost);
+}
+
+#[test]
+fn a_program_that_closes_its_terminal_ends_the_session() {
+    let (kept, summary) = run(&lines(r#"["exec sleep 77 <&- >&- 2>&-", "echo on"]"#), 1);
+    assert_eq!((summary.died, kept.rows.len()), (1, 1));
+    assert!(nobody_runs("sleep\u{0}77"));
+}
+
+#[test]
+fn what_forks_and_leaves_is_gone_when_the_run_is_over() {
+    let text = lines(r#"["setsid -f sh -c 'trap \"\" HUP TERM; exec sleep 78'", "echo on"]"#);
+    let (_, summary) = run(&text, 2);
+    assert_eq!(summary.done, 2);
+    assert!(nobody_runs("sleep\u{0}78"), "the control group finds what has left the session");
+}
+
+fn nobody_runs(words: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("readable").filter_map(Result::ok);
+    !processes
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(words))
+}
+
+#[test]
+fn a_pattern_says_that_a_program_without_our_prompt_is_ready() {
+    let text = lines(
+        r#"[{ type = "python3 -q -i -c 'import sys; sys.ps1 = \"ready> \"'", until = "ready> " }, { type = "6*7", until = "ready> " }, { type = "quit()" }]"#,
+    );
+    let (kept, summary) = run(&text, 1);
+    assert_eq!((summary.done, kept.rows[1].bytes_out, kept.rows[2].exit_status), (1, 4, Some(0)), "{:?}", kept.rows);
+}
+
+#[test]
+fn silence_ends_an_interaction_that_nothing_else_ends_and_says_unconfirmed() {
+    let text = lines(r#"[{ type = "cat", silence = "200ms" }, { type = "hello", silence = "200ms" }, { type = "\u0004" }]"#);
+    let text = text.replace(r#", { type = "\u0004" }"#, "");
+    let (kept, _) = run(&text, 1);
+    assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Unconfirmed));
+    assert_eq!(kept.rows[1].bytes_out, 7);
+}
+
+#[test]
+fn a_log_in_that_fails_says_what_it_printed() {
+    let text = lines("[\"echo a\"]").replace("\"sh\"", "\"su - nobody-of-this-name\"");
+    let (kept, summary) = run(&text, 2);
+    assert_eq!((summary.refused, kept.rows.len()), (2, 0));
+    let reason = summary.refusal.expect("a reason");
+    assert!(reason.contains("nobody-of-this-name") && reason.contains("status 1"), "{reason}");
+}
+
+#[test]
+fn files_are_laid_into_every_users_own_home() {
+    let text =
+        "name = \"t\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"cat a/b.txt\", \"pwd\"]\n[files]\n\"a/b.txt\" = \"four\"\n";
+    let (kept, _) = run(text, 2);
+    assert!(kept.rows.iter().filter(|row| row.command == "cat").all(|row| (row.bytes_out, row.exit_status) == (4, Some(0))));
+}
+
+#[test]
+fn files_are_typed_into_a_session_that_our_homes_do_not_reach() {
+    let text = "name = \"t\"\nlogin = \"su - nobody -s /bin/sh\"\nthink = \"none\"\nlines = [\"cat b.txt\", \"id -un\"]\n[files]\n\"b.txt\" = \"four\"\n";
+    if !Path::new("/bin/su").exists() || rustix::process::getuid().as_raw() != 0 {
+        eprintln!("not run: it needs root and su");
+        return;
+    }
+    let (kept, summary) = run(text, 2);
+    assert_eq!(summary.refusal, None);
+    assert!(
+        kept.rows.iter().filter(|row| row.command == "cat").all(|row| row.exit_status == Some(0) && row.bytes_out == 6),
+        "{:?}",
+        kept.rows
+    );
+}
+
+#[test]
+fn a_line_that_fills_the_terminals_buffers_arrives_whole() {
+    let long = "x".repeat(4000);
+    let (kept, _) = run(&lines(&format!(r#"["echo {long} | wc -c"]"#)), 2);
+    assert!(kept.rows.iter().all(|row| row.bytes_out == 6), "{:?}", kept.rows);
+}
+
+#[test]
+fn two_hundred_users_log_in_type_and_leave_nothing_behind() {
+    let (kept, summary) = run(&lines(r#"["echo hello", "ls -l", "true"]"#), 200);
+    assert_eq!((summary.done, kept.rows.len(), kept.lost.len()), (200, 600, 0), "{:?}", kept.lost.first());
+    assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Ok && row.exit_status == Some(0)));
+}
