@@ -204,3 +204,12 @@ proptest! {
         prop_assert!(least <= drawn && drawn <= most);
     }
 }
+
+#[test]
+fn a_status_that_all_lines_share_is_written_once() {
+    let script =
+        parse("status = 0\nlines = ['a', { repeat = 2, lines = ['b', 'c'] }, { choose = ['d'] }]").expect("a good script");
+    let printed = print(&script);
+    assert_eq!(printed.matches("status").count(), 1, "{printed}");
+    assert_eq!(parse(&printed), Ok(script));
+}

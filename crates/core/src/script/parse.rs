@@ -256,7 +256,9 @@ pub(super) fn until(pattern: &Text<'_>) -> Result<Until, Misread> {
     if pattern.value == "mark" {
         return Ok(Until::Mark);
     }
-    let compiled = regex::bytes::Regex::new(pattern.value).map_err(|error| {
+    // It is looked for at the end of the output, and must compile so: a comment in it could hide what is added.
+    let at_end = |text: &str| regex::bytes::Regex::new(&format!("(?:{text})\\z"));
+    let compiled = regex::bytes::Regex::new(pattern.value).and_then(|_| at_end(pattern.value)).map_err(|error| {
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or("").trim().trim_start_matches("error: ");
         let literal = regex::escape(pattern.value);

@@ -34,16 +34,46 @@ pub fn print(script: &Script) -> String {
     if !script.needs.is_empty() {
         key("needs", list(script.needs.iter().map(|program| quoted(program))));
     }
-    key("lines", lines(&script.steps));
+    let shared = shared_status(script);
+    if let Some(status) = &shared {
+        key("status", statuses(status));
+    }
+    key("lines", lines(&script.steps, shared.is_some()));
     table(&mut out, "files", &script.files, |text| quoted(text));
     table(&mut out, "env", &script.env, |text| quoted(text));
     table(&mut out, "words", &script.words, |words| list(words.iter().map(|word| quoted(word))));
     out
 }
 
-fn lines(steps: &[Step]) -> String {
+/// The exit statuses that every line accepts, when they are the same for all.
+fn shared_status(script: &Script) -> Option<Vec<u8>> {
+    let first = script.lines().next()?.status.clone()?;
+    script.lines().all(|line| line.status.as_ref() == Some(&first)).then_some(first)
+}
+
+/// The steps, a row each; `shared` leaves out the exit statuses, which stand above.
+fn lines(steps: &[Step], shared: bool) -> String {
+    let mut steps = steps.to_vec();
+    if shared {
+        steps.iter_mut().for_each(without_status);
+    }
     let rows: String = steps.iter().map(|step| format!("    {},\n", entry(step, Vec::new()))).collect();
     format!("[\n{rows}]")
+}
+
+fn without_status(step: &mut Step) {
+    match step {
+        Step::Line(line) => line.status = None,
+        Step::Repeat(_, steps) => steps.iter_mut().for_each(without_status),
+        Step::Choose(alternatives) => alternatives.iter_mut().flat_map(|(_, steps)| steps).for_each(without_status),
+    }
+}
+
+fn statuses(status: &[u8]) -> String {
+    match status {
+        [one] => one.to_string(),
+        several => list(several.iter().map(u8::to_string)),
+    }
 }
 
 fn table<T>(out: &mut String, heading: &str, entries: &BTreeMap<String, T>, value: impl Fn(&T) -> String) {
@@ -79,7 +109,7 @@ fn entry(step: &Step, mut fields: Vec<(&'static str, String)>) -> String {
 }
 
 fn alternative((weight, steps): &(f64, Vec<Step>)) -> String {
-    let fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", format!("{weight:?}"))] };
+    let fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", weight.to_string())] };
     match steps.as_slice() {
         [step] => entry(step, fields),
         steps => {
@@ -97,11 +127,7 @@ fn line_fields(line: &Line) -> Vec<(&'static str, String)> {
     fields.extend(line.think.as_ref().map(|law| ("think", quoted(&law.to_string()))));
     fields.extend(line.until.as_ref().and_then(until));
     fields.extend(line.timeout.map(|span| ("timeout", quoted(&print_span(span)))));
-    match line.status.as_deref() {
-        Some([one]) => fields.push(("status", one.to_string())),
-        Some(several) => fields.push(("status", list(several.iter().map(u8::to_string)))),
-        None => {}
-    }
+    fields.extend(line.status.as_ref().map(|status| ("status", statuses(status))));
     fields
 }
 

@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 87] = [
+pub const WHOLE: [(&str, &str); 89] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -130,6 +130,8 @@ pub const WHOLE: [(&str, &str); 87] = [
     ("until = ▶'*'\nlines = ['a']", r"'\*'"),
     ("until = ▶'x{2'\nlines = ['a']", "to match the text itself"),
     ("until = ▶'(?<n'\nlines = ['a']", "to match the text itself"),
+    ("until = ▶'(?x)a #b'\nlines = ['a']", "to match the text itself"),
+    ("until = ▶'\\w{500}{500}'\nlines = ['a']", "to match the text itself"),
     ("until = ▶''\nlines = ['a']", "name the prompt"),
     ("until = ▶'x*'\nlines = ['a']", "name the prompt"),
     ("until = ▶'$'\nlines = ['a']", "name the prompt"),
