@@ -54,7 +54,13 @@ impl Screen {
         self.parser.screen().contents_between(row, 0, row, column)
     }
 
-    /// Typing begins here: what stands left of the cursor is the prompt.
+    /// The prompt was drawn again around the line: typing begins at the cursor, and what is shown stays.
+    pub fn typing_begins_here(&mut self) {
+        self.origin = self.cursor();
+        self.before_return = None;
+    }
+
+    /// Typing begins on a fresh screen: what stands left of the cursor is the prompt.
     pub fn begin_typing(&mut self) {
         let (prompt, column) = (self.left_of_cursor(), self.cursor().1);
         self.parser = parser(self.columns);
