@@ -1,0 +1,157 @@
+"""A run's tables as Polars frames: from Parquet when the run has ended, from its streams while it grows or was killed.
+
+A stream is read up to its last whole batch, whatever a kill or a full disk left behind it. A table that a run did not
+fill is an empty frame with the right columns. `docs/run-folder.md` says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loadgo import _loadgo
+from loadgo.errors import BadRun
+from loadgo.runs import LAST, find_run
+
+FORMAT = 1
+
+Columns = dict[str, pl.DataType]
+"""The columns of a table, in order."""
+
+_COUNT = pl.UInt64()
+_NUMBER = pl.UInt32()
+_WORD = pl.Categorical()
+
+COLUMNS: dict[str, Columns] = {
+    "interactions": {
+        "user": _NUMBER,
+        "pass": _NUMBER,
+        "line": _NUMBER,
+        "command": _WORD,
+        "planned_ns": _COUNT,
+        "sent_ns": _COUNT,
+        "first_output_ns": _COUNT,
+        "ready_ns": _COUNT,
+        "typing_ns": _COUNT,
+        "think_ns": _COUNT,
+        "cpu_user_ns": _COUNT,
+        "cpu_system_ns": _COUNT,
+        "faults_minor": _COUNT,
+        "faults_major": _COUNT,
+        "ready_wait_ns": _COUNT,
+        "paging_wait_ns": _COUNT,
+        "io_wait_ns": _COUNT,
+        "bytes_out": _COUNT,
+        "exit_status": pl.UInt8(),
+        "outcome": _WORD,
+        "phase": _WORD,
+    },
+    "sessions": {
+        "user": _NUMBER,
+        "planned_ns": _COUNT,
+        "started_ns": _COUNT,
+        "ready_ns": _COUNT,
+        "ended_ns": _COUNT,
+        "outcome": _WORD,
+    },
+    "time": {"at_ns": _COUNT, "span_ns": _COUNT, "processor": pl.UInt16(), "category": _WORD, "time_ns": _COUNT},
+    "processes": {"at_ns": _COUNT, "span_ns": _COUNT, "who": _WORD, "cpu_ns": _COUNT, "memory_bytes": _COUNT},
+    "lost": {"at_ns": _COUNT, "user": _NUMBER, "what": _WORD, "count": _COUNT, "reason": pl.String()},
+    "phases": {"at_ns": _COUNT, "phase": _WORD},
+}
+"""Every table of a run folder, and its columns."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A run's tables, raw: no mean, rounding or bucket yet.
+
+    Times are integer nanoseconds since the run began; null is *not measured*.
+    """
+
+    interactions: pl.DataFrame
+    sessions: pl.DataFrame
+    time: pl.DataFrame
+    processes: pl.DataFrame
+    lost: pl.DataFrame
+    phases: pl.DataFrame
+    conditions: dict[str, Any]
+    """`run.toml`, parsed."""
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The frames by their tables' names."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+def tables(run: str | PathLike[str] = LAST) -> Tables:
+    """The tables of `run`: its folder, what `loadgo.run` or `loadgo.runs` gave, its id, or `"last"`, the newest.
+
+    Raises `BadRun` when there is no such run, or its folder cannot be read.
+    """
+    folder = find_run(run)
+    conditions = read_conditions(folder)
+    frames = {name: read_table(folder, name) for name in COLUMNS}
+    frames["lost"] = pl.concat([frames["lost"], _told_lost(conditions)])
+    return Tables(**frames, conditions=conditions)
+
+
+def read_conditions(folder: Path) -> dict[str, Any]:
+    """The `run.toml` of the run in `folder`. Raises `BadRun` when it is missing, damaged, or of a later format."""
+    path = folder / "run.toml"
+    try:
+        conditions = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadRun(f"{folder} is not a run's folder: there is no run.toml in it") from None
+    except (OSError, ValueError) as error:
+        raise BadRun(f"cannot read {path}: {error}") from error
+    if conditions.get("format", FORMAT) != FORMAT:
+        later = conditions["format"]
+        raise BadRun(f"{folder} has format {later}, and this version of loadgo reads format {FORMAT}: use a newer one")
+    return conditions
+
+
+def read_table(folder: Path, name: str) -> pl.DataFrame:
+    """The table `name` of the run in `folder`; empty when the run did not fill it."""
+    try:
+        return _with_columns(_read(folder, name), COLUMNS[name])
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
+
+
+def read_stream(path: Path) -> pl.DataFrame | None:
+    """The whole batches of the Arrow stream at `path`; None when not even its schema is whole."""
+    length, _ = _loadgo.whole(path)
+    with path.open("rb") as stream:
+        batches = stream.read(length)
+    return pl.read_ipc_stream(batches) if batches else None
+
+
+def _read(folder: Path, name: str) -> pl.DataFrame | None:
+    """Parquet before the stream: a run that ends just now has both for a moment, then Parquet alone."""
+    parquet, stream = folder / f"{name}.parquet", folder / f"{name}.arrows"
+    if not parquet.exists() and stream.exists():
+        try:
+            return read_stream(stream)
+        except (FileNotFoundError, BadRun):
+            if not parquet.exists():
+                raise
+    return pl.read_parquet(parquet) if parquet.exists() else None
+
+
+def _with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
+    """`frame` with these columns and types; a column that it lacks was not measured."""
+    if frame is None:
+        return pl.DataFrame(schema=columns)
+    missing = [pl.lit(None).alias(name) for name in columns if name not in frame.columns]
+    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in columns.items())
+
+
+def _told_lost(conditions: dict[str, Any]) -> pl.DataFrame:
+    """The losses that only `run.toml` could hold."""
+    rows = conditions.get("lost", [])
+    return _with_columns(pl.DataFrame(rows) if rows else None, COLUMNS["lost"])

@@ -1,0 +1,94 @@
+"""A run's tables, read from a folder that ended, one that a kill cut, and one that was completed after a kill.
+
+`tests/runs/format-1` was written by the recorder itself (`cargo run -p loadgo-store --example sample_run`): what it
+wrote then must stay readable.
+"""
+
+import shutil
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from loadgo.errors import BadRun
+from loadgo.tables import COLUMNS, Tables, read_stream, tables
+from polars.testing import assert_frame_equal
+
+KEPT = Path(__file__).parent / "runs" / "format-1"
+ENDED, CUT, KILLED = (KEPT / f"2026-11-21T01-37-05-{how}" for how in ("ended", "cut", "killed"))
+
+
+@pytest.mark.parametrize("folder", [ENDED, CUT, KILLED], ids=lambda folder: folder.name)
+def test_each_table_has_its_columns_and_types(folder: Path) -> None:
+    for name, frame in tables(folder).frames().items():
+        assert dict(frame.schema) == COLUMNS[name], name
+
+
+def test_a_cut_run_holds_what_the_ended_one_holds() -> None:
+    ended, cut = tables(ENDED), tables(CUT)
+    for name in ("interactions", "sessions", "time", "processes", "phases"):
+        assert_frame_equal(getattr(cut, name), getattr(ended, name))
+    assert (len(ended.lost), len(cut.lost)) == (1, 0)
+
+
+def test_null_is_not_measured_and_zero_is_zero() -> None:
+    rows = tables(ENDED).interactions
+    assert len(rows) == 6
+    assert rows["cpu_user_ns"].to_list() == [0] * 6
+    assert rows["io_wait_ns"].null_count() == 6
+    assert rows.filter(pl.col("ready_ns").is_null())["outcome"].to_list() == ["died"]
+
+
+def test_what_only_run_toml_could_hold_is_a_row_of_lost() -> None:
+    lost = tables(KILLED).lost.row(0, named=True)
+    assert (lost["what"], lost["count"], lost["user"]) == ("record", 1, None)
+    assert "not whole" in lost["reason"]
+
+
+def test_conditions_are_run_toml() -> None:
+    assert tables(ENDED).conditions["load"] == {"model": "closed", "users": 2, "passes": 1}
+
+
+def test_a_stream_cut_in_the_middle_is_read_without_complaint(tmp_path: Path) -> None:
+    whole = (CUT / "interactions.arrows").read_bytes()
+    rows: set[int | None] = set()
+    for length in [*range(0, len(whole), 31), len(whole)]:
+        path = tmp_path / "interactions.arrows"
+        path.write_bytes(whole[:length])
+        frame = read_stream(path)
+        rows.add(None if frame is None else len(frame))
+    assert rows == {None, 0, 6}
+
+
+def test_arrow_and_parquet_are_read_by_others_too() -> None:
+    ours = tables(ENDED).interactions
+    streamed = pa.ipc.open_stream(CUT / "interactions.arrows").read_all()
+    stored = pyarrow.parquet.read_table(ENDED / "interactions.parquet")
+    assert streamed.equals(stored)
+    assert stored.to_pydict() == ours.to_dict(as_series=False)
+
+
+def test_a_table_that_a_run_did_not_fill_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("format = 1\n")
+    read = tables(tmp_path)
+    assert isinstance(read, Tables)
+    assert all(frame.is_empty() and dict(frame.schema) == COLUMNS[name] for name, frame in read.frames().items())
+
+
+def test_a_later_format_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("format = 2\n")
+    with pytest.raises(BadRun, match="format 2, and this version of loadgo reads format 1"):
+        tables(tmp_path)
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    folder = shutil.copytree(ENDED, tmp_path / "run")
+    (folder / "time.parquet").write_bytes(b"nothing of the kind")
+    with pytest.raises(BadRun, match="cannot read the table time of"):
+        tables(folder)
+
+
+def test_tables_of_loadgo_are_these() -> None:
+    assert loadgo.tables(ENDED).interactions.equals(tables(ENDED).interactions)
