@@ -4,61 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from loadgo.tables import COLUMNS, Tables
 
 S = 1_000_000_000
-
-INTERACTIONS = {
-    "user": pl.UInt32,
-    "pass": pl.UInt32,
-    "line": pl.UInt32,
-    "command": pl.Categorical,
-    "planned_ns": pl.UInt64,
-    "sent_ns": pl.UInt64,
-    "first_output_ns": pl.UInt64,
-    "ready_ns": pl.UInt64,
-    "typing_ns": pl.UInt64,
-    "think_ns": pl.UInt64,
-    "cpu_user_ns": pl.UInt64,
-    "cpu_system_ns": pl.UInt64,
-    "faults_minor": pl.UInt64,
-    "faults_major": pl.UInt64,
-    "ready_wait_ns": pl.UInt64,
-    "paging_wait_ns": pl.UInt64,
-    "io_wait_ns": pl.UInt64,
-    "bytes_out": pl.UInt64,
-    "exit_status": pl.UInt8,
-    "outcome": pl.Categorical,
-    "phase": pl.Categorical,
-}
-SESSIONS = {
-    "user": pl.UInt32,
-    "planned_ns": pl.UInt64,
-    "started_ns": pl.UInt64,
-    "ready_ns": pl.UInt64,
-    "ended_ns": pl.UInt64,
-    "outcome": pl.Categorical,
-}
-TIME = {
-    "at_ns": pl.UInt64,
-    "span_ns": pl.UInt64,
-    "processor": pl.UInt16,
-    "category": pl.Categorical,
-    "time_ns": pl.UInt64,
-}
-PROCESSES = {
-    "at_ns": pl.UInt64,
-    "span_ns": pl.UInt64,
-    "who": pl.Categorical,
-    "cpu_ns": pl.UInt64,
-    "memory_bytes": pl.UInt64,
-}
-LOST = {"at_ns": pl.UInt64, "user": pl.UInt32, "what": pl.Categorical, "count": pl.UInt64, "reason": pl.String}
-PHASES = {"at_ns": pl.UInt64, "phase": pl.Categorical}
 
 
 class Work(NamedTuple):
@@ -68,38 +20,25 @@ class Work(NamedTuple):
     service_s: float
 
 
-@dataclass(frozen=True)
-class Frames:
-    """The frames of a run, under the names that `loadgo.tables` gives them."""
-
-    interactions: pl.DataFrame
-    sessions: pl.DataFrame
-    time: pl.DataFrame
-    processes: pl.DataFrame
-    lost: pl.DataFrame
-    phases: pl.DataFrame
-    conditions: dict[str, Any] = field(default_factory=dict)
+def frame(rows: Sequence[dict[str, Any]], table: str) -> pl.DataFrame:
+    """Rows as a frame with the columns of `table`; what a row does not tell is null."""
+    return pl.DataFrame(list(rows), schema=COLUMNS[table], orient="row")
 
 
-def frame(rows: Sequence[dict[str, Any]], schema: dict[str, Any]) -> pl.DataFrame:
-    """Rows as a frame; what a row does not tell is null."""
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
-
-
-def empty_run(**conditions: Any) -> Frames:
+def empty_run(**conditions: object) -> Tables:
     """A run in which nothing happened."""
-    return Frames(
-        frame([], INTERACTIONS),
-        frame([], SESSIONS),
-        frame([], TIME),
-        frame([], PROCESSES),
-        frame([], LOST),
-        frame([], PHASES),
+    return Tables(
+        frame([], "interactions"),
+        frame([], "sessions"),
+        frame([], "time"),
+        frame([], "processes"),
+        frame([], "lost"),
+        frame([], "phases"),
         {"finished": True, "outcome": "done"} | conditions,
     )
 
 
-def interaction(user: int, sent_s: float, response_s: float | None, **told: Any) -> dict[str, Any]:
+def interaction(user: int, sent_s: float, response_s: float | None, **told: object) -> dict[str, Any]:
     """One row, sent in time after a second of thought; in the steady phase, unless told otherwise."""
     sent = round(sent_s * S)
     row = {
@@ -119,7 +58,7 @@ def interaction(user: int, sent_s: float, response_s: float | None, **told: Any)
     return row | told
 
 
-def run_of(rows: Sequence[dict[str, Any]], **conditions: Any) -> Frames:
+def run_of(rows: Sequence[dict[str, Any]], **conditions: object) -> Tables:
     """A run of the given interactions, with a session for each of their users."""
     last = max((row["ready_ns"] or row["sent_ns"] for row in rows), default=0)
     users = sorted({row["user"] for row in rows})
@@ -128,9 +67,9 @@ def run_of(rows: Sequence[dict[str, Any]], **conditions: Any) -> Frames:
         for user in users
     ]
     empty = empty_run(**conditions)
-    return Frames(
-        frame(rows, INTERACTIONS),
-        frame(sessions, SESSIONS),
+    return Tables(
+        frame(rows, "interactions"),
+        frame(sessions, "sessions"),
         empty.time,
         empty.processes,
         empty.lost,
@@ -141,7 +80,7 @@ def run_of(rows: Sequence[dict[str, Any]], **conditions: Any) -> Frames:
 
 def closed_loop(
     users: int, passes: int, script: Sequence[Work] = (Work("edit", 0.1),), think_s: float = 2.0, seed: int = 1
-) -> Frames:
+) -> Tables:
     """A closed loop of one first-come first-served processor with exponential service and think times: M/M/1//N."""
     random = np.random.default_rng(seed)
     waiting = [(float(random.exponential(think_s)), user) for user in range(1, users + 1)]
@@ -203,7 +142,7 @@ def _row(
     }
 
 
-def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Frames:
+def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Tables:
     rows.sort(key=lambda row: row["ready_ns"])
     sent: dict[int, list[int]] = {}
     for row in rows:
@@ -218,13 +157,13 @@ def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Frames:
         for user in ends
     ]
     phases = [("log-in", 0), ("warm-up", 0), ("steady", steady), ("ramp-down", ramp_down), ("end", end)]
-    return Frames(
-        frame(rows, INTERACTIONS),
-        frame(sessions, SESSIONS),
-        frame(_seconds(rows, end, 2), TIME),
-        frame(_who(rows, end), PROCESSES),
-        frame([], LOST),
-        frame([{"at_ns": at, "phase": phase} for phase, at in phases], PHASES),
+    return Tables(
+        frame(rows, "interactions"),
+        frame(sessions, "sessions"),
+        frame(_seconds(rows, end, 2), "time"),
+        frame(_who(rows, end), "processes"),
+        frame([], "lost"),
+        frame([{"at_ns": at, "phase": phase} for phase, at in phases], "phases"),
         _conditions(users, each),
     )
 

@@ -111,7 +111,7 @@ FIGURES = FIGURES_OF_COMMAND | FIGURES_OF_RUN
 """Every figure that a condition can be about, and what it is compared with."""
 
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)(?:\s*(?P<unit>%|/[a-z]+|(?!(?:or|and)\b)[a-zµμ]+))?(?![\w.])
+    r"""\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)(?:(?P<unit>%|/?[A-Za-zµμ]+)|\s+(?P<apart>%|/?(?:[num]?s|µs|μs|min|h)\b))?(?![\w.])
     |(?P<compare>>=|<=|!=|==|[<>=])|(?P<bracket>[()])|"(?P<quoted>[^"]*)"|'(?P<single>[^']*)'|(?P<word>[^\s()<>=!"']+))""",
     re.VERBOSE,
 )
@@ -161,7 +161,7 @@ def _tokens(text: str) -> list[_Token]:
         kind = str(match.lastgroup) if match["number"] is None else "number"
         begins = match.start(kind) - (kind in ("quoted", "single"))
         kind_name = "quoted" if kind == "single" else kind
-        found.append(_Token(kind_name, match[kind], match["unit"] or "", begins + 1))
+        found.append(_Token(kind_name, match[kind], match["unit"] or match["apart"] or "", begins + 1))
         place = match.end()
     return [*found, _Token("end", "", "", len(text.rstrip()) + 1)]
 

@@ -80,8 +80,9 @@ def digits(value: float) -> str:
     """Three significant digits, never an exponent."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else NEVER
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(places, 9)}f}"
+    rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
+    places = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{places}f}"
 
 
 def plain(text: str) -> str:

@@ -59,7 +59,7 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
 
 
-def _json_in_html(value: Any) -> str:
+def _json_in_html(value: object) -> str:
     """JSON that cannot end the script element that holds it."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -27,7 +27,7 @@ def _told(summary: Summary) -> dict[str, Any]:
     return told
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

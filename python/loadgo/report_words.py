@@ -180,7 +180,7 @@ def _legend(summary: Summary) -> list[str]:
         f"from fewer than {FEWEST_USERS} users there is none."
     ]
     if any(found.state == "too few samples" for row in rows for found in row.response.quantiles):
-        lines.append(f"few: too few samples, since a quantile is given {rule} samples on.")
+        lines.append(f"few: too few samples for this quantile; there is {rule} samples on.")
     if any(found.state == "never" for row in rows for found in row.response.quantiles):
         lines.append("never: so many lines were never answered that this quantile has no time.")
     if any(_unmeasured(row) for row in rows):

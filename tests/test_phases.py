@@ -1,0 +1,53 @@
+"""The stretch of a report: the steady phase, and what is left out is counted."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+from loadgo.phases import interactions_in, stretch_of
+from loadgo.summary import summarize
+from synthetic import S, closed_loop, empty_run, interaction, run_of
+
+
+def test_only_the_steady_phase_counts_and_the_rest_is_counted_apart() -> None:
+    run = closed_loop(10, 20)
+    stretch = stretch_of(run)
+    assert stretch.counted + stretch.warm_up + stretch.ramp_down == 200
+    assert len(interactions_in(run.interactions, stretch)) == stretch.counted
+    assert min(stretch.counted, stretch.warm_up, stretch.ramp_down) > 0
+    began = dict(run.phases.select(pl.col("phase").cast(pl.String), "at_ns").rows())
+    assert (stretch.start_ns, stretch.end_ns) == (began["steady"], began["ramp-down"])
+
+
+def test_all_phases_count_on_request() -> None:
+    stretch = stretch_of(closed_loop(10, 20), "all")
+    assert (stretch.counted, stretch.warm_up, stretch.ramp_down) == (200, 0, 0)
+
+
+def test_a_run_without_a_steady_phase_is_reported_whole_and_says_so() -> None:
+    rows = [interaction(1, at, 1, phase="ramp-down") for at in (2, 4, 6)]
+    stretch = stretch_of(run_of(rows))
+    assert (stretch.name, stretch.counted) == ("all", 3)
+    assert (stretch.start_ns, stretch.end_ns) == (2 * S, 7 * S)
+    assert "No line was sent in the steady phase: the figures are of the whole run." in summarize(run_of(rows)).notes
+
+
+def test_extrapolated_interactions_are_in_no_figure() -> None:
+    rows = [interaction(1, at, 1) for at in (2, 4)] + [interaction(1, 6, 100, outcome="extrapolated")]
+    summary = summarize(run_of(rows))
+    assert summary.everything.response.count == 2
+    assert summary.everything.response.max_ns == S
+    assert any("1 interactions are extrapolated" in note for note in summary.notes)
+
+
+def test_a_killed_run_ends_with_its_last_record() -> None:
+    run = closed_loop(10, 20)
+    killed = dataclasses.replace(
+        run, phases=run.phases.filter(pl.col("phase").cast(pl.String).is_in(["warm-up", "steady"]))
+    )
+    assert stretch_of(killed).end_ns == run.interactions["ready_ns"].to_numpy().max()
+
+
+def test_an_unknown_phase_is_refused() -> None:
+    with pytest.raises(ValueError, match="'warm' is neither of steady, all"):
+        stretch_of(empty_run(), "warm")
