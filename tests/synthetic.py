@@ -222,6 +222,7 @@ def _conditions(users: int, each: int) -> dict[str, Any]:
             "processors": 2,
             "login": "sh",
         },
-        "usage": {"cpu": "cgroup v2", "waits": "taskstats", "every": 1, "notes": []},
+        "usage": {"cpu": "cgroup v2", "faults": "taskstats", "waits": "taskstats", "every": 1, "notes": []},
+        "conditions": {"load_average": [0.1, 0.2, 0.3], "load_average_end": [1.1, 0.4, 0.3], "users_logged_in": 1},
         "driver": {"scheduling": "fifo 10", "processor": 1, "proof": "the kernel answered FIFO 10", "notes": []},
     }

@@ -73,13 +73,16 @@ busy            37.8 s        26.6 %
 Processors  Unattributed is busy time of nobody above: kernel workers that move
             terminal bytes, other people's processes; the kernel counts in
             ticks, ± 40.0 ms here.
+Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats.
 Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 at
             most 1.00 ms), 0.1 % of the host (at most 5.0 %), scheduling fifo
-            10.
+            10, the kernel answered FIFO 10.
 Audit       Little's law, N = X(R + Z) = 3.98/s × (373 ms + 4.84 s): 20.8 users
             computed, 20.0 there; holds within 3.8 %.
 Cost        A user's hour is $0.00129 at $0.05 a CPU hour (the default tariff;
             an assumption: about what a virtual processor is let for).
+Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
+            others logged in.
 Sessions    20 logged out.
 Lost        Nothing.
 Note        Intervals hold the quantile in about 95 of 100 runs, by drawing the
@@ -185,3 +188,13 @@ def test_lines_that_timed_out_are_in_the_answer_the_table_and_the_notes() -> Non
 def test_sampled_usage_is_said_to_be_sampled() -> None:
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)], usage={"every": 10})
     assert "read at every 10th interaction of a user: means are of 0 interactions" in report(run, 200)
+
+
+def test_conditions_and_sources_are_told() -> None:
+    run = closed_loop(20, 10, SCRIPT)
+    limit = {"memory_bytes": 256_000_000, "cpus": 1.0, "swap": "zram:1G"}
+    text = report(dataclasses.replace(run, conditions=run.conditions | {"limit": limit}), 200)
+    assert "Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats." in text
+    assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 others logged in" in text
+    assert "users held to memory 256 MB, 1 processors, paging to zram:1G." in text
+    assert "the kernel answered FIFO 10" in text

@@ -188,7 +188,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
     waits = chart_data.user_waits(tables)
     if waits.frame.is_empty():
         return None
-    users = waits.frame["user"].n_unique()
+    users, most = waits.frame["user"].n_unique(), float(waits.frame["share"].to_numpy().max())
     bars = (
         alt.Chart(_safe(waits.frame))
         .mark_bar(color=_ACCENT, binSpacing=0, minBandSize=1)
@@ -196,7 +196,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
             x=_run_time("from_s"),
             x2="to_s:Q",
             y=alt.Y("user:O", title="user"),
-            opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.1, 1])),
+            opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0.1, 1])),
             tooltip=["user:O", "command:N", _seconds("from_s"), _seconds("to_s"), _percent("share")],
         )
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
-from loadgo.report_figures import duration, money, number, quantile, share
+from loadgo.report_figures import NOT_MEASURED, duration, money, number, quantile, share, size
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
 
@@ -75,9 +75,12 @@ def fine_print(summary: Summary) -> list[tuple[str, str]]:
     """What follows the tables: a label and a sentence each; the same label may come twice."""
     lines = [
         ("Processors", _resolution(summary)),
+        ("Usage", _usage(summary)),
         ("Driver", _driver(summary)),
+        *(("Driver", note) for note in summary.driver.notes),
         ("Audit", "There is nothing to audit." if summary.audit is None else _little(summary.audit)),
         ("Cost", _tariff(summary)),
+        ("Conditions", _conditions(summary)),
         ("Sessions", _people_there(summary)),
         *(("Lost", line) for line in _losses(summary)),
         *(("Note", line) for line in _legend(summary)),
@@ -89,6 +92,41 @@ def _losses(summary: Summary) -> list[str]:
     """What the records do not hold: always at least one line."""
     found = [f"{number(loss.count)} {loss.what} lost: {loss.reason}" for loss in summary.losses]
     return found or ["Nothing."]
+
+
+def _usage(summary: Summary) -> str:
+    """Where an interaction's usage was read, and how finely."""
+    told = summary.run.usage
+    sources = [(name, str(told.get(name, ""))) for name in ("cpu", "faults", "waits")]
+    parts = [f"{name.replace('cpu', 'CPU')} from {source}" for name, source in sources if source]
+    if told.get("cpu_resolution_ns", 1) > 1:
+        parts.append(f"CPU to {duration(told['cpu_resolution_ns'])}")
+    if told.get("split"):
+        parts.append(f"user and system told apart by {told['split']}")
+    return f"{', '.join(parts)}." if parts else ""
+
+
+def _conditions(summary: Summary) -> str:
+    """How busy the machine was, and what the users were held to."""
+    told, limit = summary.run.conditions, summary.run.limit
+    parts = []
+    if "load_average" in told:
+        before, after = (_load_average(told.get(name)) for name in ("load_average", "load_average_end"))
+        parts.append(f"load average {before} before and {after} at the end")
+    if "users_logged_in" in told:
+        parts.append(f"{number(told['users_logged_in'])} others logged in")
+    if "memory_available_bytes" in told:
+        after = size(told.get("memory_available_end_bytes"))
+        parts.append(f"{size(told['memory_available_bytes'])} of memory available before and {after} at the end")
+    held = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
+    held += [f"{limit['cpus']:g} processors"] if "cpus" in limit else []
+    held += [f"paging to {limit['swap']}"] if "swap" in limit else []
+    parts += [f"users held to {', '.join(held)}"] if held else []
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _load_average(told: list[float] | None) -> str:
+    return " ".join(f"{value:.2f}" for value in told) if told else NOT_MEASURED
 
 
 def _people_there(summary: Summary) -> str:
@@ -126,6 +164,8 @@ def _driver(summary: Summary) -> str:
         parts.append(f"{share(told.host_share)} of the host (at most {share(told.host_share_limit)})")
     if told.scheduling:
         parts.append(f"scheduling {told.scheduling}")
+    if told.proof:
+        parts.append(told.proof)
     return f"{'Good' if told.valid else 'NOT GOOD'}: {', '.join(parts)}."
 
 
@@ -260,7 +300,7 @@ def _driver_faults(told: Driver) -> list[str]:
 
 
 def _little(told: Audit) -> str:
-    there = f"{digits_of(told.computed)} users computed, {digits_of(told.measured)} there"
+    there = f"{_users(told.computed)} users computed, {_users(told.measured)} there"
     verdict = {
         "holds": f"holds within {share(abs(told.discrepancy))}",
         "broken": f"BROKEN by {share(abs(told.discrepancy))}",
@@ -274,7 +314,7 @@ def _little(told: Audit) -> str:
     return f"Little's law, {terms}: {there}; {verdict}."
 
 
-def digits_of(value: float) -> str:
+def _users(value: float) -> str:
     """A mean number of users, to one decimal."""
     return f"{value:,.1f}"
 

@@ -41,6 +41,12 @@ class Run:
     """The machine: the table `system` of `run.toml`."""
     load: Mapping[str, Any]
     """What the users did: the table `load` of `run.toml`."""
+    conditions: Mapping[str, Any]
+    """How busy the machine was before and after: the table `conditions`."""
+    limit: Mapping[str, Any]
+    """What the users were held to: the table `limit`; empty when to nothing."""
+    usage: Mapping[str, Any]
+    """Where each interaction's usage came from: the table `usage`."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +162,9 @@ def _run(tables: Tables) -> Run:
         outcome=str(told.get("outcome", "")),
         system=system,
         load=load,
+        conditions=told.get("conditions", {}),
+        limit=told.get("limit", {}),
+        usage=told.get("usage", {}),
     )
 
 
