@@ -1,1 +1,61 @@
-"""Loads a machine with users who type, and tells how many it holds, what each interaction costs, and where the time goes."""
+"""Loads a machine with users who type: how many it holds, what each interaction costs, where the time goes.
+
+Everything that the command `loadgo` does is a function here, with the same name. Each is loaded when it is first used,
+so that neither `import loadgo` nor `loadgo run` waits for the libraries of the analysis.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loadgo.doctor import doctor as doctor
+    from loadgo.query import query as query
+    from loadgo.ready import ready as ready
+    from loadgo.record import record as record
+    from loadgo.reporting import report as report
+    from loadgo.run import Run as Run
+    from loadgo.run import run as run
+    from loadgo.runs import runs as runs
+    from loadgo.tables import tables as tables
+
+__all__ = ["Run", "doctor", "query", "ready", "record", "report", "run", "runs", "tables"]
+
+# Where each public name lives.
+_HOMES = {
+    "Run": "run",
+    "doctor": "doctor",
+    "query": "query",
+    "ready": "ready",
+    "record": "record",
+    "report": "reporting",
+    "run": "run",
+    "runs": "runs",
+    "tables": "tables",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("loadgo._loadgo").__version__
+    if name not in _HOMES:
+        raise AttributeError(f"module 'loadgo' has no attribute {name!r}")
+    found = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+class _Face(ModuleType):
+    """This package; a function keeps its name although a file has it too: importing `loadgo.run` leaves `run` alone."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face

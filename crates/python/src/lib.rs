@@ -3,7 +3,9 @@
 //! One file for each part; each adds its functions with `register`.
 
 mod errors;
+mod run;
 mod script;
+mod store;
 
 use pyo3::prelude::*;
 
@@ -11,5 +13,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    script::register(module)
+    run::register(module)?;
+    script::register(module)?;
+    store::register(module)
 }

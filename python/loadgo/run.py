@@ -1,0 +1,271 @@
+"""Runs a script with users on a system: checks all that can be checked, then drives, then sums up."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import signal
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgo import _loadgo, asked, bundled
+from loadgo.errors import Mistake, Refused
+
+if TYPE_CHECKING:
+    from loadgo.fail_if import Finding
+    from loadgo.fail_if_grammar import Condition
+    from loadgo.summary import Summary
+
+Told = dict[str, Any]
+Progress = Callable[[Told], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is over: where its records are, and what they come to. It can be given wherever a run's folder can."""
+
+    folder: Path
+    outcome: str
+    """`done`, `stopped` or `failed`."""
+    summary: Summary
+    findings: tuple[Finding, ...]
+    """What each `fail_if` condition came to."""
+
+    @property
+    def bad(self) -> bool:
+        """Whether the finding is bad: a condition holds or cannot be told, records are lost, the driver was late."""
+        lost = any(loss.count for loss in self.summary.losses)
+        failed = any(finding.failed for finding in self.findings)
+        return failed or lost or not self.summary.driver.valid or self.outcome == "failed"
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A run that can begin: everything is checked."""
+
+    source: bundled.Source
+    options: dict[str, Any]
+    folder: Path
+    conditions: tuple[Condition, ...]
+
+
+def run(
+    script: str | Path,
+    *,
+    on: str = "here",
+    users: int | None = None,
+    passes: int | None = None,
+    duration: float | str | None = None,
+    think: str | None = None,
+    typing: float | str | None = None,
+    arrivals: float | str | None = None,
+    warm_up: float | str | None = None,
+    seed: int = 1,
+    limit: str | None = None,
+    tariff: str = "default",
+    fail_if: Sequence[str] = (),
+    out: str | Path | None = None,
+    command: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Run:
+    """Loads the system `on` with `users` who type `script` (a bundled name or a path), and sums up what happened.
+
+    `users` is 1 by default; in an open load (`arrivals` a second) it is how many arrive, by default as many as
+    `duration` holds. Users do `passes` passes (the script's number by default), or type until `duration` (seconds, or
+    `2min`) is over. `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder, by
+    default a new one in `runs/`. `progress` is called four times a second with what there is to tell. `command` is kept
+    in `run.toml`.
+
+    Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and the other errors of
+    `loadgo.errors` for what the system refuses; all of them before the first user logs in where that can be known.
+    An interrupt ends the run in order: it is then `stopped`, and its records are whole up to there.
+    """
+    source = bundled.find(script)
+    load = {
+        "users": _users(users, arrivals, duration),
+        "arrivals_per_second": None if arrivals is None else asked.arrivals_per_second(arrivals),
+        "duration_s": None if duration is None else asked.span_s(duration),
+        "warm_up_s": None if warm_up is None else asked.span_s(warm_up),
+        "seed": _seed(seed),
+        **_manners(think, typing),
+    }
+    told = _checked(source)
+    load["passes"] = _passes(passes, duration, told["passes"])
+    if limit is not None:
+        _loadgo.parse_limit(limit)
+    _system(on)
+    _needs(told["needs"])
+    job = _Job(
+        source=source,
+        options={
+            "script": source.asked,
+            "command": list(command),
+            "limit": limit,
+            "search_path": _search_path(),
+            "homes": tempfile.gettempdir(),
+            "fifo": True,
+            "processor": None,
+            "usage_every": None,
+            "log_ins_at_once": None,
+            **load,
+        },
+        folder=_folder(out, source.path.stem, datetime.now(UTC)),
+        conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
+    )
+    _tariff(tariff)
+    return _summed_up(job, _driven(job, progress), tariff)
+
+
+def _users(users: int | None, arrivals: float | str | None, duration: float | str | None) -> int:
+    if users is not None:
+        return asked.user_count(users)
+    if arrivals is None:
+        return 1
+    if duration is None:
+        raise ValueError("an open load needs the number of users that arrive, or for how long they arrive")
+    return asked.user_count(math.ceil(asked.arrivals_per_second(arrivals) * asked.span_s(duration)))
+
+
+def _passes(passes: int | None, duration: float | str | None, script_passes: int) -> int | None:
+    """How many passes each user does; None until the time is up."""
+    if passes is not None and passes < 1:
+        raise ValueError(f"{passes} passes cannot be done: at least 1")
+    return passes if passes is not None or duration is not None else script_passes
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
+    return seed
+
+
+def _manners(think: str | None, typing: float | str | None) -> dict[str, Any]:
+    """What replaces the script's think time and typing rate; a key that is absent leaves the script's."""
+    manners: dict[str, Any] = {}
+    if think is not None:
+        manners["think"] = _loadgo.parse_think(think)
+    if typing is not None:
+        manners["typing"] = asked.chars_per_second(typing)
+    return manners
+
+
+def _checked(source: bundled.Source) -> dict[str, Any]:
+    try:
+        return _loadgo.parse_script(source.text)
+    except Mistake as mistake:
+        raise mistake.in_file(str(source.path)) from None
+
+
+def _system(on: str) -> None:
+    if on != "here":
+        raise ValueError(f"there is no system {on!r}: users can be logged in `here`, on this host")
+
+
+def _search_path() -> str:
+    """Where the users find programs: with those that come with loadgo, such as the desk calculator."""
+    return os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+
+
+def _needs(programs: Sequence[str]) -> None:
+    missing = [program for program in programs if shutil.which(program, path=_search_path()) is None]
+    if missing:
+        raise Refused(
+            f"the script needs {', '.join(missing)}, which this host does not have: install it, or take another script"
+        )
+
+
+def _folder(out: str | Path | None, name: str, now: datetime) -> Path:
+    """Where the run is written: `out`, else a new folder where runs are kept, named for the moment and the script."""
+    if out is not None:
+        return Path(out)
+    from loadgo.runs import runs_folder
+
+    slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "script"
+    first = runs_folder() / f"{now:%Y-%m-%dT%H-%M-%S}-{slug}"
+    numbered = (first.with_name(f"{first.name}-{number}") for number in range(2, 1000))
+    return first if not first.exists() else next(folder for folder in numbered if not folder.exists())
+
+
+def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
+    if not fail_if:
+        return ()
+    from loadgo.fail_if_grammar import check_commands, parse
+
+    conditions = tuple(parse(text) for text in fail_if)
+    for condition in conditions:
+        check_commands(condition, commands)
+    return conditions
+
+
+def _tariff(name: str) -> None:
+    """Refuses an unknown tariff before the run; the usual one is known."""
+    if name != "default":
+        from loadgo.cost import load_tariff
+
+        load_tariff(name)
+
+
+def _driven(job: _Job, progress: Progress | None) -> Told:
+    """Runs it; an interrupt or a termination signal stops it in order, a second interrupt at once."""
+    with _asked_to_stop() as stop:
+
+        def go_on(told: Told) -> bool:
+            if progress is not None:
+                progress(told)
+            return not stop.is_set()
+
+        return _loadgo.run_host(job.source.text, job.options, str(job.folder), go_on)
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[threading.Event]:
+    """An event that SIGINT, SIGTERM and SIGHUP set while this lasts; a second SIGINT raises `KeyboardInterrupt`."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def asked_to_stop(number: int, _frame: object) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, asked_to_stop) for number in numbers}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
+    from loadgo.summary import summarize
+    from loadgo.tables import tables
+
+    summary = summarize(tables(job.folder), tariff=tariff)
+    findings = tuple(_found(condition, summary) for condition in job.conditions)
+    return Run(folder=job.folder, outcome=str(told["outcome"]), summary=summary, findings=findings)
+
+
+def _found(condition: Condition, summary: Summary) -> Finding:
+    """What `condition` came to; a command that nobody happened to type leaves it untold."""
+    from loadgo.fail_if import Finding, evaluate
+    from loadgo.fail_if_grammar import FailIfError
+
+    try:
+        return evaluate(condition, summary)
+    except FailIfError as mistake:
+        return Finding(holds=None, text=str(mistake))
