@@ -114,7 +114,8 @@ fn start(marked: &MarkedShell, env: &[(String, String)], slave: OwnedFd, modes: 
             Ok(())
         });
     }
-    let tried = |error: io::Error| io::Error::new(error.kind(), format!("{} cannot be started: {error}", marked.command[0].display()));
+    let tried =
+        |error: io::Error| io::Error::new(error.kind(), format!("{} cannot be started: {error}", marked.command[0].display()));
     command.spawn().map_err(tried)
 }
 
@@ -258,8 +259,10 @@ impl Relay<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let shown = self.log.output(self.now(), &bytes[..count]);
-        self.show(&shown)?;
+        if count > 0 {
+            let shown = self.log.output(self.now(), &bytes[..count]);
+            self.show(&shown)?;
+        }
         Ok(count > 0)
     }
 

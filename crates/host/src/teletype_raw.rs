@@ -50,7 +50,37 @@ pub fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
 ///
 /// Editors of lines (readline, editors) switch the line mode off as well, and echo by themselves.
 pub fn echo_is_off(master: BorrowedFd<'_>) -> bool {
-    termios::tcgetattr(master).is_ok_and(|modes| {
-        modes.local_modes.contains(LocalModes::ICANON) && !modes.local_modes.contains(LocalModes::ECHO)
-    })
+    termios::tcgetattr(master)
+        .is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON) && !modes.local_modes.contains(LocalModes::ECHO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fd::AsFd;
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
+
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal is to be had");
+        unlockpt(&master).expect("it is ours");
+        let name = ptsname(&master, Vec::new()).expect("it has a name");
+        let slave = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("it opens");
+        let is_canonical = || termios::tcgetattr(&slave).expect("a terminal").local_modes.contains(LocalModes::ICANON);
+        let panicked = std::panic::catch_unwind(|| {
+            let _raw = RawTerminal::enter(slave.as_fd()).expect("it becomes raw");
+            assert!(!is_canonical(), "raw while recording");
+            panic!("on purpose");
+        });
+        let message = panicked.expect_err("it panicked");
+        assert_eq!(message.downcast_ref::<&str>(), Some(&"on purpose"));
+        assert!(is_canonical());
+    }
+
+    #[test]
+    fn what_is_no_terminal_is_left_alone() {
+        let (reader, _writer) = rustix::pipe::pipe().expect("a pipe is to be had");
+        assert!(RawTerminal::enter(reader.as_fd()).expect("no error").is_none());
+    }
 }

@@ -43,7 +43,8 @@ impl MarkedShell {
     /// The start-up files cannot be written.
     pub fn prepare(command: &[String], id: &str) -> io::Result<MarkedShell> {
         let shell = shell_of(command);
-        let mut marked = MarkedShell { shell, command: command.iter().map(Into::into).collect(), env: Vec::new(), directory: None };
+        let mut marked =
+            MarkedShell { shell, command: command.iter().map(Into::into).collect(), env: Vec::new(), directory: None };
         match shell {
             Shell::Bash => marked.prepare_bash(command, id)?,
             Shell::Zsh => marked.prepare_zsh(id)?,
@@ -111,7 +112,8 @@ impl Drop for MarkedShell {
 /// What `command` is, by the program that it really starts and by its arguments.
 pub fn shell_of(command: &[String]) -> Shell {
     let Some(program) = command.first() else { return Shell::Unmarked };
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().trim_start_matches('-').to_owned()).unwrap_or_default();
+    let name =
+        |path: &Path| path.file_name().map(|name| name.to_string_lossy().trim_start_matches('-').to_owned()).unwrap_or_default();
     let asked = name(Path::new(program));
     let real = found(program).and_then(|path| path.canonicalize().ok()).map_or(asked.clone(), |path| name(&path));
     let only = |flags: &[&str]| command[1..].iter().all(|argument| flags.contains(&argument.as_str()));
@@ -119,7 +121,9 @@ pub fn shell_of(command: &[String]) -> Shell {
         "bash" | "rbash" if asked == "sh" && only(&["-i"]) => Shell::BashAsSh,
         "bash" | "rbash" if only(&["-i", "-l", "--login", "--norc", "--noprofile"]) => Shell::Bash,
         "zsh" | "zsh5" if only(&["-i", "-l", "--login"]) => Shell::Zsh,
-        "dash" | "sh" | "ash" | "busybox" | "ksh" | "ksh93" | "mksh" | "yash" if only(&["-i"]) && asked != "busybox" => Shell::Posix,
+        "dash" | "sh" | "ash" | "busybox" | "ksh" | "ksh93" | "mksh" | "yash" if only(&["-i"]) && asked != "busybox" => {
+            Shell::Posix
+        }
         _ => Shell::Unmarked,
     }
 }
@@ -128,7 +132,8 @@ fn found(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(program.into());
     }
-    let is_program = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
+    let is_program =
+        |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
     env::split_paths(&env::var_os("PATH")?).map(|directory| directory.join(program)).find(is_program)
 }
 
