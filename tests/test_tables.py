@@ -9,8 +9,6 @@ from pathlib import Path
 
 import loadgo
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from loadgo.errors import BadRun
 from loadgo.tables import COLUMNS, Tables, read_stream, tables
@@ -60,14 +58,6 @@ def test_a_stream_cut_in_the_middle_is_read_without_complaint(tmp_path: Path) ->
         frame = read_stream(path)
         rows.add(None if frame is None else len(frame))
     assert rows == {None, 0, 6}
-
-
-def test_arrow_and_parquet_are_read_by_others_too() -> None:
-    ours = tables(ENDED).interactions
-    streamed = pa.ipc.open_stream(CUT / "interactions.arrows").read_all()
-    stored = pyarrow.parquet.read_table(ENDED / "interactions.parquet")
-    assert streamed.equals(stored)
-    assert stored.to_pydict() == ours.to_dict(as_series=False)
 
 
 def test_a_table_that_a_run_did_not_fill_is_empty(tmp_path: Path) -> None:

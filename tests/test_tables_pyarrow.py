@@ -1,0 +1,20 @@
+"""The run folder as Apache's own reader sees it: other engines need nothing of loadgo."""
+
+from pathlib import Path
+
+import pytest
+from loadgo.tables import COLUMNS, tables
+
+KEPT = Path(__file__).parent / "runs" / "format-1"
+ENDED, CUT = KEPT / "2026-11-21T01-37-05-ended", KEPT / "2026-11-21T01-37-05-cut"
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: whether it reads run folders is not tested here")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.mark.parametrize("table", sorted(COLUMNS.keys() - {"lost"}))
+def test_pyarrow_reads_the_same_from_parquet_and_from_a_stream_without_its_end(table: str) -> None:
+    streamed = pa.ipc.open_stream(CUT / f"{table}.arrows").read_all()
+    stored = parquet.read_table(ENDED / f"{table}.parquet")
+    assert streamed.equals(stored)
+    assert stored.to_pydict() == tables(ENDED).frames()[table].to_dict(as_series=False)
