@@ -31,13 +31,13 @@ print             94   67.6 ms   851 ms   644 ms–1.14 s      few        0
 all commands     287    148 ms   978 ms   883 ms–1.20 s   2.33 s        0
 
 Used by one interaction, on average
-command            CPU   ready wait   I/O wait   faults   major   cost/10⁶
-──────────────────────────────────────────────────────────────────────────
-edit           53.6 ms       198 ms          0      100       0     $0.744
-compile         324 ms       234 ms          0      101       0      $4.50
-print          23.0 ms       282 ms          0      102       0     $0.320
+command            CPU   ready wait   paging wait   I/O wait   major   cost/10⁶
+───────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms       198 ms             0          0       0     $0.744
+compile         324 ms       234 ms             0          0       0      $4.50
+print          23.0 ms       282 ms             0          0       0     $0.320
 
-all commands    135 ms       238 ms          0      101       0      $1.87
+all commands    135 ms       238 ms             0          0       0      $1.87
 
 Users' time
 class                        time     share
@@ -80,7 +80,8 @@ Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 a
 Audit       Little's law, N = X(R + Z) = 3.98/s × (373 ms + 4.84 s): 20.8 users
             computed, 20.0 there; holds within 3.8 %.
 Cost        A user's hour is $0.00129 at $0.05 a CPU hour (the default tariff;
-            an assumption: about what a virtual processor is let for).
+            an assumption: about what a virtual processor is let for). The
+            table's costs are of 1,000,000 interactions.
 Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
             others logged in.
 Sessions    20 logged out.
@@ -135,6 +136,18 @@ def test_the_page_reads_as_it_should(width: int, page: str) -> None:
 def test_no_line_is_wider_than_the_page(width: int) -> None:
     for line in report(closed_loop(20, 10, SCRIPT, think_s=5.0), width).splitlines():
         assert len(line) <= width
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 90, 100, 110, 120])
+def test_a_narrow_page_leaves_columns_out_and_cuts_no_figure(width: int) -> None:
+    run = closed_loop(20, 60, SCRIPT, think_s=5.0)
+    odd = run.interactions.with_columns(
+        cpu_user_ns=pl.col("cpu_user_ns") * 7 // 1000, bytes_out=pl.lit(6_543, pl.UInt64)
+    )
+    text = report(dataclasses.replace(run, interactions=odd), width)
+    assert "…" not in text
+    assert "CPU" in text
+    assert "p90" in text
 
 
 def test_the_page_is_plain_without_colour_and_the_same_with_it() -> None:

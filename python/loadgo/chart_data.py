@@ -172,9 +172,9 @@ def user_waits(tables: Tables) -> Plotted:
     edges = _edges(tables, _USER_BUCKETS)
     width_s = (edges[1] - edges[0]) / _S
     frame = pl.concat([_shares(user, rows.filter(pl.col("user") == user), edges) for user in shown])
-    return Plotted(
-        frame, f"{whom} The stronger the colour, the more of each {width_s:.3g} s was spent waiting for the system."
-    )
+    most = frame["share"].to_numpy().max(initial=0.0)
+    meaning = f"the more of each {width_s:.3g} s was spent waiting for the system, at most {most:.0%}"
+    return Plotted(frame, f"{whom} The stronger the colour, {meaning}.")
 
 
 def _single_waits(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,21 +1,33 @@
-"""The report's tables as rows of text: a narrow page leaves out the columns that are needed least."""
+"""The report's tables as rows of text: a page that is too narrow leaves out the columns that are needed least."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadgo.report_figures import NOT_MEASURED, duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.report_words import account
 from loadgo.summary import Command, Summary
 
+GAP = 3
+"""Signs between two columns of a page of text."""
+
+NAME_WIDTH = 24
+"""How much of a command's name a page of text shows."""
+
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, its cells from top to bottom, and from which page width on it is shown."""
+    """A column: its heading, and its cells from top to bottom."""
 
     heading: str
     cells: tuple[str, ...]
-    from_width: int = 0
+    spare: int = 0
+    """The greater, the sooner it is left out; a column with 0 stays."""
+
+    @property
+    def width(self) -> int:
+        """The signs of its widest cell."""
+        return max(len(cell) for cell in (self.heading, *self.cells))
 
 
 @dataclass(frozen=True)
@@ -26,9 +38,19 @@ class Grid:
     columns: tuple[Column, ...]
     total_rows: int = 0
 
+    @property
+    def width(self) -> int:
+        """The signs of a line."""
+        names, *others = self.columns
+        return min(names.width, NAME_WIDTH) + sum(GAP + column.width for column in others)
+
     def fitting(self, width: int) -> Grid:
-        """The table with the columns that a page of `width` characters has room for."""
-        return Grid(self.title, tuple(column for column in self.columns if column.from_width <= width), self.total_rows)
+        """The table with as many columns as a page of `width` signs has room for."""
+        grid = self
+        while grid.width > width and any(column.spare for column in grid.columns):
+            least = max(column.spare for column in grid.columns)
+            grid = replace(grid, columns=tuple(column for column in grid.columns if column.spare != least))
+        return grid
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""
@@ -60,12 +82,12 @@ def responses(summary: Summary) -> Grid:
         Column("command", _names(rows)),
         Column("count", tuple(number(row.response.count) for row in rows)),
         Column("p50", quantiles("p50")),
-        Column("95 % interval", intervals("p50"), from_width=100),
+        Column("95 % interval", intervals("p50"), spare=7),
         Column("p90", quantiles("p90")),
-        Column("95 % interval", intervals("p90")),
-        Column("p99", quantiles("p99")),
-        Column("95 % interval", intervals("p99"), from_width=115),
-        Column("mean", tuple(duration(row.response.mean_ns) for row in rows), from_width=90),
+        Column("95 % interval", intervals("p90"), spare=2),
+        Column("p99", quantiles("p99"), spare=1),
+        Column("95 % interval", intervals("p99"), spare=8),
+        Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
         *_troubles(rows),
     )
     return Grid("Response time", columns, total_rows=1)
@@ -75,19 +97,19 @@ def usage(summary: Summary) -> Grid:
     """What an interaction used, on average, by command."""
     rows = _rows(summary)
     scale = money_scale([row.cost for row in rows])
-    each = {1: "cost", 1000: "cost/10³", 1_000_000: "cost/10⁶"}[scale]
+    each = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
     columns = (
         Column("command", _names(rows)),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
-        Column("user", tuple(duration(row.usage.cpu_user_ns) for row in rows), from_width=100),
-        Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), from_width=100),
-        Column("ready wait", tuple(duration(row.usage.ready_wait_ns) for row in rows)),
-        Column("paging wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), from_width=90),
-        Column("I/O wait", tuple(duration(row.usage.io_wait_ns) for row in rows)),
-        Column("faults", tuple(number(row.usage.faults_minor) for row in rows)),
-        Column("major", tuple(number(row.usage.faults_major) for row in rows)),
-        Column("output", tuple(size(row.usage.bytes_out) for row in rows), from_width=100),
-        Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows)),
+        Column("user", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
+        Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), spare=8),
+        Column("ready wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
+        Column("paging wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),
+        Column("I/O wait", tuple(duration(row.usage.io_wait_ns) for row in rows), spare=3),
+        Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6),
+        Column("major", tuple(number(row.usage.faults_major) for row in rows), spare=4),
+        Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
+        Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
     return Grid("Used by one interaction, on average", columns, total_rows=1)
 
@@ -129,7 +151,7 @@ def processors(summary: Summary) -> Grid | None:
                 ),
                 share(1),
             ),
-            from_width=0 if len(shown) <= 4 else 120,
+            spare=1,
         )
         for i, name in enumerate(shown)
         if len(told.processors) > 1

@@ -12,11 +12,10 @@ from rich.text import Text
 
 from loadgo import report_words as words
 from loadgo.report_figures import plain
-from loadgo.report_tables import Grid, grids
+from loadgo.report_tables import NAME_WIDTH, Grid, grids
 from loadgo.summary import Summary
 
 NARROWEST = 60
-_NAME_WIDTH = 24
 
 
 def text_report(summary: Summary, *, width: int | None = None, color: bool = False) -> str:
@@ -67,7 +66,7 @@ def _table(grid: Grid) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     for i, column in enumerate(grid.columns):
         if i == 0:
-            table.add_column(column.heading, max_width=_NAME_WIDTH, no_wrap=True, overflow="ellipsis")
+            table.add_column(column.heading, max_width=NAME_WIDTH, no_wrap=True, overflow="ellipsis")
         else:
             table.add_column(column.heading, justify="right", no_wrap=True)
     rows = grid.rows()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
-from loadgo.report_figures import NOT_MEASURED, duration, money, number, quantile, share, size
+from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
 
@@ -206,7 +206,9 @@ def _tariff(summary: Summary) -> str:
     if cost.user_hour is None:
         return f"Not to be had, since what is charged for was not measured ({told.title}{shift}: {rate})."
     hour = money(cost.user_hour, told.currency)
-    return f"A user's hour is {hour} at {rate} ({told.title}{shift}; {told.source})."
+    scale = money_scale([row.cost for row in (*summary.commands, summary.everything)])
+    each = f" The table's costs are of {scale:,} interactions." if scale > 1 else ""
+    return f"A user's hour is {hour} at {rate} ({told.title}{shift}; {told.source}).{each}"
 
 
 def _legend(summary: Summary) -> list[str]:
