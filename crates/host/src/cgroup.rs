@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_core::system::UserId;
 
@@ -164,11 +165,15 @@ fn in_order_of_worth(found: &[Hierarchy]) -> Vec<&Hierarchy> {
     v1.chain(v2).collect()
 }
 
-/// The name of the run's group; it tells two runs of the same script in the same second apart.
+/// How many runs this process has begun.
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// The name of the run's group; no two runs share one, also within a second or a process.
 fn group_name(run_id: &str) -> String {
     let safe: String =
         run_id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(80).collect();
-    format!("loadgo-{safe}-{}", std::process::id())
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    format!("loadgo-{safe}-{}-{number}", std::process::id())
 }
 
 /// Makes the group `name` where the tree permits: root at the top of a v2 tree, everybody below its own group.

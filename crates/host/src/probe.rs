@@ -1,0 +1,305 @@
+//! What can be measured on this host, and why not: the answers of `loadgo doctor`. Each is tried, not looked up.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::cgroup::Groups;
+use crate::hierarchy::{Version, hierarchies};
+use crate::leftovers::Leftovers;
+use crate::proc::Proc;
+use crate::sources::{DELAY_ACCOUNTING, open_taskstats};
+use crate::timer;
+use crate::why::Why;
+
+/// How well something can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Exactly, or as asked.
+    Exact,
+    /// In part, or by estimate.
+    Estimated,
+    /// Not at all.
+    Absent,
+}
+
+/// One ability of this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it is, in a few words.
+    pub ability: &'static str,
+    /// How well it can be had.
+    pub state: State,
+    /// By what means; empty when absent.
+    pub how: String,
+    /// Why no better; empty when exact.
+    pub why_not: String,
+    /// What would make it better; empty when exact or nothing is known to.
+    pub remedy: String,
+}
+
+/// Tries everything; takes about a tenth of a second and leaves nothing behind.
+pub fn probe() -> Vec<Answer> {
+    let mut answers = vec![terminals()];
+    answers.extend(accounts());
+    answers.extend([delays(), pressure(), fifo(), own_processor(), paging()]);
+    answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
+    answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
+    answers
+}
+
+impl Answer {
+    fn exact(ability: &'static str, how: impl Into<String>) -> Answer {
+        Answer { ability, state: State::Exact, how: how.into(), why_not: String::new(), remedy: String::new() }
+    }
+
+    fn absent(ability: &'static str, why: Why) -> Answer {
+        Answer { ability, state: State::Absent, how: String::new(), why_not: why.what, remedy: why.remedy }
+    }
+
+    fn estimated(ability: &'static str, how: impl Into<String>, why: Why) -> Answer {
+        Answer { ability, state: State::Estimated, how: how.into(), why_not: why.what, remedy: why.remedy }
+    }
+}
+
+fn terminals() -> Answer {
+    let ability = "terminals";
+    let (most, used) = (read("/proc/sys/kernel/pty/max"), read("/proc/sys/kernel/pty/nr"));
+    // SAFETY: plain numbers; the descriptor is closed at once.
+    let opened = unsafe {
+        match libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => {
+                libc::close(fd);
+                Ok(())
+            }
+        }
+    };
+    match opened {
+        Ok(()) => Answer::exact(ability, format!("{used} of {most} in use (kernel.pty.max)")),
+        Err(error) => Answer::absent(ability, Why::new(format!("cannot open /dev/ptmx: {error}"), "mount devpts at /dev/pts")),
+    }
+}
+
+/// Processor time, faults and waits of each user.
+fn accounts() -> [Answer; 3] {
+    let (cpu, faults, waits) = ("processor time of each user", "page faults of each user", "waits of each user");
+    let with_group = || -> Result<String, Why> {
+        let mut leftovers =
+            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+        let groups = Groups::create("doctor", &mut leftovers)?;
+        let (name, step) = match groups.version() {
+            Version::V2 => ("cgroup v2", "microseconds"),
+            Version::V1 => ("cgroup v1", "nanoseconds"),
+        };
+        Ok(format!("{name}, in {step}, below {}", groups.path().parent().unwrap_or(Path::new("/")).display()))
+    };
+    let cpu = match with_group() {
+        Ok(how) => Answer::exact(cpu, how),
+        Err(why) => Answer::estimated(cpu, "/proc, in clock ticks of 10 ms for processes that have ended", why),
+    };
+    match open_taskstats(1) {
+        Ok(_) => [cpu, Answer::exact(faults, "taskstats"), Answer::exact(waits, "taskstats")],
+        Err(why) if Proc::open().is_ok() => [
+            cpu,
+            Answer::exact(faults, "/proc/PID/stat"),
+            Answer::estimated(waits, "/proc/PID/schedstat, for commands that start no process", why),
+        ],
+        Err(why) => [cpu, Answer::absent(faults, why.clone()), Answer::absent(waits, why)],
+    }
+}
+
+fn delays() -> Answer {
+    let ability = "paging and I/O waits (delay accounting)";
+    match fs::read_to_string(DELAY_ACCOUNTING) {
+        Err(error) => {
+            Answer::absent(ability, Why::new(format!("{DELAY_ACCOUNTING}: {error}"), "a kernel with CONFIG_TASK_DELAY_ACCT"))
+        }
+        Ok(text) if text.trim() == "1" => Answer::exact(ability, "on"),
+        Ok(_) if fs::OpenOptions::new().write(true).open(DELAY_ACCOUNTING).is_ok() => {
+            Answer::exact(ability, "off; a run switches it on and off again")
+        }
+        Ok(_) => Answer::absent(ability, Why::new("it is off and only root may switch it on", "sysctl kernel.task_delayacct=1")),
+    }
+}
+
+fn pressure() -> Answer {
+    let ability = "pressure of the whole host (PSI)";
+    match fs::read_to_string("/proc/pressure/memory") {
+        Ok(_) => Answer::exact(ability, "/proc/pressure"),
+        Err(error) => Answer::absent(ability, Why::new(format!("/proc/pressure: {error}"), "the boot parameter psi=1")),
+    }
+}
+
+/// Tried in a thread of its own, which ends at once.
+fn fifo() -> Answer {
+    let ability = "a driver that is never kept waiting (SCHED_FIFO)";
+    let tried = std::thread::spawn(|| {
+        let priority = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the struct lives during the call; 0 is the calling thread.
+        match unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &priority) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    });
+    match tried.join().expect("the thread does not panic") {
+        Ok(()) => Answer::exact(ability, "permitted"),
+        Err(error) => {
+            let remedy = "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf";
+            Answer::absent(ability, Why::new(format!("SCHED_FIFO: {error}"), remedy))
+        }
+    }
+}
+
+fn own_processor() -> Answer {
+    let ability = "a processor for the driver alone";
+    match std::thread::available_parallelism().map_or(1, usize::from) {
+        1 => Answer::absent(ability, Why::new("this process may use one processor only", "a machine, or a set, of two or more")),
+        several => Answer::exact(ability, format!("one of {several}, by affinity; others may still use it")),
+    }
+}
+
+fn paging() -> Answer {
+    let ability = "a paging device for the run (--limit swap=)";
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    let now = crate::conditions::paging_devices(&read("/proc/swaps"));
+    let there = now.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
+    let there = if there.is_empty() { "none is in use now".to_owned() } else { format!("in use now: {there}") };
+    let zram = Path::new("/sys/class/zram-control/hot_add").exists();
+    match (root, zram) {
+        (true, true) => Answer::exact(ability, format!("zram or a file; {there}")),
+        (true, false) => {
+            Answer::estimated(ability, format!("a file; {there}"), Why::new("this kernel has no zram", "modprobe zram"))
+        }
+        (false, _) => Answer::absent(ability, Why::new("only root may page to a new device", "run as root")),
+    }
+}
+
+fn limit(ability: &'static str, controller: &str) -> Answer {
+    let found = hierarchies();
+    let Some(holder) = found.iter().find(|hierarchy| hierarchy.has(controller)) else {
+        return Answer::absent(
+            ability,
+            Why::new(format!("no control group tree holds {controller}"), "a kernel with it switched on"),
+        );
+    };
+    let tried = || -> Result<String, Why> {
+        let mut leftovers =
+            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+        let mut groups = Groups::create("doctor", &mut leftovers)?;
+        groups.with_controller(controller, &mut leftovers)?;
+        Ok(format!("the controller {controller} of {:?} at {}", holder.version, holder.mount.display()).to_lowercase())
+    };
+    tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
+}
+
+fn perf_events() -> Answer {
+    let ability = "perf events";
+    let level = read("/proc/sys/kernel/perf_event_paranoid");
+    // SAFETY: the attributes are ours, all zeros but for the size and the kind, which is valid (a software clock); the
+    // descriptor is closed at once.
+    let opened = unsafe {
+        let mut attributes = [0u64; 16];
+        attributes[0] = 1 | (size_of::<[u64; 16]>() as u64) << 32;
+        match libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0, -1, -1, 0) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => {
+                libc::close(fd as i32);
+                Ok(())
+            }
+        }
+    };
+    match opened {
+        Ok(()) => Answer::exact(ability, format!("permitted (perf_event_paranoid is {level})")),
+        Err(error) => {
+            let what = format!("perf_event_open: {error} (perf_event_paranoid is {level})");
+            Answer::absent(ability, Why::new(what, "run as root, or grant CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1"))
+        }
+    }
+}
+
+fn types() -> Answer {
+    let ability = "types of the kernel's data (BTF)";
+    match fs::metadata("/sys/kernel/btf/vmlinux") {
+        Ok(found) => Answer::exact(ability, format!("/sys/kernel/btf/vmlinux, {} KB", found.len() >> 10)),
+        Err(error) => Answer::absent(ability, Why::new(format!("no BTF: {error}"), "a kernel with CONFIG_DEBUG_INFO_BTF")),
+    }
+}
+
+fn tracepoints() -> Answer {
+    let ability = "tracepoints";
+    let mounted = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
+    if let Some(path) = mounted.into_iter().find(|path| Path::new(path).is_dir()) {
+        return Answer::exact(ability, path);
+    }
+    let known = read("/proc/filesystems").lines().any(|line| line.ends_with("tracefs"));
+    match known {
+        true => Answer::absent(
+            ability,
+            Why::new("tracefs is not mounted or not to be read", "mount -t tracefs tracefs /sys/kernel/tracing"),
+        ),
+        false => Answer::absent(ability, Why::new("this kernel has no tracefs", "a kernel with CONFIG_TRACING")),
+    }
+}
+
+fn clock() -> Answer {
+    let ability = "a clock without a system call";
+    let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    let (read_ns, call_ns) = (timer::clock_read_ns(), timer::system_call_ns());
+    let how = format!("{source}, {read_ns} ns a reading ({call_ns} ns through a system call)");
+    match read_ns * 2 < call_ns {
+        true => Answer::exact(ability, how),
+        false => {
+            let why = format!("the clock {source} cannot be read without a system call");
+            Answer::estimated(ability, how, Why::new(why, "clocksource=tsc at boot, where the host's tsc is steady"))
+        }
+    }
+}
+
+fn timer_lateness() -> Answer {
+    let ability = "timers";
+    match timer::lateness(200, 200_000) {
+        Ok(late) => {
+            let microseconds = |ns: u64| ns as f64 / 1000.0;
+            let (half, most) = (microseconds(late[99]), microseconds(late[197]));
+            let how = format!("{half:.0} us late at the median, {most:.0} us at p99, in 200 sleeps of 200 us");
+            match late[197] <= 1_000_000 {
+                true => Answer::exact(ability, how),
+                false => Answer::estimated(
+                    ability,
+                    how,
+                    Why::new("timers are over a millisecond late", "a less loaded host, or SCHED_FIFO"),
+                ),
+            }
+        }
+        Err(error) => Answer::absent(ability, Why::new(format!("timerfd: {error}"), "")),
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_says_how_or_why_not() {
+        let answers = probe();
+        for answer in &answers {
+            let (has_how, has_why) = (!answer.how.is_empty(), !answer.why_not.is_empty());
+            let consistent = match answer.state {
+                State::Exact => has_how && !has_why,
+                State::Estimated => has_how && has_why,
+                State::Absent => !has_how && has_why,
+            };
+            assert!(consistent, "{answer:?}");
+        }
+        let mut abilities: Vec<_> = answers.iter().map(|answer| answer.ability).collect();
+        abilities.sort_unstable();
+        abilities.dedup();
+        assert_eq!(abilities.len(), answers.len());
+    }
+}

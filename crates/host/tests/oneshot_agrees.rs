@@ -1,0 +1,103 @@
+//! One command's account against wait4's and perf's.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use loadgo_host::oneshot::{Exit, Oneshot, Run, Streams, Warmth};
+
+const WORK: &str = "import os, subprocess
+for _ in range(3): subprocess.run(['ls', '/'], stdout=subprocess.DEVNULL)
+pages = [bytearray(4096 * 50) for _ in range(200)]
+print(sum(range(12000000)))";
+
+fn run(command: &[&str], warmth: Warmth) -> Run {
+    let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+    Oneshot::open().unwrap().run(&command, Streams::Null, warmth).unwrap()
+}
+
+fn cpu_ns(run: &Run) -> f64 {
+    (run.usage.cpu_user_ns.unwrap() + run.usage.cpu_system_ns.unwrap()) as f64
+}
+
+#[test]
+fn processor_time_and_faults_agree_with_wait4_within_one_percent() {
+    let run = run(&["python3", "-c", WORK], Warmth::AsItIs);
+    assert_eq!(run.exit, Exit::Status(0));
+    let waited_ns = (run.waited.user_ns + run.waited.system_ns) as f64;
+    assert!((cpu_ns(&run) / waited_ns - 1.0).abs() < 0.01, "{} and {waited_ns}", cpu_ns(&run));
+    let (ours, theirs) = (run.usage.faults_minor.unwrap() as f64, run.waited.faults_minor as f64);
+    assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} and {theirs}");
+    assert_eq!(run.usage.faults_major, Some(run.waited.faults_major));
+    assert!(run.real_ns as f64 >= cpu_ns(&run) / 2.0 && run.waited.max_resident_bytes > 10_000_000);
+    assert_eq!((run.left_running, run.lost), (0, 0));
+}
+
+/// Runs `program` under perf, and perf under the meter: processor nanoseconds and page faults by the meter and by perf.
+/// No two runs of a program are alike to a percent on a shared machine, so both must look at the same one.
+fn by_meter_and_by_perf(program: &[&str]) -> [(f64, f64); 2] {
+    let path = std::env::temp_dir().join(format!("loadgo-perf-{}", std::process::id()));
+    let perf = ["perf", "stat", "-x", ";", "-e", "task-clock,page-faults", "-o", path.to_str().unwrap()];
+    let command: Vec<&str> = perf.into_iter().chain(program.iter().copied()).collect();
+    let run = run(&command, Warmth::AsItIs);
+    assert_eq!(run.exit, Exit::Status(0), "these tests need perf");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let value = |event: &str| -> f64 {
+        let line = text.lines().find(|line| line.contains(event)).unwrap_or_else(|| panic!("{text}"));
+        line.split(';').next().unwrap().parse().unwrap()
+    };
+    let faults = run.usage.faults_minor.unwrap() + run.usage.faults_major.unwrap();
+    [(cpu_ns(&run), faults as f64), (value("task-clock") * 1e6, value("page-faults"))]
+}
+
+#[test]
+fn processor_time_and_faults_agree_with_perf_within_one_percent() {
+    let mut own: Vec<(f64, f64)> = (0..7)
+        .map(|_| {
+            let [meter, perf] = by_meter_and_by_perf(&["true"]);
+            (meter.0 - perf.0, meter.1 - perf.1)
+        })
+        .collect();
+    own.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (perf_itself_ns, perf_itself_faults) = own[own.len() / 2];
+    let work = format!("{WORK}\nprint(sum(range(60000000)))");
+    let [meter, perf] = by_meter_and_by_perf(&["python3", "-S", "-c", &work]);
+    let near = |ours: f64, theirs: f64| (ours / theirs - 1.0).abs() < 0.01;
+    assert!(near(meter.0 - perf_itself_ns, perf.0), "{meter:?} less {perf_itself_ns} ns for perf itself, by perf {perf:?}");
+    assert!(near(meter.1 - perf_itself_faults, perf.1), "{meter:?} less {perf_itself_faults} faults of perf, by perf {perf:?}");
+}
+
+#[test]
+fn a_cold_command_waits_for_its_pages() {
+    // A program that nobody else on this machine runs.
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perl-{}", std::process::id()));
+    std::fs::copy("/usr/bin/perl", &program).unwrap();
+    let command = [program.to_str().unwrap(), "-e", "1"];
+    let [_, warm, cold] = [Warmth::AsItIs, Warmth::AsItIs, Warmth::Cold].map(|warmth| run(&command, warmth));
+    std::fs::remove_file(&program).unwrap();
+    let files = &cold.cold.as_ref().unwrap().files;
+    let file = files.iter().find(|file| file.path.ends_with(program.file_name().unwrap())).expect("the program is one of them");
+    assert_eq!(file.stayed_bytes, Some(0));
+    assert!(files.iter().any(|file| file.path.to_string_lossy().contains("libc")), "{files:?}");
+    assert!(cold.usage.faults_major.unwrap() > warm.usage.faults_major.unwrap(), "{cold:#?}");
+    assert!(cold.usage.io_wait_ns.unwrap() > 0, "{cold:#?}");
+    assert_eq!(warm.cold, None);
+}
+
+#[test]
+fn status_and_signal_are_told_apart_and_what_cannot_run_is_an_error() {
+    assert_eq!(run(&["sh", "-c", "exit 3"], Warmth::AsItIs).exit, Exit::Status(3));
+    assert_eq!(run(&["sh", "-c", "kill -9 $$"], Warmth::AsItIs).exit, Exit::Signal(9));
+    let mut oneshot = Oneshot::open().unwrap();
+    for command in [&["no-such-program"][..], &["/etc/passwd"], &[]] {
+        let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+        assert!(oneshot.run(&command, Streams::Null, Warmth::AsItIs).is_err(), "{command:?}");
+    }
+}
+
+#[test]
+fn what_a_command_leaves_running_is_told_and_charged() {
+    let line = "(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done) & exit 0";
+    let run = run(&["sh", "-c", &format!("{{ {line} ; }}")], Warmth::AsItIs);
+    assert_eq!(run.left_running, 1);
+}
