@@ -2,7 +2,9 @@
 //!
 //! One file for each part; each adds its functions with `register`.
 
+mod doctor;
 mod errors;
+mod record;
 mod run;
 mod script;
 mod store;
@@ -13,7 +15,9 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    run::register(module)?;
     script::register(module)?;
-    store::register(module)
+    run::register(module)?;
+    store::register(module)?;
+    record::register(module)?;
+    doctor::register(module)
 }

@@ -93,6 +93,6 @@ fn opened<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<
     Ok(follower.as_mut())
 }
 
-fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
+pub fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
     errors::raised(py, "BadRun", (error.to_string(),))
 }

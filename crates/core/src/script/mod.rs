@@ -112,3 +112,21 @@ pub enum Part {
     /// `{random:LIST}`: a word of that list of [`Script::words`], drawn evenly.
     Random(String),
 }
+
+impl Script {
+    /// Lets every line be thought about by `law`, whatever the script says.
+    pub fn set_think(&mut self, law: Law) {
+        forget_thinks(&mut self.steps);
+        self.think = law;
+    }
+}
+
+fn forget_thinks(steps: &mut [Step]) {
+    for step in steps {
+        match step {
+            Step::Line(line) => line.think = None,
+            Step::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| forget_thinks(steps)),
+            Step::Repeat(_, steps) => forget_thinks(steps),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A run on this host, for Python: what is asked for as a request, how it stands to a callback, what it came to as a dict.
+
+use crate::errors;
+use loadgo_core::load::{Load, Model, WarmUp};
+use loadgo_core::script::{self, Law, Script};
+use loadgo_core::time::Span;
+use loadgo_host::limit::Limit;
+use loadgo_host::scheduling::Wanted;
+use loadgo_run::{Finished, Progress, Refusal, Request};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How often Python hears how the run stands, and may raise: every third look of ten a second.
+const TELL_EVERY: u32 = 3;
+
+/// Adds this file's functions to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run_host, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_limit, module)?)
+}
+
+/// What is asked for: the keys of `options`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Options {
+    script: String,
+    command: Vec<String>,
+    users: u32,
+    passes: Option<u32>,
+    duration_s: Option<f64>,
+    warm_up_s: Option<f64>,
+    arrivals_per_second: Option<f64>,
+    seed: u64,
+    #[pyo3(default)]
+    think: Option<String>,
+    /// Absent: the script's; None: every line at once.
+    #[pyo3(default)]
+    typing: Option<Option<f64>>,
+    limit: Option<String>,
+    homes: String,
+    search_path: String,
+    fifo: bool,
+    processor: Option<usize>,
+    usage_every: Option<u32>,
+    log_ins_at_once: Option<u32>,
+}
+
+/// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
+/// (phase, at_s, users_logged_in, users, interactions) and stops the run by returning False.
+///
+/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
+#[pyfunction]
+fn run_host<'py>(
+    py: Python<'py>,
+    script_text: &str,
+    options: Options,
+    folder: &str,
+    told: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let request = request(py, script_text, options, PathBuf::from(folder))?;
+    let mut raised = None;
+    let mut looks = 0;
+    let finished = py.detach(|| {
+        loadgo_run::run(&request, |progress| {
+            looks += 1;
+            if looks % TELL_EVERY != 1 || raised.is_some() {
+                return raised.is_none();
+            }
+            match tell(progress, told.as_ref()) {
+                Ok(go_on) => go_on,
+                Err(error) => {
+                    raised = Some(error);
+                    false
+                }
+            }
+        })
+    });
+    match (raised, finished) {
+        (Some(error), _) => Err(error),
+        (None, Ok(finished)) => in_python(py, &finished),
+        (None, Err(refusal)) => Err(refused(py, &refusal)),
+    }
+}
+
+/// What users may have, checked; raises `ValueError` with what would be right.
+#[pyfunction]
+fn parse_limit(text: &str) -> PyResult<()> {
+    Limit::parse(text).map(drop).map_err(PyValueError::new_err)
+}
+
+fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        let Some(told) = told else { return Ok(true) };
+        let words = PyDict::new(py);
+        words.set_item("phase", progress.phase)?;
+        words.set_item("at_s", progress.at.0 as f64 / 1e9)?;
+        words.set_item("users_logged_in", progress.logged_in)?;
+        words.set_item("users", progress.users)?;
+        words.set_item("interactions", progress.interactions)?;
+        told.bind(py).call1((words,))?.is_truthy()
+    })
+}
+
+fn request(py: Python<'_>, script_text: &str, options: Options, folder: PathBuf) -> PyResult<Request> {
+    let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
+    let script = with_manners(script, &options).map_err(PyValueError::new_err)?;
+    let id = folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
+    Ok(Request {
+        id,
+        folder,
+        script_text: script_text.into(),
+        script: Arc::new(script),
+        load: load(&options),
+        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(PyValueError::new_err)?,
+        scheduling: Wanted { fifo: options.fifo, processor: options.processor },
+        usage_every: options.usage_every,
+        homes: PathBuf::from(options.homes),
+        search_path: options.search_path,
+        command: options.command,
+        asked: options.script,
+    })
+}
+
+fn with_manners(mut script: Script, options: &Options) -> Result<Script, String> {
+    if let Some(think) = &options.think {
+        script.set_think(Law::parse(think)?);
+    }
+    if let Some(typing) = options.typing {
+        script.typing_chars_per_second = typing;
+    }
+    Ok(script)
+}
+
+fn load(options: &Options) -> Load {
+    let span = |seconds: Option<f64>| seconds.map(Span::from_secs_f64);
+    let closed = Load::closed(options.users, 1);
+    Load {
+        model: options.arrivals_per_second.map_or(Model::Closed, Model::Open),
+        passes: options.passes,
+        duration: span(options.duration_s),
+        warm_up: span(options.warm_up_s).map_or(WarmUp::FirstLine, WarmUp::For),
+        seed: options.seed,
+        log_ins_at_once: options.log_ins_at_once.unwrap_or(closed.log_ins_at_once),
+        ..closed
+    }
+}
+
+fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("outcome", finished.outcome)?;
+    told.set_item("interactions", finished.interactions)?;
+    told.set_item("logged_in", finished.summary.logged_in)?;
+    told.set_item("done", finished.summary.done)?;
+    told.set_item("died", finished.summary.died)?;
+    told.set_item("refused", finished.summary.refused)?;
+    told.set_item("notes", &finished.notes)?;
+    Ok(told)
+}
+
+fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    match refusal {
+        Refusal::Folder(error) => crate::store::bad_run(py, error),
+        Refusal::Host(_) | Refusal::Broken(_) => errors::raised(py, "Refused", (refusal.to_string(),)),
+    }
+}

@@ -1,0 +1,151 @@
+//! A run on this host: the driver, the host, the meters and the run folder put together.
+//!
+//! The driver has a thread to itself; a second thread samples the processors once a second, a third writes. The calling
+//! thread waits, tells how the run stands, and may stop it. All that can fail at the start fails before anybody logs in.
+
+mod conditions;
+mod progress;
+mod request;
+mod sampling;
+mod users;
+
+pub use progress::Progress;
+pub use request::{Refusal, Request};
+
+use conditions::Account;
+use loadgo_core::driver::{Summary, drive};
+use loadgo_core::time::Instant;
+use loadgo_host::cgroup::Groups;
+use loadgo_host::host::Host;
+use loadgo_host::kernel::{Bell, monotonic_ns};
+use loadgo_host::leftovers::{Leftovers, clear_stale};
+use loadgo_host::scheduling::{self, Granted};
+use loadgo_store::{Folder, Front, Recording, WhenFull};
+use progress::Watched;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+use users::Prepared;
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// What the driver counted.
+    pub summary: Summary,
+    /// Interactions on the disk.
+    pub interactions: u64,
+    /// `done`, `stopped` or `failed`.
+    pub outcome: &'static str,
+    /// What the user should know: what was cleared away, what could not be had.
+    pub notes: Vec<String>,
+}
+
+/// Runs what is asked for; `go_on` is told how it stands ten times a second, and stops it by `false`.
+///
+/// # Errors
+/// [`Refusal`] when the run cannot begin, or nobody could log in.
+pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Result<Finished, Refusal> {
+    let mut notes = clear_stale();
+    notes.extend(request.check()?);
+    let mut account = Account::begin(request);
+    let folder = Folder::create(&request.folder, &account.toml())?;
+    let script = folder.dir().join("script.toml");
+    std::fs::write(&script, &request.script_text).map_err(|reason| Refusal::Host(format!("{}: {reason}", script.display())))?;
+    let mut leftovers = Leftovers::begin(&request.id).map_err(Refusal::from_state)?;
+    let prepared = match users::prepare(request, &mut leftovers, &mut notes) {
+        Ok(prepared) => prepared,
+        Err(refusal) => return Err(give_up(refusal, account, &folder)),
+    };
+    account.prepared(&prepared);
+    account.notes(&notes);
+    let outcome = drive_and_record(request, prepared, folder, &mut account, &mut go_on);
+    notes.extend(leftovers.finish());
+    let finished = outcome?;
+    Ok(Finished { notes: [notes, finished.notes].concat(), ..finished })
+}
+
+/// A run that could not begin leaves its folder only to say so.
+fn give_up(refusal: Refusal, mut account: Account, folder: &Folder) -> Refusal {
+    account.ended("failed");
+    let _ = loadgo_store::finish(folder, &account.toml(), &[]);
+    refusal
+}
+
+fn drive_and_record(
+    request: &Request,
+    prepared: Prepared,
+    folder: Folder,
+    account: &mut Account,
+    go_on: &mut impl FnMut(&Progress) -> bool,
+) -> Result<Finished, Refusal> {
+    let (front, recording) = Recording::start(folder.clone(), WhenFull::Lose)?;
+    let bell = Arc::new(Bell::new().map_err(Refusal::from_kernel)?);
+    let progress = Arc::new(progress::Shared::default());
+    let groups = prepared.groups.clone();
+    let origin_ns = monotonic_ns();
+    let driver = start_driver(request, prepared, front, Arc::clone(&bell), Arc::clone(&progress), origin_ns)?;
+    let sampling = sampling::start(groups, driver.thread_id, &recording, origin_ns);
+    account.driver(&driver.granted);
+    account.write(&folder)?;
+    let mut stopped = false;
+    while !driver.thread.is_finished() {
+        if !go_on(&progress.at(request, Instant(monotonic_ns() - origin_ns))) && !stopped {
+            stopped = true;
+            bell.ring();
+        }
+        thread::park_timeout(LOOK_EVERY);
+    }
+    let driven = driver.thread.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
+    sampling.stop();
+    let done = recording.stop();
+    let outcome = if driven.stopped { "stopped" } else { "done" };
+    let failed = driven.logged_in == 0 && driven.refused > 0;
+    account.ended(if failed { "failed" } else { outcome });
+    loadgo_store::finish(&done.folder, &account.toml(), &done.unwritten)?;
+    if failed {
+        let reason = driven.refusal.unwrap_or_else(|| "no reason was given".into());
+        return Err(Refusal::Host(format!("nobody could log in with {:?}: {reason}", request.script.login)));
+    }
+    Ok(Finished { summary: driven, interactions: done.interactions, outcome, notes: Vec::new() })
+}
+
+/// The driver's thread, once it has told how it is scheduled.
+struct Driver {
+    thread: thread::JoinHandle<Summary>,
+    thread_id: i32,
+    granted: Granted,
+}
+
+fn start_driver(
+    request: &Request,
+    prepared: Prepared,
+    front: Front,
+    bell: Arc<Bell>,
+    progress: Arc<progress::Shared>,
+    origin_ns: u64,
+) -> Result<Driver, Refusal> {
+    let (tell, told) = mpsc::channel();
+    let (request, waiter) = (request.clone(), thread::current());
+    let begin = move || {
+        let setting = request.setting(&prepared, origin_ns);
+        let host = Host::new(setting, prepared.meter, prepared.groups, bell);
+        let granted = scheduling::take(request.scheduling);
+        let _ = tell.send((loadgo_host::kernel::thread_id(), granted));
+        let mut host = host?;
+        let mut recorder = Watched { front, progress };
+        let summary = drive(&request.script, &request.load, &mut host, &mut recorder);
+        host.finish();
+        recorder.lost_usage(host.meter().take_lost(), Instant(monotonic_ns() - origin_ns));
+        waiter.unpark();
+        Ok::<Summary, std::io::Error>(summary)
+    };
+    let unfolded = move || begin().expect("the event loop's descriptors can be had");
+    let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(unfolded).map_err(Refusal::from_kernel)?;
+    let (thread_id, granted) = told.recv().map_err(|_| Refusal::Broken("the driver's thread did not begin".into()))?;
+    Ok(Driver { thread, thread_id, granted })
+}
+
+/// The groups that a run's users are in, shared with the sampler.
+type Shared = Option<Arc<Groups>>;

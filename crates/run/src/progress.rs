@@ -1,0 +1,84 @@
+//! How a run stands, for whoever watches it: counted by the driver's thread, read by any other.
+
+use crate::request::Request;
+use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
+use loadgo_core::time::Instant;
+use loadgo_store::Front;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// `log-in`, `warm-up`, `steady` or `ramp-down`.
+    pub phase: &'static str,
+    /// Since the run began.
+    pub at: Instant,
+    /// Users logged in until now.
+    pub logged_in: u32,
+    /// Users asked for.
+    pub users: u32,
+    /// Interactions until now.
+    pub interactions: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    phase: AtomicU8,
+    logged_in: AtomicU32,
+    interactions: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn at(&self, request: &Request, at: Instant) -> Progress {
+        Progress {
+            phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
+            at,
+            logged_in: self.logged_in.load(Ordering::Relaxed),
+            users: request.load.users,
+            interactions: self.interactions.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Records, and counts what it records.
+pub(crate) struct Watched {
+    pub front: Front,
+    pub progress: Arc<Shared>,
+}
+
+impl Watched {
+    /// Records the loss of `count` records of usage; nothing when there was none.
+    pub(crate) fn lost_usage(&mut self, count: u64, at: Instant) {
+        if count > 0 {
+            let reason = "the kernel could not deliver what ended processes had used, or a session could not be asked".into();
+            self.front.lost(&Lost { at, user: None, what: "usage", count, reason });
+        }
+    }
+}
+
+impl Recorder for Watched {
+    fn interaction(&mut self, row: &Interaction<'_>) {
+        // The driver's thread alone writes this: a load and a store, no locked operation.
+        let count = self.progress.interactions.load(Ordering::Relaxed) + 1;
+        self.progress.interactions.store(count, Ordering::Relaxed);
+        self.front.interaction(row);
+    }
+
+    fn session(&mut self, row: &Session) {
+        self.front.session(row);
+    }
+
+    fn lost(&mut self, row: &Lost) {
+        self.front.lost(row);
+    }
+
+    fn phase(&mut self, phase: Phase, at: Instant) {
+        self.progress.phase.store(phase as u8 + 1, Ordering::Relaxed);
+        self.front.phase(phase, at);
+    }
+
+    fn logged_in(&mut self, users: u32) {
+        self.progress.logged_in.store(users, Ordering::Relaxed);
+    }
+}

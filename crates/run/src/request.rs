@@ -1,0 +1,135 @@
+//! What is asked for, checked as far as it can be before anything is made.
+
+use loadgo_core::load::Load;
+use loadgo_core::script::Script;
+use loadgo_host::host::Setting;
+use loadgo_host::limit::Limit;
+use loadgo_host::login::{Login, find_program};
+use loadgo_host::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
+use loadgo_host::scheduling::Wanted;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::users::Prepared;
+
+/// A run that is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The run's id: the name of its folder.
+    pub id: String,
+    /// The run's folder, which must not hold a run yet.
+    pub folder: PathBuf,
+    /// The script as it was asked for: a bundled name or a path.
+    pub asked: String,
+    /// The script's text.
+    pub script_text: String,
+    /// The script, with what the command line changed.
+    pub script: Arc<Script>,
+    /// The load.
+    pub load: Load,
+    /// What the users may have of the host.
+    pub limit: Option<Limit>,
+    /// How the driver's thread wants to be scheduled.
+    pub scheduling: Wanted,
+    /// Usage of every n-th interaction of a user; `None`: every one, or every 64th when nobody thinks.
+    pub usage_every: Option<u32>,
+    /// The directory under which homes are made.
+    pub homes: PathBuf,
+    /// The directories that programs are looked up in.
+    pub search_path: String,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+impl Request {
+    /// Everything that can be known before anything is made; what is in doubt, but no reason to stop.
+    ///
+    /// # Errors
+    /// What is missing or would not fit, and the remedy.
+    pub fn check(&self) -> Result<Vec<String>, Refusal> {
+        self.login()?;
+        if let Some(missing) = self.script.needs.iter().find(|program| find_program(program, &self.search_path).is_none()) {
+            return Err(Refusal::Host(format!("the script needs {missing}, which is not on the PATH ({})", self.search_path)));
+        }
+        raise_descriptor_limit();
+        let plan = Plan {
+            users: u64::from(self.load.users),
+            login: &self.script.login,
+            homes: &self.homes,
+            log_ins_at_once: u64::from(self.load.log_ins_at_once),
+        };
+        let (fatal, doubtful): (Vec<Finding>, Vec<Finding>) = preflight(&plan).into_iter().partition(|finding| finding.fatal);
+        let words = |finding: &Finding| format!("{}; remedy: {}", finding.what, finding.remedy);
+        if fatal.is_empty() {
+            return Ok(doubtful.iter().map(words).collect());
+        }
+        Err(Refusal::Host(fatal.iter().map(words).collect::<Vec<_>>().join("\n")))
+    }
+
+    /// The log-in command, found.
+    ///
+    /// # Errors
+    /// When it is no command, or the program is not there.
+    pub fn login(&self) -> Result<Login, Refusal> {
+        Login::find(&self.script.login, &self.search_path).map_err(Refusal::Host)
+    }
+
+    /// Usage is read for every n-th interaction.
+    pub fn every(&self) -> u32 {
+        let nobody_thinks = self.script.think == loadgo_core::script::Law::None && self.script.typing_chars_per_second.is_none();
+        self.usage_every.unwrap_or(if nobody_thinks && self.load.users >= 32 { 64 } else { 1 })
+    }
+
+    pub(crate) fn setting(&self, prepared: &Prepared, origin_ns: u64) -> Setting {
+        Setting {
+            script: Arc::clone(&self.script),
+            login: prepared.login.clone(),
+            search_path: self.search_path.clone(),
+            run_id: self.id.clone(),
+            homes: prepared.homes.clone(),
+            origin_ns,
+        }
+    }
+}
+
+/// Why a run cannot begin, or came to nothing.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The host, in words with the remedy.
+    Host(String),
+    /// The run folder.
+    Folder(loadgo_store::Error),
+    /// A mistake of ours.
+    Broken(String),
+}
+
+impl Refusal {
+    pub(crate) fn from_kernel(reason: io::Error) -> Refusal {
+        Refusal::Host(format!("the kernel refuses what the driver needs: {reason}"))
+    }
+
+    pub(crate) fn from_state(reason: io::Error) -> Refusal {
+        let directory = loadgo_host::leftovers::state_directory();
+        Refusal::Host(format!(
+            "the list of what the run makes cannot be kept in {}: {reason}; make that directory yours, or set XDG_RUNTIME_DIR",
+            directory.display()
+        ))
+    }
+}
+
+impl From<loadgo_store::Error> for Refusal {
+    fn from(error: loadgo_store::Error) -> Refusal {
+        Refusal::Folder(error)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Host(words) | Refusal::Broken(words) => f.write_str(words),
+            Refusal::Folder(error) => write!(f, "{error}"),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The ground on which users will stand: their groups, limits, homes and meter, made before the first log-in.
+
+use crate::request::{Refusal, Request};
+use loadgo_host::cgroup::Groups;
+use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_host::login::Login;
+use loadgo_host::sources::{self, Demand, Sources};
+use loadgo_host::usage::Meter;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What was made.
+pub(crate) struct Prepared {
+    pub login: Login,
+    pub groups: Option<Arc<Groups>>,
+    pub meter: Meter,
+    pub homes: PathBuf,
+    pub sources: Sources,
+}
+
+/// Makes all that the users need; what is made is noted in `leftovers` first.
+pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, Refusal> {
+    let login = request.login()?;
+    let mut groups = match Groups::create(&request.id, leftovers) {
+        Ok(groups) => Some(groups),
+        Err(why) => {
+            notes.push(format!("no control group for the users: {}; remedy: {}", why.what, why.remedy));
+            None
+        }
+    };
+    let homes = make_homes(request, leftovers)?;
+    limit(request, groups.as_mut(), &homes, leftovers)?;
+    let demand = Demand { users: request.load.users as usize, every: request.every(), taskstats: true };
+    let meter = sources::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
+    let sources = meter.sources().clone();
+    Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
+}
+
+fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), Refusal> {
+    let Some(limit) = &request.limit else { return Ok(()) };
+    let Some(groups) = groups else {
+        return Err(Refusal::Host("--limit needs a control group for the users, and none could be made: run as root".into()));
+    };
+    let applied = limit.apply(groups, homes, leftovers);
+    applied.map(drop).map_err(|why| Refusal::Host(format!("{}; remedy: {}", why.what, why.remedy)))
+}
+
+fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
+    let homes = request.homes.join(format!("loadgo-{}-{}", request.id, std::process::id()));
+    let refused = |reason: std::io::Error| {
+        Refusal::Host(format!("the users' homes cannot be made in {}: {reason}; name another place in TMPDIR", request.homes.display()))
+    };
+    leftovers.note(Thing::Home(homes.clone())).map_err(refused)?;
+    std::fs::DirBuilder::new().mode(0o700).create(&homes).map_err(refused)?;
+    Ok(homes)
+}
