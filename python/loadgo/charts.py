@@ -108,7 +108,8 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
         )
     )
     height = _ROW * max(2, bins.frame["command"].n_unique())
-    caption = f"{bins.caption} The line is the 95 % interval of p90."
+    between = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
+    caption = f"{bins.caption}{between}"
     return _chart("response", "Response time by command", caption, alt.layer(strip, interval, marks), height)
 
 
@@ -189,9 +190,10 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
     if waits.frame.is_empty():
         return None
     users, most = waits.frame["user"].n_unique(), float(waits.frame["share"].to_numpy().max())
+    single = waits.frame["command"].null_count() == 0
     bars = (
         alt.Chart(_safe(waits.frame))
-        .mark_bar(color=_ACCENT, binSpacing=0, minBandSize=1)
+        .mark_bar(color=_ACCENT, binSpacing=0, stroke=_ACCENT if single else None, strokeWidth=0.8)
         .encode(
             x=_run_time("from_s"),
             x2="to_s:Q",

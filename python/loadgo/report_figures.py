@@ -62,7 +62,7 @@ def interval(found: Quantile) -> str:
 
 
 def money_scale(costs: list[float | None]) -> int:
-    """For how many interactions costs are printed (1, 10³, 10⁶, 10⁹), so that the greatest is a figure and not zeros."""
+    """For how many interactions costs are printed: 1, 10³, 10⁶ or 10⁹, so that the greatest is not all zeros."""
     greatest = max((cost for cost in costs if cost), default=0.0)
     enough = [(1, 1e-3), (10**3, 1e-5), (10**6, 1e-7), (10**9, 0.0)]
     return next(scale for scale, least in enough if greatest >= least or greatest == 0.0)
