@@ -156,7 +156,7 @@ impl Dialogue {
             Judgement::Secret => (Entered::Secret, false),
             Judgement::Shown { text, doubtful } => (Entered::Text(text), doubtful),
         };
-        self.unseen |= entered == Entered::Secret;
+        self.unseen |= doubtful || entered == Entered::Secret;
         let line = self.awaiting.pop_front().expect("it is at the front");
         self.push(line.entry(entered, doubtful));
     }

@@ -62,7 +62,7 @@ pub struct Entry {
     pub interrupted: Option<Instant>,
     /// When and how the system was ready again.
     pub ready: Option<Ready>,
-    /// The echo was disturbed: the text is what the screen showed, but not sure.
+    /// Not all keys stand in the text, which is what the screen showed: it may be disturbed.
     pub doubtful: bool,
 }
 
@@ -120,7 +120,9 @@ impl Line {
             () if plain.is_empty() => shown_text(false),
             () if self.is_burst() && is_subsequence(&plain, shown) => shown_text(false),
             () if self.is_burst() || self.shown_at_enter.is_empty() => Judgement::Secret,
-            () => shown_text(!edits),
+            () if holds_all(shown, &plain) => shown_text(false),
+            () if edits => shown_text(true),
+            () => Judgement::Secret,
         }
     }
 
@@ -152,6 +154,15 @@ impl Line {
 fn is_masked(shown: &str) -> bool {
     let mut chars = shown.chars();
     chars.next().is_some_and(|first| "*•●·#".contains(first) && chars.all(|char| char == first))
+}
+
+/// Whether each visible character of `keys` stands in `shown`, as often as it was typed; completion may change its case.
+fn holds_all(shown: &str, keys: &str) -> bool {
+    let mut left: Vec<char> = shown.to_lowercase().chars().collect();
+    keys.to_lowercase()
+        .chars()
+        .filter(|key| !key.is_whitespace())
+        .all(|key| left.iter().position(|char| *char == key).map(|place| left.swap_remove(place)).is_some())
 }
 
 /// Whether the visible characters of `part` stand in `whole` in this order.
@@ -194,6 +205,7 @@ mod tests {
     fn what_completion_and_history_made_is_read_from_the_screen() {
         assert_eq!(judge("cat re\t", "cat README", "cat README"), shown("cat README"));
         assert_eq!(judge("\x1b[A", "make", "make"), shown("make"));
+        assert_eq!(judge("makeall\x1b[D\x1b[D\x1b[D ", "make all", "make all"), shown("make all"));
     }
 
     #[test]
@@ -201,5 +213,6 @@ mod tests {
         assert_eq!(judge("hunter2", "", ""), Judgement::Secret);
         assert_eq!(judge("hunter2", "", "Welcome to host"), Judgement::Secret);
         assert_eq!(judge("hunter2", "*******", "*******"), Judgement::Secret);
+        assert_eq!(judge("hunter2", "Password:", "Password:"), Judgement::Secret);
     }
 }

@@ -84,6 +84,8 @@ impl Screen {
     pub fn resize(&mut self, columns: u16) {
         self.columns = columns.max(2);
         self.parser.screen_mut().set_size(non_zero(ROWS), non_zero(self.columns));
+        self.origin.1 = self.origin.1.min(self.columns);
+        self.before_return = None;
     }
 
     fn cursor(&self) -> (u16, u16) {
