@@ -41,8 +41,13 @@ pub enum Ended {
 impl Exits {
     /// Listens on all processors; needs CAP_NET_ADMIN in the first namespaces. `users`: how many leaders there will be.
     pub fn listen(users: usize) -> io::Result<Exits> {
+        Exits::listen_with_buffer(users, BUFFER_BYTES)
+    }
+
+    /// The same, with room for so many bytes of records that were not yet taken.
+    pub fn listen_with_buffer(users: usize, bytes: i32) -> io::Result<Exits> {
         let socket = Socket::open()?;
-        socket.buffer(BUFFER_BYTES);
+        socket.buffer(bytes);
         let family = socket.family(FAMILY)?;
         let mut processors = std::fs::read("/sys/devices/system/cpu/possible")?;
         processors.retain(|byte| !byte.is_ascii_whitespace());

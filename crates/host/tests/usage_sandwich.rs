@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_core::system::Usage;
 use loadgo_host::cgroup::Groups;
+use loadgo_host::exits::Exits;
 use loadgo_host::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::proc::Proc;
@@ -283,5 +284,60 @@ fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
         })
         .collect();
     assert_eq!(measured, [true, false, false, true, false, false, true]);
+    shell.end();
+}
+
+#[test]
+fn records_that_do_not_fit_into_the_buffer_are_counted_as_lost() {
+    let mut exits = Exits::listen_with_buffer(1, 4096).expect("these tests run as root");
+    let mut shell = Shell::start(Vec::new());
+    shell.type_line("i=0; while [ $i -lt 40 ]; do i=$((i+1)); ls / >/dev/null; done");
+    shell.end();
+    exits.drain(|_, _| {});
+    assert!(exits.take_lost() > 0);
+    assert_eq!(exits.take_lost(), 0);
+}
+
+#[test]
+fn interactions_add_up_also_where_no_descriptor_is_to_spare() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the struct is ours.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let users = usize::try_from(limit.rlim_cur).unwrap().min(1 << 20);
+    limit.rlim_cur = limit.rlim_cur.min(1 << 20);
+    // SAFETY: the struct is ours.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
+    let demand = Demand { users, every: 1, taskstats: true };
+    bench.meter = sources::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    let mut shell = bench.shell(1);
+    let lines = [":", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done", ":", TREE, ":", "ls / >/dev/null"];
+    let before = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();
+    let sum: u64 = lines
+        .into_iter()
+        .cycle()
+        .take(40)
+        .map(|line| {
+            shell.type_line(line);
+            cpu_ns(&bench.meter.interaction(1))
+        })
+        .sum();
+    let after = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();
+    assert!(sum <= after - before + 1_000_000 && sum + 1_000_000 >= after - before, "{sum} and {}", after - before);
+    shell.end();
+}
+
+#[test]
+fn a_second_session_of_a_user_is_not_charged_for_the_first() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    shell.type_line(THREADS);
+    assert!(cpu_ns(&bench.meter.interaction(1)) > 20_000_000);
+    bench.meter.ended(1);
+    shell.end();
+    let mut shell = bench.shell(1);
+    shell.type_line(":");
+    let usage = bench.meter.interaction(1);
+    assert!(cpu_ns(&usage) < 10_000_000 && usage.faults_minor.unwrap() < 100, "{usage:?}");
     shell.end();
 }
