@@ -150,3 +150,48 @@ fn the_processes_in_the_groups_of_a_killed_run_are_ended() {
     assert!(!path.exists());
     assert_eq!(shell.wait().unwrap().signal(), Some(9));
 }
+
+/// In a process of its own: makes what a run makes, tells its group's path, and waits to be killed.
+fn a_run_until_killed(place: &Place, mut told: std::io::PipeWriter) -> ! {
+    use std::io::Write;
+    let mut run = place.begin();
+    let groups = Groups::create("killed-for-real", &mut run).expect("these tests run as root");
+    groups.add_user(1).unwrap();
+    let join = groups.join_paths(1)[0].to_str().unwrap().to_owned();
+    run.set(&place.0.join("setting"), "1").unwrap();
+    let line = format!("echo 0 >{join}; echo in; exec sleep 1000");
+    let mut shell = Command::new("sh").args(["-c", &line]).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut [0; 3]).unwrap();
+    writeln!(told, "{}", groups.path().display()).unwrap();
+    shell.wait().unwrap();
+    unreachable!("the shell sleeps until this process is killed");
+}
+
+#[test]
+fn after_kill_9_the_next_run_leaves_nothing_behind() {
+    use std::io::{BufRead, BufReader};
+    let place = Place::new();
+    fs::write(place.0.join("setting"), "0").unwrap();
+    let (told, tell) = std::io::pipe().unwrap();
+    // SAFETY: the child calls only what glibc allows after a fork of a threaded program: its allocator and system calls.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        a_run_until_killed(&place, tell);
+    }
+    drop(tell);
+    let mut group = String::new();
+    BufReader::new(told).read_line(&mut group).unwrap();
+    let group = Path::new(group.trim_end());
+    assert!(group.join("u1").is_dir());
+    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new(), "it still lives");
+    // SAFETY: our own child, which nobody else waits for.
+    unsafe {
+        libc::kill(pid, libc::SIGKILL);
+        libc::waitpid(pid, std::ptr::null_mut(), 0);
+    }
+    assert!(group.join("u1").is_dir());
+    let said = clear_stale_in(&place.state());
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(!group.exists());
+    assert_eq!(fs::read_to_string(place.0.join("setting")).unwrap(), "0");
+}
