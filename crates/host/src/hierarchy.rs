@@ -97,7 +97,7 @@ fn membership<'a>(line: &'a str, controllers: &[String]) -> Option<&'a str> {
 fn below(mount: &Path, root: &str, group: &str) -> Option<PathBuf> {
     let inside = Path::new(group).strip_prefix(root).ok()?;
     let escapes = inside.components().any(|part| part.as_os_str() == "..");
-    (!escapes).then(|| mount.join(inside))
+    (!escapes).then(|| mount.components().chain(inside.components()).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::cgroup::Groups;
 use crate::hierarchy::{Version, hierarchies};
 use crate::leftovers::Leftovers;
-use crate::proc::Proc;
 use crate::sources::{DELAY_ACCOUNTING, open_taskstats};
 use crate::timer;
 use crate::why::Why;
@@ -41,8 +40,10 @@ pub struct Answer {
 /// Tries everything; takes about a tenth of a second and leaves nothing behind.
 pub fn probe() -> Vec<Answer> {
     let mut answers = vec![terminals()];
-    answers.extend(accounts());
-    answers.extend([delays(), pressure(), fifo(), own_processor(), paging()]);
+    let kernel = open_taskstats(1).map(drop);
+    answers.push(processor_time());
+    answers.extend(faults_and_waits(&kernel));
+    answers.extend([delays(&kernel), pressure(), fifo(), own_processor(), paging()]);
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
     answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
     answers
@@ -81,9 +82,8 @@ fn terminals() -> Answer {
     }
 }
 
-/// Processor time, faults and waits of each user.
-fn accounts() -> [Answer; 3] {
-    let (cpu, faults, waits) = ("processor time of each user", "page faults of each user", "waits of each user");
+fn processor_time() -> Answer {
+    let ability = "processor time of each user";
     let with_group = || -> Result<String, Why> {
         let mut leftovers =
             Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
@@ -94,23 +94,28 @@ fn accounts() -> [Answer; 3] {
         };
         Ok(format!("{name}, in {step}, below {}", groups.path().parent().unwrap_or(Path::new("/")).display()))
     };
-    let cpu = match with_group() {
-        Ok(how) => Answer::exact(cpu, how),
-        Err(why) => Answer::estimated(cpu, "/proc, in clock ticks of 10 ms for processes that have ended", why),
-    };
-    match open_taskstats(1) {
-        Ok(_) => [cpu, Answer::exact(faults, "taskstats"), Answer::exact(waits, "taskstats")],
-        Err(why) if Proc::open().is_ok() => [
-            cpu,
-            Answer::exact(faults, "/proc/PID/stat"),
-            Answer::estimated(waits, "/proc/PID/schedstat, for commands that start no process", why),
-        ],
-        Err(why) => [cpu, Answer::absent(faults, why.clone()), Answer::absent(waits, why)],
+    match with_group() {
+        Ok(how) => Answer::exact(ability, how),
+        Err(why) => Answer::estimated(ability, "/proc, in clock ticks of 10 ms for processes that have ended", why),
     }
 }
 
-fn delays() -> Answer {
+fn faults_and_waits(kernel: &Result<(), Why>) -> [Answer; 2] {
+    let (faults, waits) = ("page faults of each user", "waits of each user");
+    match kernel {
+        Ok(()) => [Answer::exact(faults, "taskstats"), Answer::exact(waits, "taskstats")],
+        Err(why) => [
+            Answer::exact(faults, "/proc/PID/stat"),
+            Answer::estimated(waits, "/proc/PID/schedstat, for commands that start no process", why.clone()),
+        ],
+    }
+}
+
+fn delays(kernel: &Result<(), Why>) -> Answer {
     let ability = "paging and I/O waits (delay accounting)";
+    if let Err(why) = kernel {
+        return Answer::absent(ability, why.clone());
+    }
     match fs::read_to_string(DELAY_ACCOUNTING) {
         Err(error) => {
             Answer::absent(ability, Why::new(format!("{DELAY_ACCOUNTING}: {error}"), "a kernel with CONFIG_TASK_DELAY_ACCT"))

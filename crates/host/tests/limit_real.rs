@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_host::cgroup::Groups;
 use loadgo_host::conditions::paging_devices;
+use loadgo_host::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::limit::Limit;
 
@@ -90,4 +91,25 @@ print((time.process_time() - used) / (time.monotonic() - began))'";
     let output = limited.run(program);
     let share: f64 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
     assert!(share < 0.65, "half of a processor is not {share}");
+}
+
+/// The v2 way to a controller, on whichever one the v2 tree of this host holds (`hugetlb` where all others are on v1).
+#[test]
+fn a_controller_of_the_v2_tree_is_enabled_for_the_run_and_given_back() {
+    let found = hierarchies();
+    let tree = found.iter().find(|hierarchy| hierarchy.version == Version::V2).expect("this host has a v2 tree");
+    let controller =
+        tree.controllers.iter().find(|name| !["cpuset", "cpu", "memory"].contains(&name.as_str())).expect("a controller");
+    let enabled = || fs::read_to_string(tree.mount.join("cgroup.subtree_control")).unwrap();
+    let before = enabled();
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("loadgo-v2-{}", std::process::id()));
+    let mut leftovers = Leftovers::begin_in(&directory, "v2").unwrap();
+    let mut groups = Groups::create_in(tree, "v2", &mut leftovers).unwrap();
+    let group = groups.with_controller(controller, &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(group, groups.path());
+    assert!(fs::read_to_string(group.join("cgroup.controllers")).unwrap().contains(controller.as_str()));
+    assert_eq!(leftovers.finish(), Vec::<String>::new());
+    assert_eq!(enabled(), before);
+    assert!(!group.exists());
+    fs::remove_dir_all(&directory).unwrap();
 }
