@@ -1,16 +1,14 @@
-"""What is asked for in words, as values: spans, sizes, rates and limits, each refused with what would be right."""
+"""What is asked for in words, as values: spans, rates and counts, each refused with what would be right."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 from loadgo import _loadgo
 
 MOST_USERS = 1_000_000
 
-_SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _PER = {"": 1.0, "/s": 1.0, "/min": 60.0, "/h": 3600.0}
 
 
@@ -23,17 +21,6 @@ def span_s(asked: str | float) -> float:
     if not (math.isfinite(seconds) and seconds > 0):
         raise ValueError(f"{asked} is no span: it must be more than nothing, such as 90s or 2min")
     return seconds
-
-
-def size_bytes(asked: str) -> int:
-    """A size in bytes, from `4096`, `256M`, `1.5G` (K, M, G, T are powers of 1024).
-
-    Raises `ValueError`.
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)i?B?", asked.strip(), re.IGNORECASE)
-    if not found or not (size := int(float(found[1]) * _SIZES[found[2].upper()])):
-        raise ValueError(f"{asked!r} is no size: write it as 256M or 1.5G")
-    return size
 
 
 def arrivals_per_second(asked: str | float) -> float:

@@ -112,6 +112,12 @@ def run(
     limit: Annotated[
         str | None, typer.Option(help="What the users may have, all together: memory=256M,cpus=1,swap=zram:1G.")
     ] = None,
+    usage_every: Annotated[
+        int | None,
+        typer.Option(min=1, help="Read usage for every n-th interaction of a user only; the driver works less."),
+    ] = None,
+    fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, where that is permitted.")] = True,
+    processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor, and on no other.")] = None,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(help="Exit with 1 when this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
@@ -124,6 +130,7 @@ def run(
     """Loads the system with users who type SCRIPT, and prints the report."""
     with _told():
         from loadgo.progress import bar
+        from loadgo.run import Driver
 
         with bar(_console(), shown=not quiet) as progress:
             made = loadgo.run(
@@ -138,6 +145,8 @@ def run(
                 warm_up=warm_up,
                 seed=seed,
                 limit=limit,
+                usage_every=usage_every,
+                driver=Driver(fifo=fifo, processor=processor),
                 tariff=tariff,
                 fail_if=fail_if or (),
                 out=out,
@@ -198,6 +207,42 @@ def runs() -> None:
             _note("there are no runs yet: make one with `loadgo run typical-user`")
         else:
             _table(["run", "script", "system", "users", "interactions", "outcome"], rows, numbers={3, 4})
+
+
+@app.command()
+def record(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The script that is written.")],
+    shell: Annotated[str | None, typer.Option(help="The command whose session is recorded; $SHELL by default.")] = None,
+    from_cast: Annotated[
+        str | None,
+        typer.Option(help="Make the script of this asciicast file (version 2 or 3; - is the input) instead."),
+    ] = None,
+    cast: Annotated[
+        Path | None, typer.Option(help="Keep the session as an asciicast file too, secrets left out.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Makes a script of a session at a real shell, with think times and typing rate apart from response times."""
+    with _told():
+        from loadgo.record import closing, opening
+
+        if from_cast is None:
+            _note(opening(path, shell))
+        _note(closing(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
+
+
+@app.command()
+def doctor() -> None:
+    """Tells what can be measured and controlled on this host, and why not the rest."""
+    with _told():
+        marks = {"exact": "yes", "estimated": "in part", "absent": "no"}
+        rows = []
+        for ability in loadgo.doctor():
+            remedy = f"remedy: {ability.remedy}" if ability.remedy else ""
+            rows.append(
+                (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
+            )
+        _table(["ability", "to be had", "how, why not, and the remedy"], rows, numbers=set())
 
 
 @app.command()

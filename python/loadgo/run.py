@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,21 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Driver:
+    """How the driver itself is to run."""
+
+    fifo: bool = True
+    """With real-time priority, where that is permitted."""
+    processor: int | None = None
+    """On this processor, and on no other."""
+    log_ins_at_once: int | None = None
+    """How many log-ins may be under way together; 16 by default."""
+
+
+USUAL = Driver()
+
+
+@dataclass(frozen=True)
 class _Job:
     """A run that can begin: everything is checked."""
 
@@ -74,6 +89,8 @@ def run(
     warm_up: float | str | None = None,
     seed: int = 1,
     limit: str | None = None,
+    usage_every: int | None = None,
+    driver: Driver = USUAL,
     tariff: str = "default",
     fail_if: Sequence[str] = (),
     out: str | Path | None = None,
@@ -85,8 +102,9 @@ def run(
     `users` is 1 by default; in an open load (`arrivals` a second) it is how many arrive, by default as many as
     `duration` holds. Users do `passes` passes (the script's number by default), or type until `duration` (seconds, or
     `2min`) is over. `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder, by
-    default a new one in `runs/`. `progress` is called four times a second with what there is to tell. `command` is kept
-    in `run.toml`.
+    default a new one in `runs/`. Usage is read for every `usage_every`-th interaction of a user: by default each, or
+    every 64th where nobody thinks. `driver` says how the driver itself runs. `progress` is called about three times a
+    second with what there is to tell. `command` is kept in `run.toml`.
 
     Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and the other errors of
     `loadgo.errors` for what the system refuses; all of them before the first user logs in where that can be known.
@@ -115,10 +133,8 @@ def run(
             "limit": limit,
             "search_path": _search_path(),
             "homes": tempfile.gettempdir(),
-            "fifo": True,
-            "processor": None,
-            "usage_every": None,
-            "log_ins_at_once": None,
+            "usage_every": usage_every,
+            **asdict(driver),
             **load,
         },
         folder=_folder(out, source.path.stem, datetime.now(UTC)),

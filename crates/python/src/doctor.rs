@@ -1,0 +1,35 @@
+//! What this host can measure, for Python.
+
+use loadgo_host::probe::{Answer, State, probe as try_everything};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Adds this file's functions to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(probe, module)?)
+}
+
+/// One dict for each ability of this host: ability, state (`exact`, `estimated`, `absent`), how, why_not, remedy.
+#[pyfunction]
+fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let answers = py.detach(try_everything);
+    answers.iter().map(|answer| in_python(py, answer)).collect()
+}
+
+fn in_python<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("ability", answer.ability)?;
+    told.set_item("state", state(answer))?;
+    told.set_item("how", &answer.how)?;
+    told.set_item("why_not", &answer.why_not)?;
+    told.set_item("remedy", &answer.remedy)?;
+    Ok(told)
+}
+
+fn state(answer: &Answer) -> &'static str {
+    match answer.state {
+        State::Exact => "exact",
+        State::Estimated => "estimated",
+        State::Absent => "absent",
+    }
+}
