@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loadgo.doctor import doctor as doctor
     from loadgo.query import query as query
-    from loadgo.ready import ready as ready
     from loadgo.record import record as record
     from loadgo.reporting import report as report
     from loadgo.run import Run as Run
@@ -20,14 +19,15 @@ if TYPE_CHECKING:
     from loadgo.runs import runs as runs
     from loadgo.tables import tables as tables
 
-__all__ = ["Run", "doctor", "query", "ready", "record", "report", "run", "runs", "tables"]
+    __version__: str
+
+__all__ = ["Run", "doctor", "query", "record", "report", "run", "runs", "tables"]
 
 # Where each public name lives.
 _HOMES = {
     "Run": "run",
     "doctor": "doctor",
     "query": "query",
-    "ready": "ready",
     "record": "record",
     "report": "reporting",
     "run": "run",
@@ -36,14 +36,16 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return import_module("loadgo._loadgo").__version__
-    if name not in _HOMES:
-        raise AttributeError(f"module 'loadgo' has no attribute {name!r}")
-    found = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return import_module("loadgo._loadgo").__version__
+        if name not in _HOMES:
+            raise AttributeError(f"module 'loadgo' has no attribute {name!r}")
+        found = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

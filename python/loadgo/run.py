@@ -112,8 +112,8 @@ def run(
     """
     source = bundled.find(script)
     load = {
-        "users": _users(users, arrivals, duration),
         "arrivals_per_second": None if arrivals is None else asked.arrivals_per_second(arrivals),
+        "users": _users(users, arrivals, duration),
         "duration_s": None if duration is None else asked.span_s(duration),
         "warm_up_s": None if warm_up is None else asked.span_s(warm_up),
         "seed": _seed(seed),

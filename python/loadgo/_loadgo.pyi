@@ -1,0 +1,66 @@
+"""The Rust half, as Python sees it; tests/test_package.py checks this file against the binary."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+__version__: str
+
+def parse_script(text: str) -> dict[str, Any]:
+    """What a script says, checked: name, login, passes, think, typing, needs, files, lines; raises `errors.Mistake`."""
+
+def parse_think(text: str) -> str:
+    """A law of think time as it is written in full; raises `ValueError`."""
+
+def parse_span(text: str) -> int:
+    """A span of time in nanoseconds; raises `ValueError`."""
+
+def parse_limit(text: str) -> None:
+    """Checks what users may have; raises `ValueError`."""
+
+def run_host(
+    script_text: str,
+    options: Mapping[str, Any],
+    folder: str,
+    told: Callable[[dict[str, Any]], bool] | None,
+) -> dict[str, Any]:
+    """Runs a script on this host into `folder`; `told` hears how it stands and stops it by returning False.
+
+    Raises `errors.Mistake`, `errors.Refused`, `errors.BadRun`.
+    """
+
+def whole(path: str | PathLike[str]) -> tuple[int, int]:
+    """The bytes at a stream's beginning that are whole batches, and the rows in them; raises `errors.BadRun`."""
+
+def complete(folder: str | PathLike[str]) -> None:
+    """Completes the folder of a run that was killed; raises `errors.BadRun`."""
+
+def is_being_written(folder: str | PathLike[str]) -> bool:
+    """True while a process holds the run's streams open for writing; raises `errors.BadRun`."""
+
+class Growing:
+    """A table's stream as it grows."""
+
+    def __new__(cls, folder: str | PathLike[str], table: str) -> Growing: ...
+    def news(self) -> bytes:
+        """What has come since the last call, as an Arrow IPC stream; no bytes when that is nothing."""
+    def ended(self) -> bool:
+        """True when the stream's end has been read."""
+
+def marks_prompts(shell: Sequence[str]) -> bool:
+    """Whether the prompts of this shell can be marked."""
+
+def record_session(
+    shell: Sequence[str],
+    env: Mapping[str, str],
+    cast_path: str | PathLike[str] | None,
+    login: str,
+    name: str,
+) -> Any:
+    """Records a session on this process's terminal; raises `errors.Refused`."""
+
+def script_of_cast(text: str, name: str | None, login: str | None) -> Any:
+    """Makes a script of an asciicast file's text; raises `errors.Mistake`, `errors.Refused`."""
+
+def probe() -> list[dict[str, Any]]:
+    """One dict for each ability of this host: ability, state, how, why_not, remedy."""

@@ -1,0 +1,91 @@
+"""What is shipped: the public names, the extension module and its stub, versions, and what is in a wheel."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import loadgo
+from loadgo import _loadgo
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_public_names_are_these_and_each_is_there() -> None:
+    assert sorted(loadgo.__all__) == [
+        "Run",
+        "doctor",
+        "query",
+        "record",
+        "report",
+        "run",
+        "runs",
+        "tables",
+    ]
+    for name in loadgo.__all__:
+        assert callable(getattr(loadgo, name)), name
+
+
+def test_a_function_keeps_its_name_whatever_file_was_imported_before() -> None:
+    program = (
+        "import loadgo.tables, loadgo.run, loadgo.cli, loadgo; print(callable(loadgo.tables), callable(loadgo.run))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "True True\n"
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert loadgo.__version__ == project == workspace
+
+
+def parameters(node: ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")]
+
+
+def test_the_stub_says_what_the_binary_holds() -> None:
+    stub = ast.parse((ROOT / "python/loadgo/_loadgo.pyi").read_text())
+    functions = {node.name: parameters(node) for node in stub.body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    held = {name for name in dir(_loadgo) if not name.startswith("_")}
+    assert held == functions.keys() | classes
+    for name, names in functions.items():
+        text = getattr(_loadgo, name).__text_signature__.strip("()")
+        assert [part.strip().split("=")[0] for part in text.split(",") if part.strip() not in ("", "/")] == names, name
+    for node in (node for node in stub.body if isinstance(node, ast.ClassDef)):
+        methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__new__"}
+        assert methods == {name for name in dir(getattr(_loadgo, node.name)) if not name.startswith("_")}, node.name
+
+
+def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_path: Path) -> None:
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        ".",
+    ]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert "-cp311-abi3-" in wheel.name
+    held = zipfile.ZipFile(wheel).namelist()
+    package = ROOT / "python/loadgo"
+    wanted = [*package.glob("*.py"), *package.glob("*.pyi"), package / "py.typed", *package.glob("scripts/*.toml")]
+    wanted += [*package.glob("tariffs/*.toml"), *(file for file in package.glob("templates/*") if file.is_file())]
+    missing = [str(file) for file in wanted if str(file.relative_to(ROOT / "python")) not in held]
+    assert not missing
+    assert "loadgo/_loadgo.abi3.so" in held
+    assert any(name.endswith(".data/scripts/loadgo-calculator") for name in held)
+
+
+def test_the_installed_calculator_calculates() -> None:
+    calculator = Path(sys.executable).parent / "loadgo-calculator"
+    told = subprocess.run([calculator], input="a = 6 * 7\na\n", capture_output=True, text=True, check=True)
+    assert "42" in told.stdout
