@@ -46,11 +46,25 @@ fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     checked(fd).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Descriptors that are waited for together, level-triggered: a chatty one cannot starve the others.
+/// Descriptors that are waited for together.
+///
+/// Terminals are edge-triggered: a level-triggered one is asked again after each reading whether more is there, and a
+/// terminal without input answers only after its kernel worker has run (10 us and two switches an interaction).
 #[derive(Debug)]
 pub struct Epoll {
     fd: OwnedFd,
     events: Vec<libc::epoll_event>,
+}
+
+/// A descriptor that something has come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Came {
+    /// The name under which it was added.
+    pub key: u64,
+    /// The other side is closed.
+    pub hung_up: bool,
+    /// There is room to write.
+    pub writable: bool,
 }
 
 impl Epoll {
@@ -64,11 +78,19 @@ impl Epoll {
         Ok(Epoll { fd, events: Vec::with_capacity(256) })
     }
 
-    /// Waits for `fd` under the name `key`; for room to write too where `writing`.
+    /// Waits for what comes to `fd`, told once, under the name `key`.
     ///
     /// # Errors
     /// When the kernel has no memory for it.
     pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, fd, key, libc::EPOLLIN | libc::EPOLLET)
+    }
+
+    /// Waits for `fd` and tells of it until it was read.
+    ///
+    /// # Errors
+    /// When the kernel has no memory for it.
+    pub fn add_quiet(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd, key, libc::EPOLLIN)
     }
 
@@ -77,7 +99,7 @@ impl Epoll {
     /// # Errors
     /// When `fd` was not added.
     pub fn also_for_writing(&self, fd: BorrowedFd<'_>, key: u64, writing: bool) -> io::Result<()> {
-        let interest = if writing { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
+        let interest = if writing { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN | libc::EPOLLET };
         self.control(libc::EPOLL_CTL_MOD, fd, key, interest)
     }
 
@@ -87,15 +109,30 @@ impl Epoll {
         checked(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), operation, fd.as_raw_fd(), &mut event) }).map(drop)
     }
 
-    /// Waits until something is ready; the keys, with whether each can be read and written. An interrupted wait is empty.
-    pub fn wait(&mut self) -> impl Iterator<Item = (u64, bool, bool)> + '_ {
+    /// Waits until something has come; how much. An interrupted wait brings nothing.
+    pub fn wait(&mut self) -> usize {
+        self.wait_for(-1)
+    }
+
+    /// How much has come, without waiting.
+    pub fn look(&mut self) -> usize {
+        self.wait_for(0)
+    }
+
+    fn wait_for(&mut self, milliseconds: libc::c_int) -> usize {
         let capacity = self.events.capacity() as libc::c_int;
         // SAFETY: the vector's memory holds `capacity` events; the kernel fills `count` of them.
-        let count = unsafe { libc::epoll_wait(self.fd.as_raw_fd(), self.events.as_mut_ptr(), capacity, -1) };
+        let count = unsafe { libc::epoll_wait(self.fd.as_raw_fd(), self.events.as_mut_ptr(), capacity, milliseconds) };
         // SAFETY: the kernel has filled as many as it says.
         unsafe { self.events.set_len(count.max(0) as usize) };
-        let readable = (libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLERR) as u32;
-        self.events.iter().map(move |event| (event.u64, event.events & readable != 0, event.events & libc::EPOLLOUT as u32 != 0))
+        self.events.len()
+    }
+
+    /// What has come as number `index`.
+    pub fn came(&self, index: usize) -> Came {
+        let event = self.events[index];
+        let has = |flags: libc::c_int| event.events & flags as u32 != 0;
+        Came { key: event.u64, hung_up: has(libc::EPOLLHUP | libc::EPOLLERR), writable: has(libc::EPOLLOUT) }
     }
 }
 
@@ -129,10 +166,9 @@ impl Timer {
         unsafe { libc::timerfd_settime(self.fd.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &setting, std::ptr::null_mut()) };
     }
 
-    /// Takes note that it went off.
+    /// Takes note that it went off; it stays so, and is told again, until it is set again.
     pub fn acknowledge(&mut self) {
         self.armed_ns = 0;
-        let _ = read(self.fd.as_raw_fd(), &mut [0; 8]);
     }
 
     /// The descriptor to wait for.

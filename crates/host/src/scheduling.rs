@@ -83,6 +83,16 @@ fn bind(processor: usize) -> io::Result<()> {
     }
 }
 
+/// Lets the calling thread use every processor that the machine permits.
+pub fn use_all_processors() {
+    // SAFETY: a cpu_set_t is a plain bit set; all of its bits are set, and the kernel takes those that exist.
+    unsafe {
+        let mut set = std::mem::zeroed::<libc::cpu_set_t>();
+        std::ptr::write_bytes(std::ptr::from_mut(&mut set).cast::<u8>(), 0xff, size_of::<libc::cpu_set_t>());
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+    }
+}
+
 fn present_policy() -> (libc::c_int, libc::c_int) {
     // SAFETY: a sched_param is plain data that the kernel fills; 0 is the calling thread.
     unsafe {

@@ -1,0 +1,152 @@
+//! How a session ends: its terminal closed, its first process dead, or the run over; nothing of it stays behind.
+
+use super::Host;
+use crate::session::Stage;
+use crate::starting::Started;
+use loadgo_core::system::{Event, Response, System, UserId};
+use loadgo_core::time::{Instant, Span};
+use std::os::fd::AsRawFd;
+
+/// How often sessions whose leader has died with the terminal still open are looked for.
+const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
+/// And how much more seldom for each user: the kernel looks through all of them every time.
+const LOOK_FOR_EACH: Span = Span(50_000);
+/// How long a first process whose terminal is closed may take to end before it counts as having closed it itself.
+const DYING: Span = Span::from_millis(20);
+
+impl Host {
+    /// Nobody holds the other side of the terminal any more: the session's first process is about to end, or goes on without.
+    pub(super) fn closed(&mut self, user: UserId) {
+        if let Some(how) = self.reap(user) {
+            return self.end(user, &how);
+        }
+        let until = self.now() + DYING;
+        if let Some(seat) = self.seat(user) {
+            seat.master = None;
+            self.silences.set(user, until);
+        }
+    }
+
+    /// The session is over: says so, kills what is left of it, and lets its terminal go.
+    pub(super) fn end(&mut self, user: UserId, reason: &str) {
+        let at = self.now();
+        let status = self.reap(user).unwrap_or_else(|| reason.to_string());
+        let usage = self.meter.interaction(user);
+        let Some(seat) = self.seat(user) else { return };
+        let stage = seat.session.stage;
+        if stage == Stage::Over {
+            return;
+        }
+        let words = seat.session.last_words();
+        let response = Response { usage, ..seat.session.answer(None, true) };
+        self.let_go(user);
+        self.pending.push(match stage {
+            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: status },
+            Stage::LogIn | Stage::Preparing(_) => Event::Refused { user, at, reason: format!("{status}; it printed {words:?}") },
+            _ => Event::Ended { user, at, reason: status, response },
+        });
+    }
+
+    /// The leader's end in words, if it has ended.
+    pub(super) fn reap(&mut self, user: UserId) -> Option<String> {
+        let seat = self.seat(user).filter(|seat| seat.alive)?;
+        let mut status = 0;
+        // SAFETY: the process is a child of ours that was not waited for; `status` is valid.
+        if unsafe { libc::waitpid(seat.pid, &mut status, libc::WNOHANG) } != seat.pid {
+            return None;
+        }
+        seat.alive = false;
+        let pid = seat.pid;
+        self.by_pid.remove(&pid);
+        Some(if libc::WIFSIGNALED(status) {
+            format!("the session's first process was ended by signal {}", libc::WTERMSIG(status))
+        } else {
+            format!("the session's first process ended with status {}", libc::WEXITSTATUS(status))
+        })
+    }
+
+    /// Hangs up the terminal and kills what the user has left running.
+    pub(super) fn let_go(&mut self, user: UserId) {
+        self.silences.clear(user);
+        self.meter.ended(user);
+        if let Some(groups) = &self.groups {
+            // Where this fails the group is removed, with all in it, at the end of the run.
+            let _ = groups.kill(user);
+        }
+        let Some(seat) = self.seat(user) else { return };
+        seat.session.stage = Stage::Over;
+        seat.unsent = Vec::new();
+        // Closing the last descriptor takes it out of the epoll and hangs the terminal up.
+        seat.master = None;
+        if seat.alive {
+            // SAFETY: the leader was not waited for, so its id, and that of its process group, is still its own.
+            unsafe {
+                libc::kill(-seat.pid, libc::SIGHUP);
+                libc::kill(-seat.pid, libc::SIGCONT);
+                libc::kill(-seat.pid, libc::SIGKILL);
+            }
+        }
+    }
+
+    /// Leaders that died while something else keeps their terminal open: no read on the terminal tells of them.
+    pub(super) fn look_for_the_dead(&mut self, now: Instant) {
+        self.next_look = now + LOOK_FOR_THE_DEAD + Span(LOOK_FOR_EACH.0 * self.by_pid.len() as u64);
+        if !a_child_has_ended() {
+            return;
+        }
+        let users: Vec<UserId> = self.by_pid.values().copied().collect();
+        for user in users {
+            let Some(how) = self.reap(user) else { continue };
+            if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
+                self.drain(user);
+                self.settle();
+                self.end(user, &how);
+            }
+        }
+    }
+
+    /// Reads what a dead session has still printed.
+    pub(super) fn drain(&mut self, user: UserId) {
+        for _ in 0..64 {
+            let Some(master) = self.seat(user).and_then(|seat| seat.master.as_ref()) else { return };
+            let fd = master.as_raw_fd();
+            let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one valid entry.
+            if unsafe { libc::poll(&mut poll, 1, 0) } <= 0 || poll.revents & libc::POLLIN == 0 {
+                return;
+            }
+            self.read_terminal(user);
+        }
+    }
+
+    /// Ends whatever sessions are left, and waits for their first processes.
+    pub fn finish(&mut self) {
+        for Started { user, nonce, session } in self.starters.finish() {
+            let seated = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid));
+            drop(seated);
+        }
+        let users: Vec<UserId> = (0..self.seats.len() as UserId).filter(|&user| self.seat(user).is_some()).collect();
+        for &user in &users {
+            if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
+                self.let_go(user);
+            }
+        }
+        for user in users {
+            let Some(seat) = self.seat(user).filter(|seat| seat.alive) else { continue };
+            // SAFETY: a child of ours that was not waited for and was sent SIGKILL.
+            unsafe { libc::waitpid(seat.pid, std::ptr::null_mut(), 0) };
+            seat.alive = false;
+        }
+        self.by_pid.clear();
+    }
+}
+
+/// Whether any child of this process has ended and was not waited for; none is taken away from its owner.
+fn a_child_has_ended() -> bool {
+    // SAFETY: a siginfo_t is plain data, and the kernel fills it; WNOWAIT leaves the child to be waited for.
+    unsafe {
+        let mut information = std::mem::zeroed::<libc::siginfo_t>();
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        libc::waitid(libc::P_ALL, 0, &mut information, flags) == 0 && information.si_pid() != 0
+    }
+}
