@@ -8,11 +8,24 @@ use std::io;
 /// The priority asked for under SCHED_FIFO: above all ordinary programs, below the kernel's own threads at 50 and more.
 const PRIORITY: libc::c_int = 10;
 
+/// How the kernel is asked to schedule the driver's thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Before all ordinary programs: it is there when a line is due. SCHED_FIFO, where the host permits it.
+    Fifo,
+    /// Without pushing others aside when it wakes: where nobody thinks no line is ever due, and a driver that wakes for
+    /// each answer apart costs three times as much as one that takes them together. SCHED_BATCH.
+    Batch,
+    /// Like any other program.
+    #[default]
+    Ordinary,
+}
+
 /// What is asked for the driver's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// SCHED_FIFO, where the host permits it.
-    pub fifo: bool,
+    /// How it is scheduled.
+    pub class: Class,
     /// This processor and no other.
     pub processor: Option<usize>,
 }
@@ -20,7 +33,7 @@ pub struct Wanted {
 /// What the thread got.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// `fifo 10` or `other`.
+    /// `fifo 10`, `batch` or `other`.
     pub scheduling: String,
     /// The processor that the thread is bound to.
     pub processor: Option<usize>,
@@ -33,8 +46,12 @@ pub struct Granted {
 /// Asks for `wanted` for the calling thread. Processes started from it are ordinary again.
 pub fn take(wanted: Wanted) -> Granted {
     let mut notes = Vec::new();
-    if wanted.fifo
-        && let Err(reason) = become_fifo()
+    if wanted.class == Class::Batch {
+        // Never refused: it only gives something up.
+        let _ = become_scheduled(libc::SCHED_BATCH, 0);
+    }
+    if wanted.class == Class::Fifo
+        && let Err(reason) = become_scheduled(libc::SCHED_FIFO, PRIORITY)
     {
         notes.push(format!(
             "the driver runs without SCHED_FIFO ({reason}), and may be late on a busy host: run as root, or with CAP_SYS_NICE"
@@ -48,13 +65,14 @@ pub fn take(wanted: Wanted) -> Granted {
     // SAFETY: no pointers are passed; one nanosecond is the shortest slack there is.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let (policy, priority) = present_policy();
-    let scheduling = if policy == libc::SCHED_FIFO { format!("fifo {priority}") } else { "other".to_string() };
+    let (scheduling, name) = match policy {
+        libc::SCHED_FIFO => (format!("fifo {priority}"), "SCHED_FIFO"),
+        libc::SCHED_BATCH => ("batch".to_string(), "SCHED_BATCH"),
+        _ => ("other".to_string(), "SCHED_OTHER"),
+    };
     let processors = allowed_processors();
     let processor = (processors.len() == 1).then(|| processors[0]);
-    let proof = format!(
-        "sched_getscheduler: policy {policy} ({}), priority {priority}; sched_getaffinity: {processors:?}",
-        if policy == libc::SCHED_FIFO { "SCHED_FIFO" } else { "SCHED_OTHER" }
-    );
+    let proof = format!("sched_getscheduler: policy {policy} ({name}), priority {priority}; sched_getaffinity: {processors:?}");
     Granted { scheduling, processor, proof, notes }
 }
 
@@ -63,15 +81,17 @@ pub fn take(wanted: Wanted) -> Granted {
 /// # Errors
 /// The kernel's reason.
 pub fn fifo_is_permitted() -> io::Result<()> {
-    std::thread::scope(|scope| scope.spawn(become_fifo).join().expect("it only makes a system call"))
+    std::thread::scope(|scope| {
+        scope.spawn(|| become_scheduled(libc::SCHED_FIFO, PRIORITY)).join().expect("it only makes a system call")
+    })
 }
 
-fn become_fifo() -> io::Result<()> {
+fn become_scheduled(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: a sched_param is plain data.
     let mut parameter = unsafe { std::mem::zeroed::<libc::sched_param>() };
-    parameter.sched_priority = PRIORITY;
+    parameter.sched_priority = priority;
     // SAFETY: the parameter is valid for the call; 0 is the calling thread.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) }).map(drop)
+    checked(unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &parameter) }).map(drop)
 }
 
 fn bind(processor: usize) -> io::Result<()> {
@@ -120,7 +140,7 @@ mod tests {
     fn what_was_granted_is_what_the_kernel_says() {
         std::thread::spawn(|| {
             let processor = allowed_processors()[0];
-            let granted = take(Wanted { fifo: true, processor: Some(processor) });
+            let granted = take(Wanted { class: Class::Fifo, processor: Some(processor) });
             assert_eq!(granted.processor, Some(processor));
             assert_eq!(granted.scheduling.starts_with("fifo"), granted.notes.is_empty(), "{granted:?}");
         })

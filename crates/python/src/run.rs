@@ -5,7 +5,7 @@ use loadgo_core::load::{Load, Model, WarmUp};
 use loadgo_core::script::{self, Law, Script};
 use loadgo_core::time::Span;
 use loadgo_host::limit::Limit;
-use loadgo_host::scheduling::Wanted;
+use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{Finished, Progress, Refusal, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -116,7 +116,7 @@ fn request(py: Python<'_>, script_text: &str, options: Options, folder: PathBuf)
         script: Arc::new(script),
         load: load(&options),
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(PyValueError::new_err)?,
-        scheduling: Wanted { fifo: options.fifo, processor: options.processor },
+        scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,

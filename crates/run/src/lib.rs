@@ -97,7 +97,8 @@ fn drive_and_record(
         }
         thread::park_timeout(LOOK_EVERY);
     }
-    let driven = driver.thread.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
+    let driven =
+        driver.thread.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
     sampling.stop();
     let done = recording.stop();
     let outcome = if driven.stopped { "stopped" } else { "done" };
@@ -131,19 +132,25 @@ fn start_driver(
     let begin = move || {
         let setting = request.setting(&prepared, origin_ns);
         let host = Host::new(setting, prepared.meter, prepared.groups, bell);
-        let granted = scheduling::take(request.scheduling);
-        let _ = tell.send((loadgo_host::kernel::thread_id(), granted));
-        let mut host = host?;
+        let granted = scheduling::take(request.scheduling());
+        let mut host = match host {
+            Ok(host) => host,
+            Err(reason) => {
+                let _ = tell.send(Err(reason));
+                return Summary::default();
+            }
+        };
+        let _ = tell.send(Ok((loadgo_host::kernel::thread_id(), granted)));
         let mut recorder = Watched { front, progress };
         let summary = drive(&request.script, &request.load, &mut host, &mut recorder);
         host.finish();
         recorder.lost_usage(host.meter().take_lost(), Instant(monotonic_ns() - origin_ns));
         waiter.unpark();
-        Ok::<Summary, std::io::Error>(summary)
+        summary
     };
-    let unfolded = move || begin().expect("the event loop's descriptors can be had");
-    let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(unfolded).map_err(Refusal::from_kernel)?;
-    let (thread_id, granted) = told.recv().map_err(|_| Refusal::Broken("the driver's thread did not begin".into()))?;
+    let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(begin).map_err(Refusal::from_kernel)?;
+    let began = told.recv().map_err(|_| Refusal::Broken("the driver's thread did not begin".into()))?;
+    let (thread_id, granted) = began.map_err(Refusal::from_kernel)?;
     Ok(Driver { thread, thread_id, granted })
 }
 

@@ -1,18 +1,21 @@
 //! What is asked for, checked as far as it can be before anything is made.
 
 use loadgo_core::load::Load;
-use loadgo_core::script::Script;
+use loadgo_core::script::{Law, Line, Script};
 use loadgo_host::host::Setting;
 use loadgo_host::limit::Limit;
 use loadgo_host::login::{Login, find_program};
 use loadgo_host::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
-use loadgo_host::scheduling::Wanted;
+use loadgo_host::scheduling::{Class, Wanted};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::users::Prepared;
+
+/// From so many users on who never think the host is full, and each interaction takes microseconds.
+const MANY: u32 = 32;
 
 /// A run that is asked for.
 #[derive(Clone, Debug)]
@@ -78,8 +81,18 @@ impl Request {
 
     /// Usage is read for every n-th interaction.
     pub fn every(&self) -> u32 {
-        let nobody_thinks = self.script.think == loadgo_core::script::Law::None && self.script.typing_chars_per_second.is_none();
-        self.usage_every.unwrap_or(if nobody_thinks && self.load.users >= 32 { 64 } else { 1 })
+        self.usage_every.unwrap_or(if self.nobody_thinks() && self.load.users >= MANY { 64 } else { 1 })
+    }
+
+    /// How the driver's thread wants to be scheduled: as it is asked for, but where nobody thinks no line is ever due.
+    pub fn scheduling(&self) -> Wanted {
+        let class = if self.nobody_thinks() && self.load.users >= MANY { Class::Batch } else { self.scheduling.class };
+        Wanted { class, ..self.scheduling }
+    }
+
+    fn nobody_thinks(&self) -> bool {
+        let line_thinks = |line: &Line| line.think.as_ref().is_some_and(|law| *law != Law::None);
+        self.script.think == Law::None && self.script.typing_chars_per_second.is_none() && !self.script.lines().any(line_thinks)
     }
 
     pub(crate) fn setting(&self, prepared: &Prepared, origin_ns: u64) -> Setting {

@@ -49,7 +49,10 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
 fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
     let homes = request.homes.join(format!("loadgo-{}-{}", request.id, std::process::id()));
     let refused = |reason: std::io::Error| {
-        Refusal::Host(format!("the users' homes cannot be made in {}: {reason}; name another place in TMPDIR", request.homes.display()))
+        Refusal::Host(format!(
+            "the users' homes cannot be made in {}: {reason}; name another place in TMPDIR",
+            request.homes.display()
+        ))
     };
     leftovers.note(Thing::Home(homes.clone())).map_err(refused)?;
     std::fs::DirBuilder::new().mode(0o700).create(&homes).map_err(refused)?;

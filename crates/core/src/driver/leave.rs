@@ -1,0 +1,99 @@
+//! The end of a session: a log-out, a death, a time-out that nothing answers, or the end of the run.
+
+use super::Driver;
+use crate::load::Model;
+use crate::record::{Lost, Outcome, Phase, Recorder, Session};
+use crate::system::{Response, System, Typed};
+use crate::time::Instant;
+use crate::user::State;
+
+impl<S: System, R: Recorder> Driver<'_, S, R> {
+    pub(super) fn log_out(&mut self, user: usize) {
+        let this = &mut self.users[user];
+        this.line = None;
+        this.state = State::LeavingOff;
+        let id = this.id;
+        let keys = format!("{}\n", self.script.logout);
+        let typed = Typed { keys: keys.as_bytes(), line: 0, command: "", until: &self.script.until };
+        let sent = self.system.send(id, typed);
+        self.deadlines.set(id, sent + self.load.grace);
+        if self.load.model == Model::Closed && self.barrier_open {
+            self.enter(Phase::RampDown, sent);
+        }
+    }
+
+    pub(super) fn ended(&mut self, user: usize, at: Instant, reason: String, response: Response) {
+        let state = self.users[user].state;
+        let last = state == State::Waiting && !self.has_more(user);
+        if state == State::Waiting {
+            self.record(user, last.then_some(at), &response, if last { Outcome::Ok } else { Outcome::Died });
+        }
+        if state == State::LeavingOff || last {
+            self.summary.done += 1;
+            return self.leave(user, at, "done");
+        }
+        self.die(user, at, reason);
+    }
+
+    /// Whether lines are left after the one in hand; a script may end with the line that ends the session.
+    pub(super) fn has_more(&self, user: usize) -> bool {
+        let mut rest = self.users[user].clone();
+        !self.leaving && rest.next_line(self.script, self.load.passes)
+    }
+
+    pub(super) fn die(&mut self, user: usize, at: Instant, reason: String) {
+        let id = self.users[user].id;
+        self.summary.died += 1;
+        self.recorder.lost(&Lost { at, user: Some(id), what: "session", count: 1, reason });
+        self.leave(user, at, "died");
+    }
+
+    /// The grace is over: an interrupted command, or a shell that was told to end, did not.
+    pub(super) fn give_up(&mut self, user: usize, now: Instant) {
+        let id = self.users[user].id;
+        self.system.hang_up(id);
+        if self.users[user].state == State::LeavingOff {
+            self.summary.done += 1;
+            return self.leave(user, now, "done");
+        }
+        self.die(user, now, "the line timed out, and the session did not give its prompt back after an interrupt".into());
+    }
+
+    pub(super) fn leave(&mut self, user: usize, at: Instant, outcome: &'static str) {
+        let this = &mut self.users[user];
+        if this.state == State::Away {
+            (this.arrival, this.started) = (at, at);
+        }
+        if this.logged_in.is_some() && !this.has_typed {
+            this.has_typed = true;
+            self.silent -= 1;
+        }
+        this.state = State::Gone;
+        this.text = String::new();
+        self.present -= 1;
+        self.deadlines.clear(this.id);
+        let (user, planned, started, ready) = (this.id, this.arrival, this.started, this.logged_in);
+        self.recorder.session(&Session { user, planned, started, ready, ended: at, outcome });
+        if !self.barrier_open && self.summary.logged_in > 0 && outcome == "died" {
+            self.next_log_in();
+        }
+    }
+
+    pub(super) fn stop(&mut self, at: Instant) {
+        self.summary.stopped = true;
+        self.leaving = true;
+        let waiting = self.users.iter().filter(|user| user.state == State::Waiting).count() as u64;
+        if waiting > 0 {
+            let reason = "the run was stopped before the system was ready again".into();
+            self.recorder.lost(&Lost { at, user: None, what: "interaction", count: waiting, reason });
+        }
+        for user in 0..self.users.len() {
+            match self.users[user].state {
+                State::Gone => continue,
+                State::Away => {}
+                _ => self.system.hang_up(self.users[user].id),
+            }
+            self.leave(user, at, "stopped");
+        }
+    }
+}
