@@ -57,6 +57,32 @@ def test_a_window_of_few_cycles_is_too_short_to_tell() -> None:
     assert audit_of(closed_loop(10, 3)).verdict == "too short to tell"
 
 
+def test_fewer_than_thirty_interactions_are_too_few_to_contradict_themselves() -> None:
+    """Ten lines in 8.6 ms, of which the records hold the half: nobody can say that something is missing."""
+    rows = [interaction(1, 0.001 + at * 0.00086, 0.0001, think_ns=0) for at in range(10)]
+    phases = [{"at_ns": 0, "phase": "steady"}, {"at_ns": 8_600_000, "phase": "ramp-down"}]
+    short = dataclasses.replace(run_of(rows), phases=frame(phases, "phases"))
+    assert audit_of(short).discrepancy < -0.5
+    assert audit_of(short).verdict == "too short to tell"
+    assert not any("contradict themselves" in line for line in warnings_of(short))
+
+
+def test_thirty_interactions_can_contradict_themselves() -> None:
+    rows = [interaction(1, 0.001 + at * 0.001, 0.0001, think_ns=0) for at in range(60)]
+    phases = [{"at_ns": 0, "phase": "steady"}, {"at_ns": 61_000_000, "phase": "ramp-down"}]
+    assert audit_of(dataclasses.replace(run_of(rows), phases=frame(phases, "phases"))).verdict == "broken"
+
+
+def test_one_long_cycle_that_the_window_cuts_breaks_no_law() -> None:
+    """Forty quick lines, and one that answers long after the window: 8 s of response in a window of 20.5 s."""
+    rows = [interaction(1, 0.5 * (at + 1), 0.1, think_ns=400_000_000) for at in range(40)]
+    rows.append(interaction(1, 20.4, 8.0, think_ns=300_000_000))
+    phases = [{"at_ns": 0, "phase": "steady"}, {"at_ns": 20_500_000_000, "phase": "ramp-down"}]
+    found = audit_of(dataclasses.replace(run_of(rows), phases=frame(phases, "phases")))
+    assert found.discrepancy > 0.25
+    assert found.verdict != "broken"
+
+
 def test_little_holds_for_an_open_load() -> None:
     random = np.random.default_rng(2)
     began = np.sort(random.uniform(0, 1000, 500))

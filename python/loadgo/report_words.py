@@ -306,7 +306,7 @@ def _little(told: Audit) -> str:
     verdict = {
         "holds": f"holds within {share(abs(told.discrepancy))}",
         "broken": f"BROKEN by {share(abs(told.discrepancy))}",
-        "too short to tell": "the window is too short beside an interaction's cycle to tell",
+        "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
     }[told.verdict]
     if told.law == "L = lambda W":
         terms = f"L = λW = {number(told.rate_per_s)}/s × {duration((told.stay_s or 0) * 1e9)}"

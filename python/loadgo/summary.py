@@ -112,7 +112,7 @@ def summarize(
         everything=everything,
         classes=classes,
         total_time=total,
-        audit=audit(tables.sessions, stretch) if audit else little_closed(classes, tables.sessions, stretch),
+        audit=audit(tables.sessions, stretch) if audit else little_closed(rows, tables.sessions, stretch),
         driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
         sessions=sessions_of(tables.sessions),
         losses=losses_of(tables.lost),
