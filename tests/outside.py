@@ -1,0 +1,133 @@
+"""The product from outside: its command line on real shells, and what of a run must not stay behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.errors import BadRun
+from loadgo.tables import Tables
+
+COMMAND = [sys.executable, "-m", "loadgo"]
+PATIENCE_S = 120
+ROOT = os.geteuid() == 0
+NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
+DELAY_ACCOUNTING = Path("/proc/sys/kernel/task_delayacct")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's environment, without what would change where runs go and how reports look."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("LOADGO_RUNS", "LOADGO_TRACEBACK")}
+    return kept | {"COLUMNS": "120", "NO_COLOR": "1"} | more
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A folder of one's own in which loadgo is run, with a place for the users' homes beside it."""
+
+    folder: Path
+
+    @property
+    def homes(self) -> Path:
+        """Where the users' homes are laid."""
+        return self.folder / "homes"
+
+    def script(self, text: str, name: str = "asked") -> str:
+        """Writes a script; its file's name."""
+        (self.folder / f"{name}.toml").write_text(text)
+        return f"{name}.toml"
+
+    def start(self, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """`loadgo ARGUMENTS` under way; `before` are words before the command, such as those of `setpriv`."""
+        return subprocess.Popen(
+            [*before, *COMMAND, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(TMPDIR=str(self.homes)),
+        )
+
+    def loadgo(
+        self, *arguments: str, status: int = 0, before: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """What `loadgo ARGUMENTS` says; it must exit with `status`, and without a traceback."""
+        return ended(self.start(*arguments, before=before), status)
+
+    def tables(self, run: str) -> Tables:
+        """The tables of the run in the folder `run`."""
+        return loadgo.tables(self.folder / run)
+
+
+def ended(running: subprocess.Popen[str], status: int) -> subprocess.CompletedProcess[str]:
+    """What a loadgo that was started has said, once it has ended with `status`."""
+    try:
+        out, err = running.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        out, err = running.communicate()
+        pytest.fail(f"it did not end in {PATIENCE_S} s\n{out}\n{err}")
+    assert running.returncode == status, f"exit {running.returncode}\n{out}\n{err}"
+    assert "Traceback" not in err
+    assert "panicked" not in err
+    return subprocess.CompletedProcess(running.args, running.returncode, out, err)
+
+
+def wait_until(seen: Callable[[], bool], running: subprocess.Popen[str]) -> None:
+    """Returns when something is `seen`; fails when the program ends before."""
+    give_up = time.monotonic() + PATIENCE_S
+    while running.poll() is None and time.monotonic() < give_up:
+        if seen():
+            return
+        os.sched_yield()
+    running.kill()
+    out, err = running.communicate()
+    pytest.fail(f"what was waited for did not come\n{out}\n{err}")
+
+
+def phase_has_begun(folder: Path, phase: str) -> bool:
+    """Whether a run's records tell of this phase."""
+    try:
+        return phase in loadgo.tables(folder).phases["phase"].cast(str).to_list()
+    except BadRun:
+        return False
+
+
+def processes_of(run_id: str) -> list[int]:
+    """The processes that a run's users have started, by their environment."""
+    word = f"LOADGO_RUN={run_id}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if word in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def groups_of(run_id: str) -> list[str]:
+    """The control groups that are named for a run."""
+    paths = Path("/sys/fs/cgroup").glob("**/loadgo*")
+    return [str(path) for path in paths if path.is_dir() and run_id in path.name]
+
+
+def other_runs_live() -> bool:
+    """Whether somebody else's run goes on now, which may have changed the kernel's settings."""
+    locks = Path("/proc/locks").read_text()
+    states = [path.stat().st_ino for path in Path("/run/loadgo").glob("*.run")] if ROOT else []
+    return any(f":{inode} " in locks for inode in states)
+
+
+def left_behind(bench: Bench, run_id: str) -> list[str]:
+    """What is still there of a run that is over: processes, control groups and homes."""
+    homes = [str(path) for path in bench.homes.iterdir()]
+    return [*(f"process {pid}" for pid in processes_of(run_id)), *groups_of(run_id), *homes]
