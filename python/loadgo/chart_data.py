@@ -25,6 +25,11 @@ MOST_USERS = 40
 MOST_BARS = 3000
 
 _BINS_A_DECADE = 12
+
+# A span over which throughput is counted holds about so many interactions, where the run has enough of them: of fewer
+# the chart shows the draw of the think times and not the throughput.
+_IN_A_SPAN = 10
+_FEWEST_SPANS = 10
 _USER_BUCKETS = 120
 _S = 1e9
 
@@ -83,7 +88,7 @@ def response_points(summary: Summary) -> pl.DataFrame:
 
 def load_over_time(tables: Tables) -> Plotted:
     """Interactions that became ready, and users logged in, over the run; columns: from_s, to_s, per_second, users."""
-    edges = _edges(tables, BUCKETS)
+    edges = _edges(tables, max(_FEWEST_SPANS, min(BUCKETS, tables.interactions.height // _IN_A_SPAN)))
     ready = np.sort(tables.interactions["ready_ns"].drop_nulls().cast(pl.Int64).to_numpy())
     logged_in = tables.sessions.filter(pl.col("ready_ns").is_not_null())
     came = np.sort(logged_in["ready_ns"].cast(pl.Int64).to_numpy())
