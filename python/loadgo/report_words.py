@@ -63,6 +63,8 @@ def warnings(summary: Summary) -> list[str]:
         found.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
     elif summary.run.outcome not in ("", "done"):
         found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    if records := _lost_records(summary):
+        found.append(f"{number(records)} records are lost (see Lost): the figures are of those that were kept.")
     if summary.audit is not None and summary.audit.verdict == "broken":
         found.append(
             "The records contradict themselves: Little's law does not hold (see the audit). "
@@ -86,6 +88,10 @@ def fine_print(summary: Summary) -> list[tuple[str, str]]:
         *(("Note", line) for line in _legend(summary)),
     ]
     return [(label, line) for label, line in lines if line]
+
+
+def _lost_records(summary: Summary) -> int:
+    return sum(loss.count for loss in summary.losses if loss.what == "record")
 
 
 def _losses(summary: Summary) -> list[str]:
@@ -239,6 +245,8 @@ def _nothing(summary: Summary) -> str:
         return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
     if summary.sessions.users and summary.sessions.died == summary.sessions.users:
         return f"Nobody was served: all {number(summary.sessions.users)} sessions died before a line was answered."
+    if _lost_records(summary):
+        return "No record of a line was kept: there is nothing to report."
     return "Nobody typed a line: there is nothing to report."
 
 

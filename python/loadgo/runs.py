@@ -20,6 +20,8 @@ from loadgo.errors import BadRun, LoadgoError
 
 LAST = "last"
 
+_SECTIONS = ("load", "system", "conditions", "limit", "usage", "driver")
+
 
 @dataclass(frozen=True)
 class RecordedRun:
@@ -76,10 +78,18 @@ def find_run(run: str | os.PathLike[str] = LAST) -> Path:
     raise BadRun(f"there is no run {run}, neither as a folder nor in {kept}: {_known(kept)}")
 
 
+def check_sections(told: dict[str, Any]) -> None:
+    """Raises `ValueError` when a part of `run.toml` that is a table by its format is something else."""
+    for name in _SECTIONS:
+        if not isinstance(told.get(name, {}), dict):
+            raise ValueError(f"`{name}` is no table")
+
+
 def read_run(folder: Path) -> RecordedRun:
     """The run in `folder`, as a list shows it: what cannot be read is left out, and its outcome says so."""
     try:
         told = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+        check_sections(told)
         return _run(folder, told)
     except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
         return RecordedRun(folder.name, folder, folder.name, "", None, None, False, "unreadable", None)

@@ -16,7 +16,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.runs import LAST, find_run
+from loadgo.runs import LAST, check_sections, find_run
 
 FORMAT = 1
 
@@ -105,6 +105,7 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     path = folder / "run.toml"
     try:
         conditions = tomllib.loads(path.read_text(encoding="utf-8"))
+        check_sections(conditions)
     except (FileNotFoundError, NotADirectoryError):
         raise BadRun(f"{folder} is not a run's folder: there is no run.toml in it") from None
     except (OSError, ValueError) as error:
