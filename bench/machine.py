@@ -1,0 +1,126 @@
+"""The machine that a benchmark runs on: what it is, how busy it is, and what must be raised for many terminals."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+
+MOST_TERMINALS = Path("/proc/sys/kernel/pty/max")
+TERMINALS_NOW = Path("/proc/sys/kernel/pty/nr")
+RESERVED_TERMINALS = Path("/proc/sys/kernel/pty/reserve")
+FOREVER = "while True: pass"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What ran the benchmark."""
+
+    hostname: str
+    processor: str
+    processors: int
+    memory_gb: float
+    kernel: str
+    python: str
+    loadgo: str
+    """Its version and the commit, with `-dirty` when files had changed since."""
+    load_average: tuple[float, float, float]
+    """Before the benchmark began."""
+
+    @property
+    def name(self) -> str:
+        """In few words, as it is printed."""
+        return f"{self.hostname}, {self.processors} x {self.processor}, {self.memory_gb:.0f} GB, Linux {self.kernel}"
+
+    @property
+    def slug(self) -> str:
+        """Fit for a file's name."""
+        return re.sub(r"[^a-z0-9]+", "-", f"{self.hostname} {self.processors} {self.processor}".lower()).strip("-")
+
+    def told(self) -> dict[str, object]:
+        """As it is recorded."""
+        return {"name": self.name, **asdict(self)}
+
+
+def machine() -> Machine:
+    """This machine, now."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Machine(
+        hostname=platform.node(),
+        processor=_processor(),
+        processors=len(os.sched_getaffinity(0)),
+        memory_gb=round(memory / 1e9, 1),
+        kernel=platform.release(),
+        python=platform.python_version(),
+        loadgo=f"{version('loadgo')} {_commit()}".strip(),
+        load_average=os.getloadavg(),
+    )
+
+
+@contextmanager
+def terminals(wanted: int) -> Iterator[int]:
+    """As many terminals as are `wanted`, or as there are to be had; the limit is put back in every case."""
+    taken, reserved = int(TERMINALS_NOW.read_text()), int(RESERVED_TERMINALS.read_text())
+    before, need = int(MOST_TERMINALS.read_text()), wanted + taken + reserved + 64
+    with _ended_in_order():
+        try:
+            raised = before >= need or _write(MOST_TERMINALS, need)
+            yield wanted if raised else max(1, before - taken - reserved - 64)
+        finally:
+            if int(MOST_TERMINALS.read_text()) != before:
+                _write(MOST_TERMINALS, before)
+
+
+@contextmanager
+def busy(loops_a_processor: int) -> Iterator[int]:
+    """A loaded machine while this lasts: so many endless loops for each processor; how many there are in all."""
+    count = loops_a_processor * len(os.sched_getaffinity(0))
+    with _ended_in_order(), ExitStack() as stack:
+        for _ in range(count):
+            loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", FOREVER]))
+            stack.callback(loop.kill)
+        yield count
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """A termination signal ends the program as an interrupt does, so that everything is put back."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _write(path: Path, value: int) -> bool:
+    try:
+        path.write_text(f"{value}\n")
+    except PermissionError:
+        return False
+    return True
+
+
+def _processor() -> str:
+    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()
+
+
+def _commit() -> str:
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
