@@ -49,7 +49,7 @@ struct Options {
 }
 
 /// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
-/// (phase, at_s, users_logged_in, users, interactions) and stops the run by returning False.
+/// (phase, at_s, users_logged_in, users, interactions, interactions_expected or None) and stops the run by returning False.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]
@@ -101,6 +101,7 @@ fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
         words.set_item("users_logged_in", progress.logged_in)?;
         words.set_item("users", progress.users)?;
         words.set_item("interactions", progress.interactions)?;
+        words.set_item("interactions_expected", progress.interactions_expected)?;
         told.bind(py).call1((words,))?.is_truthy()
     })
 }

@@ -20,6 +20,8 @@ pub struct Progress {
     pub users: u32,
     /// Interactions until now.
     pub interactions: u64,
+    /// Interactions in all, where that is known beforehand.
+    pub interactions_expected: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ impl Shared {
             logged_in: self.logged_in.load(Ordering::Relaxed),
             users: request.load.users,
             interactions: self.interactions.load(Ordering::Relaxed),
+            interactions_expected: request.interactions_expected(),
         }
     }
 }

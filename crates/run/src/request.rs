@@ -1,7 +1,7 @@
 //! What is asked for, checked as far as it can be before anything is made.
 
 use loadgo_core::load::Load;
-use loadgo_core::script::{Law, Line, Script};
+use loadgo_core::script::{Law, Line, Script, Step};
 use loadgo_host::host::Setting;
 use loadgo_host::limit::Limit;
 use loadgo_host::login::{Login, find_program};
@@ -90,6 +90,13 @@ impl Request {
         Wanted { class, ..self.scheduling }
     }
 
+    /// How many interactions there will be, where the script leaves no choice and no time ends the load.
+    pub fn interactions_expected(&self) -> Option<u64> {
+        let passes = u64::from(self.load.passes.filter(|_| self.load.duration.is_none())?);
+        let a_pass = lines_of(&self.script.steps)?;
+        Some(u64::from(self.load.users) * passes * a_pass)
+    }
+
     fn nobody_thinks(&self) -> bool {
         let line_thinks = |line: &Line| line.think.as_ref().is_some_and(|law| *law != Law::None);
         self.script.think == Law::None && self.script.typing_chars_per_second.is_none() && !self.script.lines().any(line_thinks)
@@ -105,6 +112,15 @@ impl Request {
             origin_ns,
         }
     }
+}
+
+/// How many lines these steps are; `None` where they choose.
+fn lines_of(steps: &[Step]) -> Option<u64> {
+    steps.iter().try_fold(0, |sum, step| match step {
+        Step::Line(_) => Some(sum + 1),
+        Step::Repeat(times, steps) => Some(sum + u64::from(*times) * lines_of(steps)?),
+        Step::Choose(_) => None,
+    })
 }
 
 /// Why a run cannot begin, or came to nothing.
