@@ -16,7 +16,7 @@ use crate::usage::Meter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::Patterns;
 use loadgo_core::script::{Script, Step, Until};
-use loadgo_core::system::{Event, System, Typed, UserId};
+use loadgo_core::system::{Event, System, Typed, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -68,6 +68,8 @@ pub struct Host {
     unwanted: HashSet<UserId>,
     groups: Option<Arc<Groups>>,
     meter: Meter,
+    /// Whether what the users run is in the meter's reach.
+    metered: bool,
     epoll: Epoll,
     timer: Timer,
     stop: Arc<Bell>,
@@ -101,6 +103,7 @@ impl Host {
             unwanted: HashSet::new(),
             groups,
             meter,
+            metered: !setting.login.is_out_of_reach(),
             epoll,
             timer,
             stop,
@@ -115,6 +118,11 @@ impl Host {
             buffer: vec![0; READ_LENGTH].into_boxed_slice(),
             setting,
         })
+    }
+
+    /// What `user` has used since this was last asked; nothing is known of sessions out of the meter's reach.
+    fn usage(&mut self, user: UserId) -> Usage {
+        if self.metered { self.meter.interaction(user) } else { Usage::default() }
     }
 
     /// The meter, for what it has to say about itself.

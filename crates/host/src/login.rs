@@ -7,9 +7,10 @@ use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Commands that start a session elsewhere or as somebody else: our directory and files are not there.
-const ELSEWHERE: [&str; 11] =
-    ["ssh", "su", "sudo", "runuser", "login", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl"];
+/// Commands that start a session as somebody else: our directory and files are not there.
+const AS_SOMEBODY_ELSE: [&str; 4] = ["su", "sudo", "runuser", "login"];
+/// Commands whose session is no descendant of theirs: neither our files nor our meters reach it.
+const OUT_OF_REACH: [&str; 7] = ["ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl"];
 
 /// The log-in command of a script, found and cut into words.
 #[derive(Clone, Debug)]
@@ -35,9 +36,19 @@ impl Login {
 
     /// Whether the session runs elsewhere or as somebody else, so that files must be typed into it.
     pub fn is_elsewhere(&self) -> bool {
-        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-        let asked = Path::new(&self.words[0]).file_name().and_then(|name| name.to_str()).unwrap_or("");
-        ELSEWHERE.contains(&name) || ELSEWHERE.contains(&asked)
+        self.is_one_of(&AS_SOMEBODY_ELSE) || self.is_out_of_reach()
+    }
+
+    /// Whether the session's programs run where this host's meters do not see them.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.is_one_of(&OUT_OF_REACH)
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        let asked = Path::new(&self.words[0]);
+        [self.path.as_path(), asked]
+            .iter()
+            .any(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names.contains(&name)))
     }
 }
 

@@ -276,3 +276,14 @@ fn two_hundred_users_log_in_type_and_leave_nothing_behind() {
     assert_eq!((summary.done, kept.rows.len(), kept.lost.len()), (200, 600, 0), "{:?}", kept.lost.first());
     assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Ok && row.exit_status == Some(0)));
 }
+
+#[test]
+fn what_runs_out_of_our_meters_reach_is_not_measured_rather_than_wrong() {
+    let homes = tempfile::tempdir().expect("a place");
+    let ssh = homes.path().join("ssh");
+    std::fs::write(&ssh, "#!/bin/sh\nexec sh\n").expect("written");
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
+    let text = lines(r#"["echo a"]"#).replace("\"sh\"", &format!("{:?}", ssh.display().to_string()));
+    let (kept, summary) = run(&text, 1);
+    assert_eq!((summary.done, kept.rows[0].cpu_ns, kept.rows[0].faults), (1, None, None));
+}

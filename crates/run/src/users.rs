@@ -33,8 +33,15 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.load.users as usize, every: request.every(), taskstats: true };
     let meter = sources::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
-    let sources = meter.sources().clone();
+    let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
+}
+
+/// The users' programs run where this host's meters do not see them.
+fn out_of_reach(login: &Login, every: u32) -> Sources {
+    let words = &login.words[0];
+    let note = format!("users log in with {words}: what they run is not in reach of this host's meters; run loadgo on that host");
+    Sources { every, notes: vec![note], ..Sources::default() }
 }
 
 fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), Refusal> {

@@ -31,7 +31,7 @@ impl Host {
     pub(super) fn end(&mut self, user: UserId, reason: &str) {
         let at = self.now();
         let status = self.reap(user).unwrap_or_else(|| reason.to_string());
-        let usage = self.meter.interaction(user);
+        let usage = self.usage(user);
         let Some(seat) = self.seat(user) else { return };
         let stage = seat.session.stage;
         if stage == Stage::Over {

@@ -45,7 +45,7 @@ impl Host {
             return self.type_preparation(user, &line, left - 1);
         }
         // What the log-in used is nobody's interaction.
-        self.meter.interaction(user);
+        self.usage(user);
         self.seat(user).expect("it has just answered").session.answer(None, true);
         self.silences.clear(user);
         self.pending.push(Event::LoggedIn { user, at });

@@ -83,7 +83,7 @@ impl Host {
     }
 
     pub(super) fn answer(&mut self, user: UserId, at: Instant, status: Option<u8>, confirmed: bool) {
-        let usage = self.meter.interaction(user);
+        let usage = self.usage(user);
         let seat = self.seat(user).expect("it has just answered");
         let response = Response { usage, ..seat.session.answer(status, confirmed) };
         self.silences.clear(user);
