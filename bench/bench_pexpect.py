@@ -33,7 +33,7 @@ def main() -> None:
     here = machine()
     with terminals(users):
         thinking = [_round(Load(users=users, seconds=seconds)) for _ in range(rounds)]
-    hurrying = Load(users=64, think_s=0, seconds=seconds / 2, pinned=False, scheduling="other")
+    hurrying = Load(users=64, think_s=0, seconds=seconds / 2, pinned=False, scheduling="batch")
     saturated = [_round(hurrying) for _ in range(rounds)]
     every = saturated[0].loadgo.more["usage_every"]
     notes = [

@@ -18,7 +18,7 @@ def main() -> None:
     """Measures loadgo and the bare loop in alternation."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 5.0
-    here, load = machine(), Load(users=64, think_s=0, seconds=seconds, pinned=False, scheduling="other")
+    here, load = machine(), Load(users=64, think_s=0, seconds=seconds, pinned=False, scheduling="batch")
     pairs = [(loadgo(load), bare(load)) for _ in range(rounds)]
     ours, floor = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     every = ours[0].more["usage_every"]

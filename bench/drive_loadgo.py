@@ -77,8 +77,9 @@ def _think(load: Load) -> str:
 def _figures(watch: Watch, tables: Any) -> Driven:
     import polars as pl
 
+    if len(watch.samples) < 2 or watch.last is None:
+        raise SystemExit("the run was over before it was steady")
     (began, cpu_began, first), (ended, cpu_ended, last) = watch.samples
-    assert watch.last is not None, "the load was steady"
     grown = watch.last.since(watch.before)
     rows = tables.interactions.filter(pl.col("phase") == "steady")
     response = (rows["ready_ns"].cast(pl.Int64) - rows["sent_ns"].cast(pl.Int64)).drop_nulls() / 1e3

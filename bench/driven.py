@@ -8,7 +8,6 @@ processor 0 and the users have processor 1.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -32,7 +31,7 @@ class Load:
     pinned: bool = True
     """The driver on processor 0, the users on processor 1; else all on all."""
     scheduling: str = "fifo"
-    """`fifo` or `other`; pexpect's threads are always like any other."""
+    """`fifo`, `batch` (which loadgo takes by itself where nobody thinks) or `other`."""
     login: str = "loadgo-calculator"
 
 
@@ -94,10 +93,17 @@ def raw(runs: dict[str, list[Driven]]) -> dict[str, object]:
 
 
 def _driven(command: list[str]) -> Driven:
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{os.path.basename(command[-2])} ended with status {done.returncode}; what it said is above")
-    return Driven(**json.loads(done.stdout.splitlines()[-1]))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        try:
+            said, _ = driver.communicate()
+        except KeyboardInterrupt:
+            # loadgo logs its users out and cleans up behind them.
+            driver.terminate()
+            driver.wait()
+            raise
+    if driver.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with status {driver.returncode}; what it said is above")
+    return Driven(**json.loads(said.splitlines()[-1]))
 
 
 def _compile() -> None:
