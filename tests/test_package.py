@@ -18,6 +18,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "Run",
         "doctor",
         "query",
+        "ready",
         "record",
         "report",
         "run",

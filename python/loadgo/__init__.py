@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loadgo.doctor import doctor as doctor
     from loadgo.query import query as query
+    from loadgo.ready import ready as ready
     from loadgo.record import record as record
     from loadgo.reporting import report as report
     from loadgo.run import Run as Run
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Run", "doctor", "query", "record", "report", "run", "runs", "tables"]
+__all__ = ["Run", "doctor", "query", "ready", "record", "report", "run", "runs", "tables"]
 
 # Where each public name lives.
 _HOMES = {
     "Run": "run",
     "doctor": "doctor",
     "query": "query",
+    "ready": "ready",
     "record": "record",
     "report": "reporting",
     "run": "run",

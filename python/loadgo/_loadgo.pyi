@@ -64,3 +64,16 @@ def script_of_cast(text: str, name: str | None, login: str | None) -> Any:
 
 def probe() -> list[dict[str, Any]]:
     """One dict for each ability of this host: ability, state, how, why_not, remedy."""
+
+class CommandMeter:
+    """Runs commands one after the other under the best meter of this host; raises `errors.Refused`."""
+
+    def __new__(cls) -> CommandMeter: ...
+    def sources(self) -> dict[str, Any]:
+        """Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split, notes, groups."""
+    def run(self, command: Sequence[str], input: bool, output: bool, cold: bool) -> dict[str, Any]:
+        """Runs `command` once; raises `OSError` when it cannot be run."""
+    def running(self) -> int:
+        """The id of the command that runs, 0 when none does."""
+    def close(self) -> None:
+        """Undoes what was made on the host for the meter."""

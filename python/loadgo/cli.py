@@ -209,6 +209,49 @@ def runs() -> None:
             _table(["run", "script", "system", "users", "interactions", "outcome"], rows, numbers={3, 4})
 
 
+@app.command(context_settings={"allow_interspersed_args": False})
+def ready(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments; write it after --.")
+    ],
+    runs: Annotated[
+        int, typer.Option("-n", min=1, metavar="RUNS", help="Run it this often, for medians and intervals.")
+    ] = 1,
+    cold: Annotated[
+        bool,
+        typer.Option("--cold", help="Drop its pages first; runs it three times: cold first, warm first, following."),
+    ] = False,
+    quiet_output: Annotated[
+        bool, typer.Option("--quiet-output", help="What the command itself prints and complains of is lost.")
+    ] = False,
+    tariff: Tariff = "default",
+    format: Annotated[Literal["text", "json"], typer.Option(help="How the message is written.")] = "text",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; by default text goes to stderr, JSON to stdout."),
+    ] = None,
+) -> None:
+    """Runs COMMAND and tells what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
+    with _told():
+        from loadgo.command_runs import NotRun
+        from loadgo.ready_json import ready_json
+        from loadgo.ready_text import ready_text
+
+        try:
+            made = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
+        except NotRun as refusal:
+            _complain(str(refusal))
+            raise typer.Exit(refusal.status) from None
+        text = ready_json(made) if format == "json" else ready_text(made)
+        if output is None and format == "text":
+            sys.stderr.write(text)
+        elif output is None or str(output) == "-":
+            _print(text)
+        else:
+            output.write_text(text)
+        raise typer.Exit(made.status)
+
+
 @app.command()
 def record(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The script that is written.")],
@@ -317,22 +360,9 @@ def _deliver(content: str | bytes, format: str, folder: Path, output: Path | Non
 
 
 def _table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    """Prints a table: fitted to a terminal, as wide as it needs elsewhere."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from loadgo.listing import listing
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, emoji=False, width=max(80, console.measure(table).maximum))
-    with console.capture() as captured:
-        console.print(table)
-    _print("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines() if line.strip()))
+    _print(listing(heads, rows, numbers))
 
 
 def _print(content: str | bytes) -> None:

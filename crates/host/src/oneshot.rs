@@ -8,7 +8,9 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::{fs, thread};
 
 use loadgo_core::system::{Usage, UserId};
 
@@ -26,6 +28,7 @@ pub struct Oneshot {
     groups: Option<Groups>,
     meter: Meter,
     no_groups: Option<String>,
+    running: Arc<AtomicI32>,
     // Last, so that it is dropped last.
     _leftovers: Leftovers,
 }
@@ -35,6 +38,10 @@ pub struct Oneshot {
 pub enum Streams {
     /// Where loadgo does.
     Inherited,
+    /// It writes where loadgo does, and there is nothing to read.
+    NoInput,
+    /// It reads where loadgo does, and what it writes is lost.
+    NoOutput,
     /// Nowhere.
     Null,
 }
@@ -68,8 +75,10 @@ pub struct Run {
     pub exit: Exit,
     /// What wait4 says of it and of those it waited for.
     pub waited: Waited,
-    /// Processes of the command that still ran when it had ended.
+    /// Processes of the command that still ran when it had ended; 0 where there is no control group to tell.
     pub left_running: usize,
+    /// Those of them that were let go: they run on unmetered. The others are killed when the [`Oneshot`] is dropped.
+    pub let_go: usize,
     /// How cold it was made, if it was.
     pub cold: Option<Cold>,
     /// Records of usage that were lost.
@@ -108,7 +117,7 @@ impl Oneshot {
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
         let meter = sources::open(groups.as_ref(), demand, &mut leftovers)?;
-        Ok(Oneshot { groups, meter, no_groups, _leftovers: leftovers })
+        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), _leftovers: leftovers })
     }
 
     /// Where the figures come from.
@@ -121,6 +130,11 @@ impl Oneshot {
         self.no_groups.as_deref()
     }
 
+    /// The id of the command that runs, 0 when none does; so that another thread can pass a signal on.
+    pub fn running(&self) -> Arc<AtomicI32> {
+        Arc::clone(&self.running)
+    }
+
     /// Runs the command (program and arguments) once. It fails when the program cannot be run.
     pub fn run(&mut self, command: &[OsString], streams: Streams, warmth: Warmth) -> io::Result<Run> {
         let [program, arguments @ ..] = command else {
@@ -129,18 +143,23 @@ impl Oneshot {
         let program = find_program(program)?;
         let mut prepared = Command::new(&program);
         prepared.args(arguments).arg0(&command[0]);
-        if streams == Streams::Null {
-            prepared.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if matches!(streams, Streams::Null | Streams::NoInput) {
+            prepared.stdin(Stdio::null());
+        }
+        if matches!(streams, Streams::Null | Streams::NoOutput) {
+            prepared.stdout(Stdio::null()).stderr(Stdio::null());
         }
         let cold = (warmth == Warmth::Cold).then(|| make_cold(&files_of(&program, arguments)));
         let (pid, began_ns) = self.start(prepared)?;
-        let (exit, waited, ended_ns) = wait(pid)?;
+        self.running.store(pid, Ordering::Release);
+        let ended = wait(pid);
+        self.running.store(0, Ordering::Release);
+        let (exit, waited, ended_ns) = ended?;
         let usage = self.meter.interaction(NOBODY_ELSE);
         self.meter.ended(NOBODY_ELSE);
-        let left_running =
-            self.groups.as_ref().and_then(|groups| groups.processes(NOBODY_ELSE).ok()).map_or(0, |left| left.len());
+        let (left_running, let_go) = self.groups.as_ref().map_or((0, 0), let_go);
         let lost = self.meter.take_lost();
-        Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, cold, lost })
+        Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
     }
 
     /// Starts the command: it joins its group, waits until the meter has its first reading, and goes.
@@ -161,6 +180,14 @@ impl Oneshot {
             Ok((child?.id() as i32, began_ns?))
         })
     }
+}
+
+/// Moves what the command left running out of the group, that it may live on; how many there were, how many could be moved.
+fn let_go(groups: &Groups) -> (usize, usize) {
+    let left = groups.processes(NOBODY_ELSE).unwrap_or_default();
+    let Some(above) = groups.path().parent() else { return (left.len(), 0) };
+    let moved = left.iter().filter(|pid| fs::write(above.join("cgroup.procs"), pid.to_string()).is_ok());
+    (left.len(), moved.count())
 }
 
 /// In the child: joins the groups, tells its id, and waits to be released.

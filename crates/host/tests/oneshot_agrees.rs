@@ -100,4 +100,5 @@ fn what_a_command_leaves_running_is_told_and_charged() {
     let line = "(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done) & exit 0";
     let run = run(&["sh", "-c", &format!("{{ {line} ; }}")], Warmth::AsItIs);
     assert_eq!(run.left_running, 1);
+    assert_eq!(run.let_go, 1, "it is not killed with the group");
 }

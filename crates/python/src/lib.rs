@@ -4,6 +4,7 @@
 
 mod doctor;
 mod errors;
+mod ready;
 mod record;
 mod run;
 mod script;
@@ -19,5 +20,6 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     store::register(module)?;
     record::register(module)?;
+    ready::register(module)?;
     doctor::register(module)
 }

@@ -1,0 +1,149 @@
+//! One command's ready message, for Python: the meter as a class, a run of the command as a dict.
+
+use crate::errors;
+use loadgo_core::system::Usage;
+use loadgo_host::cold::Cold;
+use loadgo_host::oneshot::{Exit, Oneshot, Run, Streams, Waited, Warmth};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Adds this file's class to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CommandMeter>()
+}
+
+/// Runs commands one after the other under the best meter of this host.
+#[pyclass(module = "loadgo._loadgo")]
+struct CommandMeter {
+    oneshot: Mutex<Option<Oneshot>>,
+    running: Arc<AtomicI32>,
+}
+
+#[pymethods]
+impl CommandMeter {
+    /// Raises `loadgo.errors.Refused` on a host that can measure nothing.
+    #[new]
+    fn new(py: Python<'_>) -> PyResult<CommandMeter> {
+        let refused = |error| errors::raised(py, "Refused", (format!("the command cannot be metered: {error}"),));
+        let oneshot = py.detach(Oneshot::open).map_err(refused)?;
+        Ok(CommandMeter { running: oneshot.running(), oneshot: Mutex::new(Some(oneshot)) })
+    }
+
+    /// Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split, notes, groups.
+    fn sources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let held = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
+        sources(py, held.as_ref().ok_or_else(|| closed(py))?)
+    }
+
+    /// Runs `command` once. Raises `OSError` when it cannot be run.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        command: Vec<OsString>,
+        input: bool,
+        output: bool,
+        cold: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let ran = py.detach(|| {
+            let mut held = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
+            held.as_mut().map(|oneshot| oneshot.run(&command, streams(input, output), warmth(cold)))
+        });
+        told(py, &ran.ok_or_else(|| closed(py))??)
+    }
+
+    /// The id of the command that runs, 0 when none does.
+    fn running(&self) -> i32 {
+        self.running.load(Ordering::Acquire)
+    }
+
+    /// Undoes what was made on the host for the meter.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.oneshot.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+fn closed(py: Python<'_>) -> PyErr {
+    errors::raised(py, "Refused", ("the meter is closed",))
+}
+
+fn streams(input: bool, output: bool) -> Streams {
+    match (input, output) {
+        (true, true) => Streams::Inherited,
+        (false, true) => Streams::NoInput,
+        (true, false) => Streams::NoOutput,
+        (false, false) => Streams::Null,
+    }
+}
+
+fn warmth(cold: bool) -> Warmth {
+    if cold { Warmth::Cold } else { Warmth::AsItIs }
+}
+
+fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound<'py, PyDict>> {
+    let sources = oneshot.sources();
+    let told = PyDict::new(py);
+    told.set_item("cpu", sources.cpu)?;
+    told.set_item("faults", sources.faults)?;
+    told.set_item("waits", sources.waits)?;
+    told.set_item("cpu_resolution_ns", sources.cpu_resolution_ns)?;
+    told.set_item("split", sources.split)?;
+    told.set_item("groups", oneshot.no_groups().is_none())?;
+    let no_groups = oneshot.no_groups().map(str::to_owned);
+    told.set_item("notes", no_groups.into_iter().chain(sources.notes.iter().cloned()).collect::<Vec<_>>())?;
+    Ok(told)
+}
+
+/// real_ns, usage, waited, exit_status or signal, left_running, let_go, lost, cold.
+fn told<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("real_ns", run.real_ns)?;
+    told.set_item("usage", usage(py, &run.usage)?)?;
+    told.set_item("waited", waited(py, &run.waited)?)?;
+    let (status, signal) = match run.exit {
+        Exit::Status(status) => (Some(status), None),
+        Exit::Signal(signal) => (None, Some(signal)),
+    };
+    told.set_item("exit_status", status)?;
+    told.set_item("signal", signal)?;
+    told.set_item("left_running", run.left_running)?;
+    told.set_item("let_go", run.let_go)?;
+    told.set_item("lost", run.lost)?;
+    told.set_item("cold", run.cold.as_ref().map(|cold| cooled(py, cold)).transpose()?)?;
+    Ok(told)
+}
+
+fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("cpu_user_ns", usage.cpu_user_ns)?;
+    told.set_item("cpu_system_ns", usage.cpu_system_ns)?;
+    told.set_item("faults_minor", usage.faults_minor)?;
+    told.set_item("faults_major", usage.faults_major)?;
+    told.set_item("ready_wait_ns", usage.ready_wait_ns)?;
+    told.set_item("paging_wait_ns", usage.paging_wait_ns)?;
+    told.set_item("io_wait_ns", usage.io_wait_ns)?;
+    Ok(told)
+}
+
+fn waited<'py>(py: Python<'py>, waited: &Waited) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("user_ns", waited.user_ns)?;
+    told.set_item("system_ns", waited.system_ns)?;
+    told.set_item("faults_minor", waited.faults_minor)?;
+    told.set_item("faults_major", waited.faults_major)?;
+    told.set_item("max_resident_bytes", waited.max_resident_bytes)?;
+    told.set_item("switches_voluntary", waited.switches_voluntary)?;
+    told.set_item("switches_involuntary", waited.switches_involuntary)?;
+    Ok(told)
+}
+
+/// files (path, bytes, stayed_bytes) and names_dropped.
+fn cooled<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let files: Vec<_> = cold.files.iter().map(|file| (&file.path, file.bytes, file.stayed_bytes)).collect();
+    told.set_item("files", files)?;
+    told.set_item("names_dropped", cold.names_dropped)?;
+    Ok(told)
+}

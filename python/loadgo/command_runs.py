@@ -1,0 +1,209 @@
+"""Runs a command under the meter, again and again, and passes on the signals that come meanwhile.
+
+The runs are made in a thread of their own, so that the main thread is there for signals. An interrupt from the terminal
+reaches the command by itself; every other is passed on to it. After a signal no further run begins.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from loadgo import _loadgo
+from loadgo.errors import Refused
+from loadgo.ready import Cold, ColdFile, CommandRun, Stage, Waited
+
+NO_PROGRAM, NOT_EXECUTABLE = 127, 126
+WAITS = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class NotRun(Refused):
+    """The command could not be run; `status` is a shell's then: 127 no such program, 126 it is not executable."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run: the command's words, the stage of each run, and whether its output is lost."""
+
+    command: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was run."""
+
+    runs: tuple[CommandRun, ...]
+    sources: dict[str, Any]
+    floor_bytes: int
+    """Loadgo's own memory at the most, with which a child begins."""
+    interrupted: int | None
+
+
+@dataclass(frozen=True)
+class _Host:
+    """What must be known of this host to read a raw run."""
+
+    began_ns: int
+    """When the first run began, since the host is up."""
+    floor_bytes: int
+    groups: bool
+
+
+@dataclass
+class _Signals:
+    """The last signal that came."""
+
+    came: int | None = field(default=None)
+
+
+def run_command(order: Order) -> Done:
+    """Makes the runs of `order`; fewer when a signal comes. Raises `NotRun`, `Refused`."""
+    meter = _loadgo.CommandMeter()
+    began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    try:
+        sources = meter.sources()
+        with _passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
+            runs = elsewhere.submit(_runs, meter, order, signals).result()
+    finally:
+        meter.close()
+    floor = _own_bytes()
+    host = _Host(began_ns, floor, sources["groups"])
+    made = (_run(told, stage, host, came) for told, stage, came in runs)
+    return Done(tuple(made), sources, floor, signals.came)
+
+
+def _runs(meter: _loadgo.CommandMeter, order: Order, signals: _Signals) -> list[tuple[dict[str, Any], Stage, bool]]:
+    begin = _place_of_input()
+    readable = len(order.stages) == 1 or begin is not None
+    made = []
+    for stage in order.stages:
+        if signals.came is not None:
+            break
+        if begin is not None:
+            os.lseek(0, begin, os.SEEK_SET)
+        told = _one(meter, order, stage, readable)
+        made.append((told, stage, signals.came is not None))
+    return made
+
+
+def _one(meter: _loadgo.CommandMeter, order: Order, stage: Stage, readable: bool) -> dict[str, Any]:
+    try:
+        return meter.run(order.command, readable, not order.quiet, stage == "cold first")
+    except OSError as error:
+        raise _not_run(order.command[0], error) from error
+
+
+def _not_run(program: str, error: OSError) -> NotRun:
+    if not isinstance(error, FileNotFoundError):
+        return NotRun(f"{program}: {error.strerror or error}", NOT_EXECUTABLE)
+    if "/" not in program and (path := _on_the_path(program)):
+        return NotRun(f"{path}: it is there, and is not executable", NOT_EXECUTABLE)
+    return NotRun(f"{program}: no such program", NO_PROGRAM)
+
+
+def _on_the_path(program: str) -> Path | None:
+    directories = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep) if name]
+    return next((path / program for path in directories if program and (path / program).is_file()), None)
+
+
+def _place_of_input() -> int | None:
+    """Where the standard input stands; None when it is no file that can be read again."""
+    try:
+        return os.lseek(0, 0, os.SEEK_CUR)
+    except OSError:
+        return None
+
+
+@contextmanager
+def _passing_on(meter: _loadgo.CommandMeter) -> Iterator[_Signals]:
+    """While it lasts signals are noted and passed on to the command; only the main thread can hear them."""
+    signals = _Signals()
+    if threading.current_thread() is not threading.main_thread():
+        yield signals
+        return
+
+    def heard(number: int, _frame: FrameType | None) -> None:
+        signals.came = number
+        pid = meter.running()
+        if pid and not (number == signal.SIGINT and _in_foreground()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    # One that is ignored (nohup) stays ignored. Python ignores SIGXFSZ; the command must not inherit that.
+    before = {number: signal.getsignal(number) for number in (*PASSED_ON, signal.SIGXFSZ)}
+    for number in PASSED_ON:
+        if before[number] != signal.SIG_IGN:
+            signal.signal(number, heard)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _in_foreground() -> bool:
+    """Whether the terminal sends its interrupts to this process and to the command alike."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _own_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _possible(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
+    """The usage without waits that are as long as the host is up: the kernel tells such when its delay accounting was
+    switched while the command waited.
+    """
+    impossible = {name for name in WAITS if (usage[name] or 0) >= began_ns}
+    return {name: None if name in impossible else value for name, value in usage.items()}
+
+
+def _run(told: dict[str, Any], stage: Stage, host: _Host, came: bool) -> CommandRun:
+    waited = Waited(**told["waited"])
+    most = waited.max_resident_bytes
+    return CommandRun(
+        stage=stage,
+        real_ns=told["real_ns"],
+        **_possible(told["usage"], host.began_ns),
+        max_resident_bytes=most if most > host.floor_bytes else None,
+        waited=waited,
+        exit_status=told["exit_status"],
+        signal=told["signal"],
+        left_running=told["left_running"] if host.groups else None,
+        let_go=told["let_go"],
+        lost=told["lost"],
+        cold=None if told["cold"] is None else _cold(told["cold"]),
+        interrupted=came,
+    )
+
+
+def _cold(told: dict[str, Any]) -> Cold:
+    files = (ColdFile(Path(path), size, stayed) for path, size, stayed in told["files"])
+    return Cold(tuple(files), told["names_dropped"])

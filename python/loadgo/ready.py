@@ -1,0 +1,274 @@
+"""One command's ready message: what its run used, as the system told after every command of Multics and CTSS.
+
+The command is run under the meter that an interaction of a user is measured with. Several runs give a median, whose
+interval is that of the order statistics: it assumes nothing of the distribution (W. J. Conover, Practical Nonparametric
+Statistics, 3.2). Cold, each round is three runs: *cold first* after its pages were dropped, *warm first* right after
+it, and *following*; the seed's desk calculator took 600, 260 and 145 ms.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from loadgo.cost import Tariff
+
+CONFIDENCE = 0.95
+Stage = Literal["as it is", "cold first", "warm first", "following"]
+ALONE: Stage = "as it is"
+COLD_STAGES: tuple[Stage, ...] = ("cold first", "warm first", "following")
+
+
+@dataclass(frozen=True)
+class Waited:
+    """What wait4 says of the command and of those that it waited for, from its creation on."""
+
+    user_ns: int
+    system_ns: int
+    faults_minor: int
+    faults_major: int
+    max_resident_bytes: int
+    switches_voluntary: int
+    switches_involuntary: int
+
+
+@dataclass(frozen=True)
+class ColdFile:
+    """A file whose pages were dropped before a run."""
+
+    path: Path
+    bytes: int
+    stayed_bytes: int | None
+    """How much of it stayed in memory; None where the kernel does not tell."""
+
+
+@dataclass(frozen=True)
+class Cold:
+    """How cold the command was made."""
+
+    files: tuple[ColdFile, ...]
+    names_dropped: bool
+    """Whether names and attributes of files were dropped too."""
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """One run of the command, raw; None is not measured, never 0."""
+
+    stage: Stage
+    real_ns: int
+    """From the loading of the program to its end."""
+    cpu_user_ns: int | None
+    cpu_system_ns: int | None
+    faults_minor: int | None
+    faults_major: int | None
+    ready_wait_ns: int | None
+    """Ready to run, waiting for a processor."""
+    paging_wait_ns: int | None
+    io_wait_ns: int | None
+    max_resident_bytes: int | None
+    """The most memory of one of its processes; None when it had less than loadgo, whose memory a child begins with."""
+    waited: Waited
+    exit_status: int | None
+    signal: int | None
+    """The signal that ended it."""
+    left_running: int | None
+    """Processes of the command that still ran when it had ended; None where no control group tells."""
+    let_go: int
+    """Those of them that run on; the others were killed."""
+    lost: int
+    """Records of usage that were lost."""
+    cold: Cold | None
+    interrupted: bool
+    """A signal came to loadgo while it ran."""
+
+    @property
+    def cpu_ns(self) -> int | None:
+        """User and system time together."""
+        if self.cpu_user_ns is None or self.cpu_system_ns is None:
+            return None
+        return self.cpu_user_ns + self.cpu_system_ns
+
+    @property
+    def status(self) -> int:
+        """As a shell tells it: the exit status, or 128 and the signal that ended it."""
+        return 128 + self.signal if self.signal is not None else self.exit_status or 0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over the runs in which it was measured."""
+
+    runs: int
+    median: float | None
+    """None when it was measured in no run."""
+    low: float | None
+    """The lower end of the median's 95 % interval; None for too few runs."""
+    high: float | None
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What the runs of a command came to."""
+
+    command: tuple[str, ...]
+    runs: tuple[CommandRun, ...]
+    """Every run, in order."""
+    asked: int
+    """How many runs were asked for, for each stage."""
+    sources: Mapping[str, str | int]
+    """Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split."""
+    notes: tuple[str, ...]
+    """What could not be measured and why, and the remedy."""
+    floor_bytes: int
+    """Loadgo's own memory: the most memory of a smaller command is not known."""
+    tariff: Tariff
+    interrupted: int | None
+    """The signal that ended the measurement early."""
+
+    @property
+    def status(self) -> int:
+        """The first of the runs' statuses that is not 0; 128 and the signal when it was ended early."""
+        if self.interrupted is not None and (len(self.runs) != 1 or self.asked > 1):
+            return 128 + self.interrupted
+        return next((run.status for run in self.runs if run.status), 0)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Which kinds of runs there are, in order."""
+        return tuple(dict.fromkeys(run.stage for run in self.runs))
+
+    def counted(self, stage: Stage) -> tuple[CommandRun, ...]:
+        """The runs of `stage` that the figures are of: whole ones, if there is any."""
+        rows = tuple(run for run in self.runs if run.stage == stage)
+        return tuple(run for run in rows if not run.interrupted) or rows
+
+    def spread(self, figure: str, stage: Stage = ALONE) -> Spread:
+        """Of one of `FIGURES` over the runs of `stage`."""
+        values = [self.value(figure, run) for run in self.counted(stage)]
+        return spread_of([value for value in values if value is not None])
+
+    def value(self, figure: str, run: CommandRun) -> float | None:
+        """One of `FIGURES` in one run: nanoseconds, counts, bytes, or money at the tariff."""
+        if figure == "cost":
+            return cost_of_run(run, self.tariff)
+        if figure.startswith("switches"):
+            found: int = getattr(run.waited, figure)
+            return found
+        value: int | None = getattr(run, figure)
+        return value
+
+    def __str__(self) -> str:
+        from loadgo.ready_text import ready_text
+
+        return ready_text(self)
+
+
+FIGURES = (
+    "real_ns",
+    "cpu_ns",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "ready_wait_ns",
+    "paging_wait_ns",
+    "io_wait_ns",
+    "faults_minor",
+    "faults_major",
+    "max_resident_bytes",
+    "switches_voluntary",
+    "switches_involuntary",
+    "cost",
+)
+
+
+def ready(
+    command: str | Sequence[str],
+    *,
+    runs: int = 1,
+    cold: bool = False,
+    quiet: bool = False,
+    tariff: str = "default",
+) -> Ready:
+    """Runs `command` (words; a text is split as a shell would) and tells what it used.
+
+    With `runs` it is run that often; cold, three times as often. With `quiet` its output is lost. Its input is this
+    process's; for more than one run that must be a file, which each reads from where it stands, else there is nothing
+    to read. Raises `command_runs.NotRun` when there is no such command, `errors.Refused`, `ValueError`.
+    """
+    from loadgo.command_runs import Order, run_command
+
+    words = shlex.split(command) if isinstance(command, str) else list(command)
+    if not words:
+        raise ValueError("no command is given: write it after --, as in `loadgo ready -- ls`")
+    if runs < 1:
+        raise ValueError(f"{runs} runs cannot be made: 1 or more can be asked for")
+    price = None if tariff == "default" else _tariff(tariff)
+    stages = COLD_STAGES if cold else (ALONE,)
+    done = run_command(Order(tuple(words), stages * runs, quiet))
+    return Ready(
+        command=tuple(words),
+        runs=done.runs,
+        asked=runs * len(stages),
+        sources={name: value for name, value in done.sources.items() if name not in ("notes", "groups")},
+        notes=tuple(done.sources["notes"]),
+        floor_bytes=done.floor_bytes,
+        tariff=price or _tariff(tariff),
+        interrupted=done.interrupted,
+    )
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """The median of `values` with its interval, the least and the most."""
+    if not values:
+        return Spread(0, None, None, None, None, None)
+    ascending = sorted(values)
+    rank = interval_rank(len(values))
+    low, high = (None, None) if rank is None else (ascending[rank - 1], ascending[-rank])
+    return Spread(len(values), float(median(ascending)), low, high, ascending[0], ascending[-1])
+
+
+def interval_rank(count: int) -> int | None:
+    """The rank r for which the median lies between the r-th least and the r-th most of `count` values with 95 %
+    confidence; None when there are too few (under 6).
+    """
+    tail, rank = 0.0, 0
+    while rank < count:
+        tail += comb(count, rank) / 2**count
+        if tail > (1 - CONFIDENCE) / 2:
+            break
+        rank += 1
+    return rank or None
+
+
+def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
+    """The cost of a run; None when its processor time, or a wait that is charged, is not measured."""
+    from loadgo.cost import interaction_cost
+    from loadgo.usage import Usage
+
+    measured = Usage(
+        measured=1,
+        cpu_user_ns=run.cpu_user_ns,
+        cpu_system_ns=run.cpu_system_ns,
+        faults_minor=run.faults_minor,
+        faults_major=run.faults_major,
+        ready_wait_ns=run.ready_wait_ns,
+        paging_wait_ns=run.paging_wait_ns,
+        io_wait_ns=run.io_wait_ns,
+        bytes_out=None,
+    )
+    return interaction_cost(measured, tariff)
+
+
+def _tariff(asked: str) -> Tariff:
+    # Late: it brings Polars, and what loadgo weighs hides what a smaller command does.
+    from loadgo.cost import load_tariff
+
+    return load_tariff(asked)
