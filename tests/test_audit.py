@@ -96,3 +96,17 @@ def test_a_killed_run_says_so_at_the_top() -> None:
     run = closed_loop(10, 20)
     killed = dataclasses.replace(run, conditions=run.conditions | {"finished": False})
     assert "has not ended, or was killed" in text_report(summarize(killed), width=200).splitlines()[0]
+
+
+def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:
+    run = closed_loop(5, 8)
+    for count, valid in ((1, True), (2, False)):
+        sent = pl.col("sent_ns").cast(pl.Int64)
+        rows = run.interactions.sort("user", "sent_ns").with_row_index()
+        steady = rows.filter(pl.col("phase").cast(pl.String) == "steady")["index"].to_list()
+        late = pl.col("index").is_in(steady[:count])
+        planned = pl.when(late).then(sent - 3 * MS).otherwise(sent).clip(0).cast(pl.UInt64)
+        told = summarize(
+            dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
+        ).driver
+        assert (told.late_lines, told.valid) == (count, valid)

@@ -33,6 +33,8 @@ class Driver:
     lateness_max_ns: float | None
     """None of these when no line was sent."""
     lateness_limit_ns: float
+    late_lines: int
+    """Lines that were sent later than the limit."""
     host_share: float | None
     """Of all processors' time; None when not measured, or when the users are on another machine."""
     host_share_limit: float
@@ -42,8 +44,8 @@ class Driver:
 
     @property
     def late(self) -> bool:
-        """Lines were sent too late."""
-        return self.lateness_p99_ns is not None and self.lateness_p99_ns > self.lateness_limit_ns
+        """Lines were sent too late; of fewer than 100 the p99 is the latest, and one line alone tells nothing."""
+        return self.lateness_p99_ns is not None and self.lateness_p99_ns > self.lateness_limit_ns and self.late_lines > 1
 
     @property
     def greedy(self) -> bool:
@@ -81,12 +83,14 @@ def driver_of(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, targe
     lateness = rows["lateness_ns"].cast(pl.Float64).sort().to_numpy()
     told = tables.conditions.get("driver", {})
     quantiles = [sorted_quantile(lateness, p) if len(lateness) else None for p in (0.5, 0.99, 1.0)]
+    limit = min(LATENESS_LIMIT_NS, TARGET_SHARE * target_ns) if target_ns else LATENESS_LIMIT_NS
     share = total.share_of(total.account.driver_ns) if total is not None and _shares_host(tables) else None
     return Driver(
         lateness_p50_ns=quantiles[0],
         lateness_p99_ns=quantiles[1],
         lateness_max_ns=quantiles[2],
-        lateness_limit_ns=min(LATENESS_LIMIT_NS, TARGET_SHARE * target_ns) if target_ns else LATENESS_LIMIT_NS,
+        lateness_limit_ns=limit,
+        late_lines=int((lateness > limit).sum()),
         host_share=share,
         host_share_limit=DRIVER_SHARE,
         scheduling=str(told.get("scheduling", "")),

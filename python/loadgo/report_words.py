@@ -166,6 +166,8 @@ def _driver(summary: Summary) -> str:
     times = (told.lateness_p50_ns, told.lateness_p99_ns, told.lateness_max_ns)
     late = " / ".join(duration(time) for time in times)
     parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(told.lateness_limit_ns)})"]
+    if told.late_lines == 1:
+        parts.append("one line was later than that, which alone tells nothing")
     if told.host_share is not None:
         parts.append(f"{share(told.host_share)} of the host (at most {share(told.host_share_limit)})")
     if told.scheduling:
