@@ -45,7 +45,8 @@ class Driver:
     @property
     def late(self) -> bool:
         """Lines were sent too late; of fewer than 100 the p99 is the latest, and one line alone tells nothing."""
-        return self.lateness_p99_ns is not None and self.lateness_p99_ns > self.lateness_limit_ns and self.late_lines > 1
+        late = self.lateness_p99_ns is not None and self.lateness_p99_ns > self.lateness_limit_ns
+        return late and self.late_lines > 1
 
     @property
     def greedy(self) -> bool:
