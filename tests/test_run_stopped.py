@@ -101,7 +101,7 @@ def test_what_a_user_left_in_the_background_is_ended_with_the_run(bench: Bench, 
     run_id = named(request)
     script = bench.script('think = "none"\nlines = ["setsid nohup sleep 1000 >/dev/null 2>&1 &"]\n')
     with nothing_left(bench, run_id):
-        bench.loadgo("run", script, "--users", "2", "--quiet", "--out", run_id)
+        bench.run(script, "--users", "2", out=run_id)
 
 
 def kill_in_the_middle(bench: Bench, run_id: str, *options: str) -> subprocess.Popen[str]:
@@ -124,7 +124,7 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, 
     each = kept.group_by("user", maintain_order=True).agg("pass")
     for passes in each["pass"].to_list():
         assert passes == list(range(1, len(passes) + 1)), "no row is missing before the last"
-    bench.loadgo("run", bench.script('lines = ["true"]\nthink = "none"\n', "next"), "--quiet", "--out", "next")
+    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
 
 
 @NEEDS_ROOT
@@ -136,7 +136,7 @@ def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: 
     assert groups_of(run_id)
     assert list(bench.homes.iterdir())
     short = bench.script('think = "none"\nlines = ["true"]\n', "next")
-    bench.loadgo("run", short, "--quiet", "--out", "next")
+    bench.run(short, out="next")
     assert "undone after a run that was killed" in (bench.folder / "next" / "run.toml").read_text()
     assert left_behind(bench, run_id) == []
     if undisturbed and not other_runs_live():

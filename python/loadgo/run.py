@@ -168,12 +168,12 @@ def _seed(seed: int) -> int:
 
 
 def _manners(think: str | None, typing: float | str | None) -> dict[str, Any]:
-    """What replaces the script's think time and typing rate; a key that is absent leaves the script's."""
+    """What replaces the script's think time and typing rate (0: at once); a key that is absent leaves the script's."""
     manners: dict[str, Any] = {}
     if think is not None:
         manners["think"] = _loadgo.parse_think(think)
     if typing is not None:
-        manners["typing"] = asked.chars_per_second(typing)
+        manners["typing"] = asked.chars_per_second(typing) or 0.0
     return manners
 
 

@@ -36,9 +36,9 @@ struct Options {
     seed: u64,
     #[pyo3(default)]
     think: Option<String>,
-    /// Absent: the script's; None: every line at once.
+    /// Absent: the script's; 0: every line at once.
     #[pyo3(default)]
-    typing: Option<Option<f64>>,
+    typing: Option<f64>,
     limit: Option<String>,
     homes: String,
     search_path: String,
@@ -130,8 +130,8 @@ fn with_manners(mut script: Script, options: &Options) -> Result<Script, String>
     if let Some(think) = &options.think {
         script.set_think(Law::parse(think)?);
     }
-    if let Some(typing) = options.typing {
-        script.typing_chars_per_second = typing;
+    if let Some(rate) = options.typing {
+        script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
     }
     Ok(script)
 }
