@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import loadgo
@@ -20,6 +21,7 @@ WORK = """import os, subprocess
 for _ in range(3): subprocess.run(['ls', '/'], stdout=subprocess.DEVNULL)
 pages = [bytearray(4096 * 50) for _ in range(200)]
 print(sum(range(12000000)))"""
+SHELL_WORK = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; ls -R /usr/lib >/dev/null 2>&1; true"
 IS_ROOT = os.geteuid() == 0
 
 
@@ -67,16 +69,15 @@ def by_meter_and_by_perf(program: Sequence[str], path: Path) -> tuple[tuple[floa
 
 
 def test_figures_agree_with_perf_within_one_percent(tmp_path: Path) -> None:
+    # On a shared virtual machine perf's clock runs on now and then where the scheduler's account does not: the median
+    # of several runs, each of which both have looked at.
     assert shutil.which("perf"), "this test needs perf: scripts/setup dev installs it"
-    own = sorted(
-        (meter[0] - perf[0], meter[1] - perf[1])
-        for meter, perf in (by_meter_and_by_perf(["true"], tmp_path / "own") for _ in range(7))
-    )
-    perf_itself_ns, perf_itself_faults = own[3]
-    work = f"{WORK}\nprint(sum(range(200000000)))"
-    meter, perf = by_meter_and_by_perf([sys.executable, "-S", "-c", work], tmp_path / "work")
-    assert meter[0] - perf_itself_ns == pytest.approx(perf[0], rel=0.01)
-    assert meter[1] - perf_itself_faults == pytest.approx(perf[1], rel=0.01)
+    own = [by_meter_and_by_perf(["true"], tmp_path / "own") for _ in range(7)]
+    perf_itself = [median(meter[i] - perf[i] for meter, perf in own) for i in (0, 1)]
+    work = "pages = [bytearray(4096 * 50) for _ in range(200)]\nprint(sum(range(60000000)))"
+    runs = [by_meter_and_by_perf([sys.executable, "-S", "-c", work], tmp_path / "work") for _ in range(5)]
+    for i in (0, 1):
+        assert median((meter[i] - perf_itself[i]) / perf[i] for meter, perf in runs) == pytest.approx(1, rel=0.01), runs
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_wrong_usage_of_loadgo_itself_exits_with_2_and_runs_nothing(arguments: l
 
 
 def test_options_after_the_command_are_the_command_s() -> None:
-    assert ready("sh", "-c", "printf "%s " "$@"", "x", "-n", "--cold").stdout == "-n --cold "
+    assert ready("sh", "-c", 'printf "%s " "$@"', "x", "-n", "--cold").stdout == "-n --cold "
 
 
 def test_the_first_status_that_is_not_0_is_the_exit_status_of_several_runs(tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_cold_the_first_run_waits_for_its_pages() -> None:
 def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", *COMMAND]
-    line = ["--format", "json", "-o", "-", "--", sys.executable, "-c", WORK]
+    line = ["--format", "json", "-o", "-", "--", "sh", "-c", SHELL_WORK]
     asked = {"capture_output": True, "text": True, "timeout": 120, "cwd": "/", "env": os.environ | {"HOME": "/"}}
     told = subprocess.run([*nobody, "--quiet-output", *line], **asked)
     assert told.returncode == 0, told.stderr
@@ -280,7 +281,9 @@ def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
     assert run["paging_wait_ns"] is None
     assert run["io_wait_ns"] is None
     waited = run["waited"]
-    assert run["cpu_ns"] is None or run["cpu_ns"] <= (waited["user_ns"] + waited["system_ns"]) * 1.01 + 20_000_000
+    assert run["cpu_ns"] == waited["user_ns"] + waited["system_ns"] > 0
+    assert run["faults_minor"] == waited["faults_minor"] > 0
+    assert (said["sources"]["cpu"], said["sources"]["faults"], run["left_running"]) == ("wait4", "wait4", None)
     text = subprocess.run([*nobody, "--", "false"], **asked)
     assert text.returncode == 1
     assert "– not measured: " in text.stderr

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -63,14 +63,15 @@ class _Host:
     began_ns: int
     """When the first run began, since the host is up."""
     floor_bytes: int
-    groups: bool
+    sources: dict[str, Any]
 
 
 @dataclass
 class _Signals:
-    """The last signal that came."""
+    """The last signal that came, and whether there is a command to pass it on to, or soon will be."""
 
-    came: int | None = field(default=None)
+    came: int | None = None
+    in_run: bool = False
 
 
 def run_command(order: Order) -> Done:
@@ -78,13 +79,13 @@ def run_command(order: Order) -> Done:
     meter = _loadgo.CommandMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
-        sources = meter.sources()
+        sources = _with_wait4(meter.sources())
         with _passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
             runs = elsewhere.submit(_runs, meter, order, signals).result()
     finally:
         meter.close()
     floor = _own_bytes()
-    host = _Host(began_ns, floor, sources["groups"])
+    host = _Host(began_ns, floor, sources)
     made = (_run(told, stage, host, came) for told, stage, came in runs)
     return Done(tuple(made), sources, floor, signals.came)
 
@@ -98,7 +99,11 @@ def _runs(meter: _loadgo.CommandMeter, order: Order, signals: _Signals) -> list[
             break
         if begin is not None:
             os.lseek(0, begin, os.SEEK_SET)
-        told = _one(meter, order, stage, readable)
+        signals.in_run = True
+        try:
+            told = _one(meter, order, stage, readable)
+        finally:
+            signals.in_run = False
         made.append((told, stage, signals.came is not None))
     return made
 
@@ -141,7 +146,8 @@ def _passing_on(meter: _loadgo.CommandMeter) -> Iterator[_Signals]:
 
     def heard(number: int, _frame: FrameType | None) -> None:
         signals.came = number
-        pid = meter.running()
+        while not (pid := meter.running()) and signals.in_run:
+            time.sleep(0.0001)  # it is being started, and its id is not known yet
         if pid and not (number == signal.SIGINT and _in_foreground()):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
@@ -177,6 +183,24 @@ def _own_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def _with_wait4(sources: dict[str, Any]) -> dict[str, Any]:
+    """The sources, with wait4 in the place of coarser ones and of none: its clock is finer than `/proc`'s ticks."""
+    if sources["groups"]:
+        return sources
+    notes = [note for note in sources["notes"] if not note.endswith("in clock ticks")]
+    notes.append("by wait4: counted from the process's creation on, without what the command has not waited for")
+    faults = "wait4" if sources["faults"] == "/proc" else sources["faults"]
+    told = {"cpu": "wait4", "cpu_resolution_ns": 1000, "faults": faults, "notes": notes}
+    return sources | told
+
+
+def _by_wait4(usage: dict[str, int | None], waited: Waited, sources: dict[str, Any]) -> dict[str, int | None]:
+    """The usage, with what `sources` takes from wait4."""
+    cpu = {"cpu_user_ns": waited.user_ns, "cpu_system_ns": waited.system_ns}
+    faults = {"faults_minor": waited.faults_minor, "faults_major": waited.faults_major}
+    return usage | (cpu if sources["cpu"] == "wait4" else {}) | (faults if sources["faults"] == "wait4" else {})
+
+
 def _possible(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
     """The usage without waits that are as long as the host is up: the kernel tells such when its delay accounting was
     switched while the command waited.
@@ -191,12 +215,12 @@ def _run(told: dict[str, Any], stage: Stage, host: _Host, came: bool) -> Command
     return CommandRun(
         stage=stage,
         real_ns=told["real_ns"],
-        **_possible(told["usage"], host.began_ns),
+        **_by_wait4(_possible(told["usage"], host.began_ns), waited, host.sources),
         max_resident_bytes=most if most > host.floor_bytes else None,
         waited=waited,
         exit_status=told["exit_status"],
         signal=told["signal"],
-        left_running=told["left_running"] if host.groups else None,
+        left_running=told["left_running"] if host.sources["groups"] else None,
         let_go=told["let_go"],
         lost=told["lost"],
         cold=None if told["cold"] is None else _cold(told["cold"]),
