@@ -85,7 +85,8 @@ def finish(
     print(table(told))
     for note in said:
         print(f"note: {note}")
-    print(f"on {here.name}; load average before: {here.load_average[0]:.1f}; loadgo {here.loadgo}")
+    busy = f"{here.busy_before:.0%} busy with other things before"
+    print(f"on {here.name}, {busy}; loadgo {here.loadgo}")
     if sys.argv[1:]:
         print("a trial, with sizes of its own: not recorded\n")
         return

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -34,7 +35,9 @@ class Machine:
     loadgo: str
     """Its version and the commit, with `-dirty` when files had changed since."""
     load_average: tuple[float, float, float]
-    """Before the benchmark began."""
+    """Before the benchmark began; an earlier benchmark may still be in it."""
+    busy_before: float
+    """The share of all processors that others used in the second before the benchmark began."""
 
     @property
     def name(self) -> str:
@@ -52,7 +55,7 @@ class Machine:
 
 
 def machine() -> Machine:
-    """This machine, now."""
+    """This machine, now; takes a second, to see how busy it is."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return Machine(
         hostname=platform.node(),
@@ -63,6 +66,7 @@ def machine() -> Machine:
         python=platform.python_version(),
         loadgo=f"{version('loadgo')} {_commit()}".strip(),
         load_average=os.getloadavg(),
+        busy_before=_busy_share(),
     )
 
 
@@ -116,6 +120,19 @@ def _write(path: Path, value: int) -> bool:
 def _processor() -> str:
     found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return found[1] if found else platform.machine()
+
+
+def _busy_share() -> float:
+    before = _total_and_idle()
+    time.sleep(1)
+    total, idle = (after - then for after, then in zip(_total_and_idle(), before, strict=True))
+    return round(1 - idle / total, 3)
+
+
+def _total_and_idle() -> tuple[int, int]:
+    """Ticks of all processors since the start: all, and those in which they were idle or waited for a disk."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return sum(ticks), ticks[3] + ticks[4]
 
 
 def _commit() -> str:
