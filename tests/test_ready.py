@@ -19,7 +19,7 @@ from loadgo.ready import FIGURES, Ready, interval_rank, spread_of
 COMMAND = [sys.executable, "-m", "loadgo", "ready"]
 WORK = """import os, subprocess
 for _ in range(3): subprocess.run(['ls', '/'], stdout=subprocess.DEVNULL)
-pages = [bytearray(4096 * 50) for _ in range(200)]
+pages = [bytearray(4096 * 50) for _ in range(600)]
 print(sum(range(12000000)))"""
 SHELL_WORK = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; ls -R /usr/lib >/dev/null 2>&1; true"
 IS_ROOT = os.geteuid() == 0
