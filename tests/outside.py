@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import loadgo
@@ -34,6 +35,8 @@ class Bench:
     """A folder of one's own in which loadgo is run, with a place for the users' homes beside it."""
 
     folder: Path
+    started: list[int] = field(default_factory=list)
+    """The process ids of the loadgos that were started."""
 
     @property
     def homes(self) -> Path:
@@ -47,7 +50,7 @@ class Bench:
 
     def start(self, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
         """`loadgo ARGUMENTS` under way; `before` are words before the command, such as those of `setpriv`."""
-        return subprocess.Popen(
+        running = subprocess.Popen(
             [*before, *COMMAND, *arguments],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -56,6 +59,8 @@ class Bench:
             text=True,
             env=environment(TMPDIR=str(self.homes)),
         )
+        self.started.append(running.pid)
+        return running
 
     def loadgo(
         self, *arguments: str, status: int = 0, before: tuple[str, ...] = ()
@@ -118,23 +123,23 @@ def phase_has_begun(folder: Path, phase: str) -> bool:
         return False
 
 
-def processes_of(run_id: str) -> list[int]:
-    """The processes that a run's users have started, by their environment."""
-    word = f"LOADGO_RUN={run_id}".encode()
+def processes_of(bench: Bench) -> list[int]:
+    """The processes that users have started who have their homes here, by their environment."""
+    home = f"HOME={bench.homes}/".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if word in path.read_bytes().split(b"\0"):
+            if any(word.startswith(home) for word in path.read_bytes().split(b"\0")):
                 found.append(int(path.parent.name))
         except OSError:
             continue
     return found
 
 
-def groups_of(run_id: str) -> list[str]:
-    """The control groups that are named for a run."""
-    paths = Path("/sys/fs/cgroup").glob("**/loadgo*")
-    return [str(path) for path in paths if path.is_dir() and run_id in path.name]
+def groups_of(bench: Bench) -> list[str]:
+    """The control groups that loadgos started here have made: each is named for its process."""
+    mine = re.compile(rf"loadgo-.*-({'|'.join(map(str, bench.started)) or 'none'})-\d+")
+    return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if mine.fullmatch(Path(folder).name)]
 
 
 def other_runs_live() -> bool:
@@ -144,7 +149,7 @@ def other_runs_live() -> bool:
     return any(f":{inode} " in locks for inode in states)
 
 
-def left_behind(bench: Bench, run_id: str) -> list[str]:
-    """What is still there of a run that is over: processes, control groups and homes."""
+def left_behind(bench: Bench) -> list[str]:
+    """What is still there of the runs that were made here: processes, control groups and homes."""
     homes = [str(path) for path in bench.homes.iterdir()]
-    return [*(f"process {pid}" for pid in processes_of(run_id)), *groups_of(run_id), *homes]
+    return [*(f"process {pid}" for pid in processes_of(bench)), *groups_of(bench), *homes]

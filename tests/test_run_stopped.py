@@ -41,12 +41,12 @@ def bench(tmp_path: Path) -> Bench:
 
 
 @contextmanager
-def nothing_left(bench: Bench, run_id: str) -> Iterator[None]:
+def nothing_left(bench: Bench) -> Iterator[None]:
     """Looks afterwards whether the run left the machine as it had been."""
     before = DELAY_ACCOUNTING.read_text() if DELAY_ACCOUNTING.exists() else ""
     undisturbed = not other_runs_live()
     yield
-    assert left_behind(bench, run_id) == []
+    assert left_behind(bench) == []
     if undisturbed and before and not other_runs_live():
         assert DELAY_ACCOUNTING.read_text() == before
 
@@ -58,7 +58,7 @@ def named(request: pytest.FixtureRequest) -> str:
 
 def is_at(bench: Bench, run_id: str, stage: str) -> Callable[[], bool]:
     if stage == "nobody is in":
-        return lambda: bool(processes_of(run_id))
+        return lambda: bool(processes_of(bench))
     return lambda: phase_has_begun(bench.folder / run_id, stage)
 
 
@@ -69,7 +69,7 @@ def test_a_run_can_be_stopped_at_every_stage(
 ) -> None:
     script, options, shown = STAGES[stage]
     run_id = named(request)
-    with nothing_left(bench, run_id):
+    with nothing_left(bench):
         running = bench.start("run", bench.script(script), *options, "--out", run_id)
         wait_until(is_at(bench, run_id, shown), running)
         running.send_signal(number)
@@ -86,7 +86,7 @@ def test_a_run_can_be_stopped_at_every_stage(
 
 def test_a_second_interrupt_ends_it_too_and_leaves_nothing(bench: Bench, request: pytest.FixtureRequest) -> None:
     run_id = named(request)
-    with nothing_left(bench, run_id):
+    with nothing_left(bench):
         running = bench.start("run", bench.script(BUSY), "--out", run_id)
         wait_until(is_at(bench, run_id, "steady"), running)
         running.send_signal(signal.SIGINT)
@@ -100,7 +100,7 @@ def test_what_a_user_left_in_the_background_is_ended_with_the_run(bench: Bench, 
         pytest.skip("needs root: without a control group nobody knows whose a process is that left its session")
     run_id = named(request)
     script = bench.script('think = "none"\nlines = ["setsid nohup sleep 1000 >/dev/null 2>&1 &"]\n')
-    with nothing_left(bench, run_id):
+    with nothing_left(bench):
         bench.run(script, "--users", "2", out=run_id)
 
 
@@ -133,11 +133,11 @@ def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: 
     undisturbed = not other_runs_live()
     before = DELAY_ACCOUNTING.read_text()
     kill_in_the_middle(bench, run_id)
-    assert groups_of(run_id)
+    assert groups_of(bench)
     assert list(bench.homes.iterdir())
     short = bench.script('think = "none"\nlines = ["true"]\n', "next")
     bench.run(short, out="next")
     assert "undone after a run that was killed" in (bench.folder / "next" / "run.toml").read_text()
-    assert left_behind(bench, run_id) == []
+    assert left_behind(bench) == []
     if undisturbed and not other_runs_live():
         assert DELAY_ACCOUNTING.read_text() == before

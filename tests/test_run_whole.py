@@ -182,7 +182,7 @@ def test_half_a_processor_gives_the_users_half_of_a_processor(bench: Bench) -> N
     # The kernel deals the quota out in slices of 5 ms a processor for every 100 ms, and the first period is a gift.
     assert used <= 0.5 * (ended - began) * 1.1 + 60_000_000
     assert bench.tables("kept").conditions["limit"] == {"cpus": 0.5}
-    assert left_behind(bench, "kept") == []
+    assert left_behind(bench) == []
 
 
 @NEEDS_ROOT
@@ -197,7 +197,7 @@ def test_too_little_memory_makes_the_users_page_to_the_device_of_the_run(bench: 
     assert kept.interactions["faults_major"][0] > 100
     assert kept.conditions["limit"]["memory_bytes"] == 32 << 20
     assert Path("/proc/swaps").read_text() == before
-    assert left_behind(bench, "kept") == []
+    assert left_behind(bench) == []
 
 
 @pytest.mark.parametrize(
