@@ -1,4 +1,3 @@
-# %% [markdown]
 """A first run from Python, cell by cell: load this host, look at the tables, draw a chart.
 
 It runs as a script (`python examples/first_run.py`) and, cell by cell, in any editor that knows `# %%`.
