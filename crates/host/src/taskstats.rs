@@ -95,6 +95,9 @@ impl Record {
     pub fn parse(bytes: &[u8]) -> Option<Record> {
         let layout = Layout::of(u16_at(bytes, 0)?)?;
         let value = |at: usize| u64_at(bytes, at).unwrap_or(0);
+        // A wait that was under way when delay accounting was switched on has no beginning: the kernel counts it from boot.
+        let elapsed_ns = value(layout.basic + 144).saturating_mul(1000);
+        let wait = |at: usize| Some(value(at)).filter(|&ns| ns <= elapsed_ns).unwrap_or(0);
         let sums = Sums {
             cpu_ns: u64_at(bytes, layout.basic + 72)?,
             user_us: value(layout.basic + 152),
@@ -102,10 +105,10 @@ impl Record {
             minor: u64_at(bytes, layout.basic + 168)?,
             major: u64_at(bytes, layout.basic + 176)?,
             ready_wait_ns: value(24),
-            block_ns: value(layout.block),
-            swap_in_ns: value(layout.swap_in),
-            reclaim_ns: value(layout.basic + 320) + layout.compact.map_or(0, value),
-            thrashing_ns: layout.thrashing.map_or(0, value),
+            block_ns: wait(layout.block),
+            swap_in_ns: wait(layout.swap_in),
+            reclaim_ns: wait(layout.basic + 320) + layout.compact.map_or(0, wait),
+            thrashing_ns: layout.thrashing.map_or(0, wait),
         };
         Some(Record {
             pid: u32_at(bytes, layout.basic + 128)?,
@@ -182,5 +185,21 @@ impl Sub for Sums {
             reclaim_ns: self.reclaim_ns.saturating_sub(earlier.reclaim_ns),
             thrashing_ns: self.thrashing_ns.saturating_sub(earlier.thrashing_ns),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_longer_than_the_task_has_lived_is_no_wait() {
+        let mut bytes = [0u8; 376];
+        bytes[..2].copy_from_slice(&9u16.to_ne_bytes());
+        bytes[144..152].copy_from_slice(&5_000u64.to_ne_bytes());
+        bytes[40..48].copy_from_slice(&6_600_000_000_000u64.to_ne_bytes());
+        bytes[56..64].copy_from_slice(&4_000_000u64.to_ne_bytes());
+        let sums = Record::parse(&bytes).expect("a record of version 9").sums;
+        assert_eq!((sums.block_ns, sums.swap_in_ns), (0, 4_000_000));
     }
 }

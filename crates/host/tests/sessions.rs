@@ -70,7 +70,7 @@ fn run_with(text: &str, load: Load) -> (Kept, Summary) {
     let script = Arc::new(script(text));
     let homes = tempfile::tempdir().expect("a place for homes");
     let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
-    let mut leftovers = Leftovers::begin_in(homes.path().join("state").as_path(), &id).expect("a list of leftovers");
+    let mut leftovers = Leftovers::begin(&id).expect("a list of leftovers");
     let groups = loadgo_host::cgroup::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
     let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
     let meter = sources::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
