@@ -75,7 +75,7 @@ def test_losses_of_one_kind_are_counted_together_and_told_in_the_report() -> Non
     summary = summarize(dataclasses.replace(closed_loop(10, 20), lost=frame(rows, "lost")))
     assert summary.losses == (Loss("usage", "the meter overran", 7), Loss("record", "the disk is full", 1))
     text = text_report(summary, width=100)
-    assert "7 usage lost: the meter overran" in text
+    assert "7 records of usage lost: the meter overran" in text
     assert "1 record lost: the disk is full" in text
 
 

@@ -64,7 +64,8 @@ def warnings(summary: Summary) -> list[str]:
     elif summary.run.outcome not in ("", "done"):
         found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
     if records := _lost_records(summary):
-        found.append(f"{number(records)} records are lost (see Lost): the figures are of those that were kept.")
+        are = "is" if records == 1 else "are"
+        found.append(f"{_counted(records, 'record')} {are} lost (see Lost): the figures are of those that were kept.")
     if summary.audit is not None and summary.audit.verdict == "broken":
         found.append(
             "The records contradict themselves: Little's law does not hold (see the audit). "
@@ -96,8 +97,14 @@ def _lost_records(summary: Summary) -> int:
 
 def _losses(summary: Summary) -> list[str]:
     """What the records do not hold: always at least one line."""
-    found = [f"{number(loss.count)} {loss.what} lost: {loss.reason}" for loss in summary.losses]
+    found = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
     return found or ["Nothing."]
+
+
+def _counted(count: int, what: str) -> str:
+    """`1 session`, `3 sessions`, `3 records of usage`."""
+    one, more = ("record of usage", "records of usage") if what == "usage" else (what, f"{what}s")
+    return f"{number(count)} {one if count == 1 else more}"
 
 
 def _usage(summary: Summary) -> str:

@@ -37,6 +37,7 @@ pub struct Summary {
 
 /// Runs `script` on `system` under `load` until every user is gone.
 pub fn drive<S: System, R: Recorder>(script: &Script, load: &Load, system: &mut S, recorder: &mut R) -> Summary {
+    assert!(script.typing_chars_per_second.is_none_or(|rate| rate > 0.0), "nobody types at no speed");
     let mut driver = Driver::new(script, load, system, recorder);
     driver.open();
     driver.run();

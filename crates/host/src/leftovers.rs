@@ -153,16 +153,17 @@ fn clear_if_stale(directory: &Path, path: &Path) -> Vec<String> {
         return Vec::new();
     }
     let (run, things) = read_state(path);
-    let mut said = vec![format!("undone after a run that was killed ({run}): {} things", things.len())];
-    said.extend(undo_all(directory, path, &things));
-    said
+    let complaints = undo_all(directory, path, &things);
+    let done = things.len() - complaints.len();
+    let said = (done > 0).then(|| format!("undone after a run that was killed ({run}): {done} things"));
+    said.into_iter().chain(complaints).collect()
 }
 
-/// Undoes `things` and removes the state file when nothing of them is left.
+/// Undoes `things`; what could not be undone is all that the state file then holds, and without it the file goes.
 fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
-    let mut complaints = Vec::new();
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
+    let (mut left, mut complaints) = (Vec::new(), Vec::new());
     for thing in things.iter().rev() {
         if let Thing::Setting { path, .. } = thing
             && old_value_in_living_runs(directory, state, path).is_some()
@@ -170,13 +171,40 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
             continue;
         }
         if let Err(error) = undo(thing) {
-            complaints.push(format!("cannot undo {thing:?}: {error}"));
+            complaints.push(format!(
+                "could not be undone: {} ({error}); remove it by hand, or the next run tries again",
+                in_words(thing)
+            ));
+            left.push(thing.clone());
         }
     }
-    if complaints.is_empty() {
-        let _ = fs::remove_file(state);
-    }
+    left.reverse();
+    keep_only(state, &left);
     complaints
+}
+
+/// Leaves `things` alone in the state file; where that cannot be written they all stay, and are tried again.
+fn keep_only(state: &Path, things: &[Thing]) {
+    if things.is_empty() {
+        let _ = fs::remove_file(state);
+        return;
+    }
+    let first = fs::read_to_string(state).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+    let lines: Vec<String> = things.iter().filter_map(|thing| line_of(thing).ok()).collect();
+    // In place, for the lock is on this file and not on its name.
+    let _ = fs::write(state, format!("{first}\n{}", lines.concat()));
+}
+
+fn in_words(thing: &Thing) -> String {
+    match thing {
+        Thing::Cgroup(path) => format!("the control group {}", path.display()),
+        Thing::Home(path) => format!("the homes in {}", path.display()),
+        Thing::File(path) => format!("the file {}", path.display()),
+        Thing::Swap(path) => format!("swapping to {}", path.display()),
+        Thing::Zram(number) => format!("the device /dev/zram{number}"),
+        Thing::Setting { path, old } => format!("the setting {} (it was {old})", path.display()),
+        Thing::Membership(path) => format!("our leave from the control group {}", path.display()),
+    }
 }
 
 /// The value that `setting` had before the first of the other runs that live changed it.

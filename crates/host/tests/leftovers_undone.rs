@@ -195,3 +195,23 @@ fn after_kill_9_the_next_run_leaves_nothing_behind() {
     assert!(!group.exists());
     assert_eq!(fs::read_to_string(place.0.join("setting")).unwrap(), "0");
 }
+
+#[test]
+fn what_cannot_be_undone_is_all_that_is_tried_again() {
+    let place = Place::new();
+    let mut leftovers = place.begin();
+    let (gone, stays) = (place.0.join("loadgo-gone"), place.0.join("loadgo-stays"));
+    std::fs::create_dir(&gone).unwrap();
+    std::fs::write(&stays, "a file where a directory of homes was").unwrap();
+    leftovers.note(Thing::Home(stays.clone())).unwrap();
+    leftovers.note(Thing::Home(gone.clone())).unwrap();
+    let said = leftovers.finish();
+    drop(leftovers);
+    assert!(!gone.exists() && said.len() == 1 && said[0].contains("loadgo-stays"), "{said:?}");
+    std::fs::create_dir(&gone).unwrap();
+    assert_eq!(clear_stale_in(&place.state()).len(), 1, "what was undone is not undone again");
+    assert!(gone.exists());
+    std::fs::remove_file(&stays).unwrap();
+    assert!(clear_stale_in(&place.state()).iter().all(|line| !line.contains("could not")));
+    assert!(std::fs::read_dir(place.state()).unwrap().flatten().all(|entry| entry.path().extension().is_none_or(|e| e != "run")));
+}
