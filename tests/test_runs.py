@@ -91,3 +91,14 @@ def test_a_growing_stream_gives_its_news_once(kept: Path) -> None:
         news.append(growing.news())
     assert b"".join(news) == whole
     assert growing.news() == b""
+
+
+def test_the_last_run_is_the_one_begun_last_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, started in (("demo", "2026-01-01T10:00:00Z"), ("2026-01-02-x", "2026-01-02T10:00:00Z")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "run.toml").write_text(f"format = 1\nid = {name!r}\nstarted = {started}\n")
+    monkeypatch.setenv("LOADGO_RUNS", str(tmp_path))
+    assert find_run("last").name == "2026-01-02-x"

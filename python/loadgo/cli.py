@@ -88,7 +88,8 @@ def run(
         int | None, typer.Option(help="How often each user types the script; the script says it by default.")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option("--for", help="Type until this time is over, such as 90s or 10min.")
+        str | None,
+        typer.Option("--for", help="Type for so long from when the load is whole (see --warm-up): 90s, 10min."),
     ] = None,
     think: Annotated[
         str | None,
@@ -285,7 +286,9 @@ def doctor() -> None:
             rows.append(
                 (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
             )
-        _table(["ability", "to be had", "how, why not, and the remedy"], rows, numbers=set())
+        from loadgo.listing import listing
+
+        _print(listing(["ability", "to be had", "how, why not, and the remedy"], rows, numbers=set()))
 
 
 @app.command()
@@ -360,9 +363,10 @@ def _deliver(content: str | bytes, format: str, folder: Path, output: Path | Non
 
 
 def _table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    from loadgo.listing import listing
+    """Prints a list of what is copied: as wide as it needs."""
+    from loadgo.listing import wide_listing
 
-    _print(listing(heads, rows, numbers))
+    _print(wide_listing(heads, rows, numbers))
 
 
 def _print(content: str | bytes) -> None:

@@ -10,9 +10,11 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from loadgo.classes import Classes
-from loadgo.usage import Usage
+if TYPE_CHECKING:
+    from loadgo.classes import Classes
+    from loadgo.usage import Usage
 
 _HOUR_NS = 3.6e12
 

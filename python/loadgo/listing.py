@@ -10,15 +10,29 @@ from rich.table import Table
 
 
 def listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> str:
-    """The table of `rows` under `heads`; the columns in `numbers` (from 0) stand to the right."""
+    """The table of `rows` under `heads`, fitted to the terminal; columns in `numbers` (from 0) to the right."""
+    table = _table(heads, rows, numbers)
+    console = Console(markup=False, highlight=False, emoji=False)
+    return _printed(table, console) if console.is_terminal else wide_listing(heads, rows, numbers)
+
+
+def wide_listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> str:
+    """The same as wide as it needs, so that no name and no number is cut in two: what is listed is copied."""
+    table = _table(heads, rows, numbers)
+    width = max(80, Console().measure(table).maximum, *(sum(map(len, row)) + 4 * len(row) for row in rows or [[""]]))
+    return _printed(table, Console(markup=False, highlight=False, emoji=False, width=width))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if place in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, emoji=False, width=max(80, console.measure(table).maximum))
+    return table
+
+
+def _printed(table: Table, console: Console) -> str:
     with console.capture() as captured:
         console.print(table)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines() if line.strip())

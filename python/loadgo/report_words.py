@@ -11,6 +11,9 @@ from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, nu
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
 
+# From this share of the processors' time on, what is not this run's is told at the top.
+OTHERS_AT_MOST = 0.25
+
 
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
@@ -63,6 +66,8 @@ def warnings(summary: Summary) -> list[str]:
         found.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
     elif summary.run.outcome not in ("", "done"):
         found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    if others := _others(summary):
+        found.append(others)
     if records := _lost_records(summary):
         are = "is" if records == 1 else "are"
         found.append(f"{_counted(records, 'record')} {are} lost (see Lost): the figures are of those that were kept.")
@@ -72,6 +77,21 @@ def warnings(summary: Summary) -> list[str]:
             "Trust no figure before that is explained."
         )
     return found
+
+
+def _others(summary: Summary) -> str:
+    """A warning where the processors were mostly busy with something else than this run."""
+    told = summary.total_time
+    unattributed_ns = None if told is None else told.account.unattributed_ns
+    if told is None or unattributed_ns is None or unattributed_ns < (told.account.users_ns or 0):
+        return ""
+    taken = told.share_of(unattributed_ns)
+    if taken is None or taken <= OTHERS_AT_MOST:
+        return ""
+    return (
+        f"The host was busy with other things: {share(taken)} of its processors' time was neither the users' nor "
+        "loadgo's. These are the response times of a busy host: run it again when it is quiet, or say so beside them."
+    )
 
 
 def fine_print(summary: Summary) -> list[tuple[str, str]]:
@@ -297,8 +317,15 @@ def _throughput(summary: Summary) -> str:
     if summary.stretch.span_ns <= 0:
         return ""
     rate = summary.stretch.counted / (summary.stretch.span_ns / 1e9)
-    busy = "" if summary.total_time is None else f"; the processors were {share(summary.total_time.busy_share)} busy"
-    return f"{number(rate)} interactions a second{busy}."
+    return f"{number(rate)} interactions a second{_busy(summary)}."
+
+
+def _busy(summary: Summary) -> str:
+    """How busy the processors were."""
+    told = summary.total_time
+    if told is None:
+        return ""
+    return f"; the processors were {share(told.busy_share)} busy"
 
 
 def _driver_faults(told: Driver) -> list[str]:

@@ -124,8 +124,17 @@ def _interactions(folder: Path) -> int:
 
 
 def _folders(kept: Path) -> list[Path]:
-    """The folders of runs in `kept`, by age."""
-    return sorted(path.parent for path in kept.glob("*/run.toml"))
+    """The folders of runs in `kept`, by when they were begun, whatever they are called."""
+    return sorted((path.parent for path in kept.glob("*/run.toml")), key=_begun)
+
+
+def _begun(folder: Path) -> tuple[float, str]:
+    """When the run in `folder` was begun; what cannot be read comes first, and is never the last run."""
+    try:
+        started = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("started")
+    except (OSError, ValueError):
+        started = None
+    return (started.timestamp() if isinstance(started, datetime) else 0.0, folder.name)
 
 
 def _last(kept: Path) -> Path:
