@@ -158,7 +158,7 @@ def run(
             _print(f"{made.folder}\n")
         else:
             _deliver(loadgo.report(made, format=format, tariff=tariff, color=_in_colour()), format, made.folder, None)
-            _note(f"the run is in {made.folder}")
+            _note("\n".join((*made.notes, f"the run is in {made.folder}")))
         _conclude(made)
 
 

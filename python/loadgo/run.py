@@ -39,6 +39,8 @@ class Run:
     summary: Summary
     findings: tuple[Finding, ...]
     """What each `fail_if` condition came to."""
+    notes: tuple[str, ...] = ()
+    """What was cleared away or could not be, and what this host did not give."""
 
     @property
     def bad(self) -> bool:
@@ -273,7 +275,8 @@ def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
 
     summary = summarize(tables(job.folder), tariff=tariff)
     findings = tuple(_found(condition, summary) for condition in job.conditions)
-    return Run(folder=job.folder, outcome=str(told["outcome"]), summary=summary, findings=findings)
+    notes = tuple(str(note) for note in told["notes"])
+    return Run(folder=job.folder, outcome=str(told["outcome"]), summary=summary, findings=findings, notes=notes)
 
 
 def _found(condition: Condition, summary: Summary) -> Finding:

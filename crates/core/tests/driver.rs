@@ -157,9 +157,20 @@ fn a_session_that_ends_is_recorded_and_the_others_go_on() {
 #[test]
 fn a_line_that_ends_the_session_as_the_last_of_the_script_is_no_death() {
     let script = script("think = \"none\"", r#"["ls", "exit"]"#);
-    let plan = |_, command: &str| if command == "exit" { Answer::Ends(Span(5)) } else { Answer::After(Span(5), 0) };
+    let plan = |_, command: &str| if command == "exit" { Answer::Exits(Span(5), 0) } else { Answer::After(Span(5), 0) };
     let (kept, summary) = run(&script, &Load::closed(2, 1), &mut VirtualHost::new(plan));
     assert_eq!((summary.done, summary.died, kept.lost.len()), (2, 0, 0));
+}
+
+#[test]
+fn a_session_that_is_killed_by_its_last_line_has_died_and_a_bad_status_is_a_failure() {
+    let script = script("think = \"none\"\nstatus = 0", r#"["ls", "exit"]"#);
+    let killed = |_, command: &str| if command == "exit" { Answer::Ends(Span(5)) } else { Answer::After(Span(5), 0) };
+    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut VirtualHost::new(killed));
+    assert_eq!((summary.died, kept.rows[1].outcome), (1, Outcome::Died));
+    let failed = |_, command: &str| if command == "exit" { Answer::Exits(Span(5), 200) } else { Answer::After(Span(5), 0) };
+    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut VirtualHost::new(failed));
+    assert_eq!((summary.done, kept.rows[1].outcome), (1, Outcome::Failed));
 }
 
 #[test]

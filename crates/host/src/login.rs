@@ -115,7 +115,10 @@ pub fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
         return Vec::new();
     }
     let directory = format!("loadgo-{run_id}-{user}");
-    let mut lines = vec![format!("mkdir -p \"${{TMPDIR:-/tmp}}/{directory}\" && cd \"${{TMPDIR:-/tmp}}/{directory}\"\n")];
+    let place = format!("\"${{TMPDIR:-/tmp}}/{directory}\"");
+    // The session takes its directory away itself, also when it is hung up: nobody else may reach it.
+    let farewell = format!("trap 'cd /; rm -rf {place}' EXIT; trap 'exit 129' HUP");
+    let mut lines = vec![format!("mkdir -p {place} && cd {place} && {{ {farewell}; }}\n")];
     for (name, content) in &script.files {
         if let Some(parent) = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty()) {
             lines.push(format!("mkdir -p '{}'\n", parent.display()));

@@ -94,7 +94,18 @@ fn become_scheduled(policy: libc::c_int, priority: libc::c_int) -> io::Result<()
     checked(unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &parameter) }).map(drop)
 }
 
+/// Whether a thread may be bound to `processor`.
+///
+/// # Errors
+/// The kernel's reason.
+pub fn may_bind(processor: usize) -> io::Result<()> {
+    std::thread::scope(|scope| scope.spawn(|| bind(processor)).join().expect("it only makes a system call"))
+}
+
 fn bind(processor: usize) -> io::Result<()> {
+    if processor >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
     // SAFETY: a cpu_set_t is a plain bit set; CPU_SET checks its bounds.
     unsafe {
         let mut set = std::mem::zeroed::<libc::cpu_set_t>();

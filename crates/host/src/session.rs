@@ -67,6 +67,8 @@ pub struct Session {
     tail: Tail,
     first_output: Option<Instant>,
     bytes_out: u64,
+    /// Prompts that nobody waited for: which line the next one answers is not known any more.
+    surplus: u32,
 }
 
 impl Session {
@@ -82,6 +84,7 @@ impl Session {
             tail: Tail::default(),
             first_output: None,
             bytes_out: 0,
+            surplus: 0,
         }
     }
 
@@ -127,9 +130,18 @@ impl Session {
             self.tail.push(piece);
         }
         if self.stage == Stage::Idle {
+            self.count_surplus(piece);
             return None;
         }
         self.is_ready(piece, patterns)
+    }
+
+    fn count_surplus(&mut self, piece: &[u8]) {
+        let mut at = 0;
+        while let (Watch::Mark, Some(found)) = (self.watch, self.search.feed(&piece[at..])) {
+            at += found.end;
+            self.surplus += 1;
+        }
     }
 
     fn is_ready(&mut self, piece: &[u8], patterns: &Patterns) -> Option<Option<u8>> {
@@ -176,6 +188,7 @@ impl Session {
 
     /// How the system answered, when it is ready; the session is idle after that.
     pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
+        let confirmed = confirmed && self.surplus == 0;
         let none_but_prompt = self.bytes_out == 0;
         let first_output = if none_but_prompt { None } else { self.first_output };
         let response = Response { first_output, bytes_out: self.bytes_out, exit_status, confirmed, ..Response::default() };
@@ -239,9 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_while_the_user_thinks_makes_nobody_ready() {
+    fn what_is_printed_while_the_user_thinks_makes_nobody_ready_and_leaves_a_doubt() {
         let mut session = session();
         assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &Patterns::default()), None);
+        session.send(b"ls\n", Watch::Mark, Stage::Line);
+        assert_eq!(session.feed(mark(0).as_bytes(), Instant(2), &Patterns::default()), Some(Some(0)));
+        assert!(!session.answer(Some(0), true).confirmed, "a prompt too many: which line does this one answer?");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use loadgo_host::host::Setting;
 use loadgo_host::limit::Limit;
 use loadgo_host::login::{Login, find_program};
 use loadgo_host::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
-use loadgo_host::scheduling::{Class, Wanted};
+use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -55,6 +55,13 @@ impl Request {
         self.login()?;
         if let Some(missing) = self.script.needs.iter().find(|program| find_program(program, &self.search_path).is_none()) {
             return Err(Refusal::Host(format!("the script needs {missing}, which is not on the PATH ({})", self.search_path)));
+        }
+        if let Some(processor) = self.scheduling.processor
+            && let Err(reason) = may_bind(processor)
+        {
+            return Err(Refusal::Host(format!(
+                "the driver cannot be bound to processor {processor}: {reason}; lscpu names those there are"
+            )));
         }
         raise_descriptor_limit();
         let plan = Plan {

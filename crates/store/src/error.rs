@@ -6,7 +6,7 @@ use std::{fmt, io};
 /// A run folder could not be made, written or read.
 #[derive(Debug)]
 pub enum Error {
-    /// There is a run in this folder already.
+    /// There is something in this folder already.
     Exists(PathBuf),
     /// The folder holds no run, or one of another format.
     NotARun(PathBuf, String),
@@ -34,7 +34,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Exists(dir) => {
-                write!(f, "{} holds a run already: name another folder, or remove this one", dir.display())
+                write!(f, "{} is not empty, or holds a run already: name another folder", dir.display())
             }
             Error::NotARun(dir, reason) => write!(f, "{} is not a run's folder: {reason}", dir.display()),
             Error::Running(dir) => write!(f, "the run in {} has not ended: wait for it, or stop it", dir.display()),

@@ -17,7 +17,7 @@ pub struct Folder {
 impl Folder {
     /// Makes the folder `dir`, parents too, and lays `run_toml` into it as `run.toml`.
     ///
-    /// Errors: [`Error::Exists`] when a run is there already; the system's refusal of writing there.
+    /// Errors: [`Error::Exists`] when something is in it already, a run above all; the system's refusal of writing there.
     pub fn create(dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
         let dir = dir.into();
         fs::create_dir_all(&dir).map_err(Error::refused("create the folder", &dir))?;
@@ -26,7 +26,7 @@ impl Folder {
             return Err(Error::Running(dir));
         }
         let folder = Folder { dir, _lock: Some(Arc::new(lock)) };
-        if folder.run_toml().exists() || Table::ALL.iter().any(|table| folder.stream(*table).exists()) {
+        if fs::read_dir(&folder.dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Error::Exists(folder.dir));
         }
         folder.write_run_toml(run_toml)?;

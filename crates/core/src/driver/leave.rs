@@ -24,11 +24,13 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
 
     pub(super) fn ended(&mut self, user: usize, at: Instant, reason: String, response: Response) {
         let state = self.users[user].state;
-        let last = state == State::Waiting && !self.has_more(user);
+        // A script may end with the line that ends the session: then the session's status is the line's.
+        let by_itself = state == State::Waiting && response.exit_status.is_some() && !self.has_more(user);
         if state == State::Waiting {
-            self.record(user, last.then_some(at), &response, if last { Outcome::Ok } else { Outcome::Died });
+            let outcome = if by_itself { self.outcome(user, &response) } else { Outcome::Died };
+            self.record(user, by_itself.then_some(at), &response, outcome);
         }
-        if state == State::LeavingOff || last {
+        if state == State::LeavingOff || by_itself {
             self.summary.done += 1;
             return self.leave(user, at, "done");
         }

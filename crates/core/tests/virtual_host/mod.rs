@@ -14,8 +14,10 @@ pub enum Answer {
     After(Span, u8),
     /// It never answers; an interrupt brings the prompt back when `true`.
     Never(bool),
-    /// The session ends after this time.
+    /// The session is killed after this time.
     Ends(Span),
+    /// The session ends by itself after this time, with this status.
+    Exits(Span, u8),
 }
 
 type Plan = Box<dyn FnMut(UserId, &str) -> Answer>;
@@ -105,6 +107,11 @@ impl System for VirtualHost {
                 self.at(at, Event::Ready { user, at, response });
             }
             Answer::Never(answers) => self.answers_interrupt = answers,
+            Answer::Exits(span, status) => {
+                let at = sent + span;
+                let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
+                self.at(at, Event::Ended { user, at, reason: format!("ended with status {status}"), response });
+            }
             Answer::Ends(span) => {
                 let at = sent + span;
                 self.at(at, Event::Ended { user, at, reason: "ended by signal 9".into(), response: Response::default() });

@@ -14,11 +14,25 @@ const LOOK_FOR_EACH: Span = Span(50_000);
 /// How long a first process whose terminal is closed may take to end before it counts as having closed it itself.
 const DYING: Span = Span::from_millis(20);
 
+/// How a session has ended.
+pub(super) struct End {
+    words: String,
+    /// The first process's own exit status, where it ended by itself.
+    status: Option<u8>,
+}
+
+impl End {
+    /// An end that no status tells of.
+    pub(super) fn because(words: &str) -> End {
+        End { words: words.to_string(), status: None }
+    }
+}
+
 impl Host {
     /// Nobody holds the other side of the terminal any more: the session's first process is about to end, or goes on without.
     pub(super) fn closed(&mut self, user: UserId) {
-        if let Some(how) = self.reap(user) {
-            return self.end(user, &how);
+        if let Some(end) = self.reap(user) {
+            return self.end(user, end);
         }
         let until = self.now() + DYING;
         if let Some(seat) = self.seat(user) {
@@ -28,9 +42,9 @@ impl Host {
     }
 
     /// The session is over: says so, kills what is left of it, and lets its terminal go.
-    pub(super) fn end(&mut self, user: UserId, reason: &str) {
+    pub(super) fn end(&mut self, user: UserId, end: End) {
         let at = self.now();
-        let status = self.reap(user).unwrap_or_else(|| reason.to_string());
+        let End { words: how, status } = self.reap(user).unwrap_or(end);
         let usage = self.usage(user);
         let Some(seat) = self.seat(user) else { return };
         let stage = seat.session.stage;
@@ -38,17 +52,17 @@ impl Host {
             return;
         }
         let words = seat.session.last_words();
-        let response = Response { usage, ..seat.session.answer(None, true) };
+        let response = Response { usage, ..seat.session.answer(status, true) };
         self.let_go(user);
         self.pending.push(match stage {
-            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: status },
-            Stage::LogIn | Stage::Preparing(_) => Event::Refused { user, at, reason: format!("{status}; it printed {words:?}") },
-            _ => Event::Ended { user, at, reason: status, response },
+            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: how },
+            Stage::LogIn | Stage::Preparing(_) => Event::Refused { user, at, reason: format!("{how}; it printed {words:?}") },
+            _ => Event::Ended { user, at, reason: how, response },
         });
     }
 
-    /// The leader's end in words, if it has ended.
-    pub(super) fn reap(&mut self, user: UserId) -> Option<String> {
+    /// The leader's end, if it has ended.
+    pub(super) fn reap(&mut self, user: UserId) -> Option<End> {
         let seat = self.seat(user).filter(|seat| seat.alive)?;
         let mut status = 0;
         // SAFETY: the process is a child of ours that was not waited for; `status` is valid.
@@ -58,11 +72,12 @@ impl Host {
         seat.alive = false;
         let pid = seat.pid;
         self.by_pid.remove(&pid);
-        Some(if libc::WIFSIGNALED(status) {
-            format!("the session's first process was ended by signal {}", libc::WTERMSIG(status))
-        } else {
-            format!("the session's first process ended with status {}", libc::WEXITSTATUS(status))
-        })
+        if libc::WIFSIGNALED(status) {
+            let words = format!("the session's first process was ended by signal {}", libc::WTERMSIG(status));
+            return Some(End { words, status: None });
+        }
+        let status = libc::WEXITSTATUS(status) as u8;
+        Some(End { words: format!("the session's first process ended with status {status}"), status: Some(status) })
     }
 
     /// Hangs up the terminal and kills what the user has left running.
@@ -96,11 +111,11 @@ impl Host {
         }
         let users: Vec<UserId> = self.by_pid.values().copied().collect();
         for user in users {
-            let Some(how) = self.reap(user) else { continue };
+            let Some(end) = self.reap(user) else { continue };
             if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
                 self.drain(user);
                 self.settle();
-                self.end(user, &how);
+                self.end(user, end);
             }
         }
     }

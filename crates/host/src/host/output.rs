@@ -1,6 +1,7 @@
 //! Between a session and its terminal: what is typed goes out, what is printed comes in, and who is ready is told.
 
 use super::Host;
+use super::end::End;
 use crate::kernel::{monotonic_ns, read, write};
 use crate::login;
 use crate::session::Stage;
@@ -95,7 +96,7 @@ impl Host {
         let preparations = self.preparations as u16;
         let Some(seat) = self.seat(user) else { return };
         if seat.master.is_none() && seat.session.stage != Stage::Over {
-            return self.end(user, "the session closed its terminal");
+            return self.end(user, End::because("the session closed its terminal"));
         }
         if seat.session.ends_with_silence() {
             self.ready.push((user, now, None, false));
@@ -108,7 +109,7 @@ impl Host {
             }
             Stage::Preparing(_) => {
                 let last_words = seat.session.last_words();
-                self.end(user, &format!("it gave no prompt within a minute; it last printed {last_words:?}"));
+                self.end(user, End::because(&format!("it gave no prompt within a minute; it last printed {last_words:?}")));
             }
             _ => self.watch_silence(user),
         }
