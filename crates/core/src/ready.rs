@@ -120,7 +120,15 @@ impl MarkSearch {
 
 /// The patterns of a script, compiled once and shared by all sessions: each stands for itself at the end of the output.
 #[derive(Clone, Debug, Default)]
-pub struct Patterns(Vec<(String, Regex)>);
+pub struct Patterns(Vec<Pattern>);
+
+#[derive(Clone, Debug)]
+struct Pattern {
+    text: String,
+    regex: Regex,
+    /// What it matches, where that is one string alone: then no search is needed.
+    literal: Option<Box<[u8]>>,
+}
 
 impl Patterns {
     /// Compiles every pattern among `untils`.
@@ -134,7 +142,7 @@ impl Patterns {
                 && patterns.index(text).is_none()
             {
                 let regex = Regex::new(&format!("(?:{text})\\z")).expect("the parser accepts only patterns that compile");
-                patterns.0.push((text.clone(), regex));
+                patterns.0.push(Pattern { text: text.clone(), regex, literal: literal(text) });
             }
         }
         patterns
@@ -142,12 +150,24 @@ impl Patterns {
 
     /// The number of a pattern that was compiled.
     pub fn index(&self, text: &str) -> Option<usize> {
-        self.0.iter().position(|(known, _)| known == text)
+        self.0.iter().position(|known| known.text == text)
     }
 
     /// The length of what matches pattern number `index` at the end of `tail`.
     pub fn ending(&self, index: usize, tail: &[u8]) -> Option<usize> {
-        self.0[index].1.find(tail).map(|found| found.len())
+        let pattern = &self.0[index];
+        match &pattern.literal {
+            Some(literal) => tail.ends_with(literal).then_some(literal.len()),
+            None => pattern.regex.find(tail).map(|found| found.len()),
+        }
+    }
+}
+
+/// The one string that `pattern` matches, if it is so simple.
+fn literal(pattern: &str) -> Option<Box<[u8]>> {
+    match regex_syntax::parse(pattern).ok()?.into_kind() {
+        regex_syntax::hir::HirKind::Literal(literal) => Some(literal.0),
+        _ => None,
     }
 }
 
@@ -277,6 +297,8 @@ mod tests {
         let patterns = Patterns::of([&until]);
         assert_eq!(patterns.ending(0, b"12\r\n? "), Some(2));
         assert_eq!(patterns.ending(0, b"? 12\r\n"), None);
+        let one_of = Until::Pattern(r"[>?] ".into());
+        assert_eq!(Patterns::of([&one_of]).ending(0, b"12\r\n> "), Some(2));
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         this.planned = this.first_key_due + typing_time(script, this.text.len());
         this.state = State::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
-            let now = self.system.now();
+            let now = this.prompt;
             return self.act(user, now);
         }
         self.deadlines.set(this.id, this.first_key_due);
@@ -91,7 +91,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
             // A prompt that nobody waits for: what a program printed behind our back.
             _ => return,
         }
-        self.deadlines.clear(self.users[user].id);
+        // The deadline of the wait is over; thinking, sending and logging out each set another in its place.
         self.users[user].prompt = at;
         self.think(user, 1.0);
     }
