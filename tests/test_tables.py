@@ -82,3 +82,17 @@ def test_a_damaged_table_is_named(tmp_path: Path) -> None:
 
 def test_tables_of_loadgo_are_these() -> None:
     assert loadgo.tables(ENDED).interactions.equals(tables(ENDED).interactions)
+
+
+def test_a_folder_of_any_name_is_read(tmp_path: Path) -> None:
+    for name in ("g[1]", "~x", "file:g", "a*"):
+        folder = shutil.copytree(ENDED, tmp_path / name)
+        assert not tables(folder).interactions.is_empty()
+
+
+def test_a_run_that_ended_well_and_lost_its_table_is_damaged_and_not_empty(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.toml").write_text('format = 1\nfinished = true\noutcome = "done"\n')
+    with pytest.raises(BadRun, match="lost its table interactions"):
+        tables(folder)

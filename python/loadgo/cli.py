@@ -392,7 +392,7 @@ def _console() -> Console:
 
 
 def _in_colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _abandon_output() -> None:

@@ -135,7 +135,7 @@ def run(
             "limit": limit,
             "search_path": _search_path(),
             "homes": tempfile.gettempdir(),
-            "usage_every": usage_every,
+            "usage_every": _every(usage_every),
             **asdict(driver),
             **load,
         },
@@ -161,6 +161,12 @@ def _passes(passes: int | None, duration: float | str | None, script_passes: int
     if passes is not None and passes < 1:
         raise ValueError(f"{passes} passes cannot be done: at least 1")
     return passes if passes is not None or duration is not None else script_passes
+
+
+def _every(usage_every: int | None) -> int | None:
+    if usage_every is not None and not 1 <= usage_every < 2**31:
+        raise ValueError(f"usage cannot be read for every {usage_every}-th interaction: 1 reads each")
+    return usage_every
 
 
 def _seed(seed: int) -> int:

@@ -119,7 +119,7 @@ def _interactions(folder: Path) -> int:
     """How many interactions the run in `folder` holds, without reading them all where Parquet tells."""
     parquet, stream = folder / "interactions.parquet", folder / "interactions.arrows"
     if parquet.exists():
-        return int(pl.scan_parquet(parquet).select(pl.len()).collect().item())
+        return int(pl.scan_parquet(parquet.resolve(), glob=False).select(pl.len()).collect().item())
     return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
 
 

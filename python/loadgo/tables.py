@@ -95,9 +95,17 @@ def tables(run: str | PathLike[str] = LAST) -> Tables:
     """
     folder = find_run(run)
     conditions = read_conditions(folder)
+    _whole(folder, conditions)
     frames = {name: read_table(folder, name) for name in COLUMNS}
     frames["lost"] = pl.concat([frames["lost"], _told_lost(conditions)])
     return Tables(**frames, conditions=conditions)
+
+
+def _whole(folder: Path, conditions: dict[str, Any]) -> None:
+    """Raises `BadRun` when a run that has ended well lacks its main table: that is damage, not an empty run."""
+    ended = conditions.get("finished") and conditions.get("outcome") in ("done", "stopped")
+    if ended and not any((folder / f"interactions.{kind}").exists() for kind in ("parquet", "arrows")):
+        raise BadRun(f"{folder} has lost its table interactions: the run ended well, and it is not there any more")
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:
@@ -141,7 +149,8 @@ def _read(folder: Path, name: str) -> pl.DataFrame | None:
         except (FileNotFoundError, BadRun):
             if not parquet.exists():
                 raise
-    return pl.read_parquet(parquet) if parquet.exists() else None
+    # A whole path, and no pattern: a folder may be called `g[1]` or begin with `~`.
+    return pl.read_parquet(parquet.resolve(), glob=False) if parquet.exists() else None
 
 
 def _with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
