@@ -8,6 +8,7 @@ pub mod asciicast;
 pub mod deadlines;
 pub mod driver;
 pub mod load;
+pub mod machine;
 pub mod random;
 pub mod ready;
 pub mod record;
