@@ -6,5 +6,6 @@
 
 pub mod device;
 pub mod draw;
+pub mod estimate;
 pub mod ready_list;
 pub mod spec;
