@@ -2,6 +2,8 @@
 //!
 //! One struct a table, one field a column, in the units of `docs/run-folder.md`; raw values, no means, no buckets.
 
+use std::sync::Arc;
+
 use crate::system::{Usage, UserId};
 use crate::time::Instant;
 
@@ -109,7 +111,7 @@ pub struct TimeRow {
     pub span_ns: u64,
     /// The processor; `None`: all of them.
     pub processor: Option<u16>,
-    /// `user`, `nice`, `system`, `irq`, `softirq`, `steal`, `iowait` or `idle`.
+    /// On a host `user`, `nice`, `system`, `irq`, `softirq`, `steal`, `iowait` or `idle`; a simulated machine's own (`docs/run-folder.md`).
     pub category: &'static str,
     /// The part of the span in this category; the categories of a processor add up to the span.
     pub time_ns: u64,
@@ -122,12 +124,118 @@ pub struct ProcessRow {
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// `users`, `driver` or `meters`.
+    /// `users`, `driver` or `meters`; on a simulated machine `users` or `supervisor`.
     pub who: &'static str,
     /// Their processor time in the span.
     pub cpu_ns: u64,
     /// Their memory at the end of the span.
     pub memory_bytes: Option<u64>,
+}
+
+/// A row of `faults`: faults of one kind in a span; all of them, or those that took a time of one bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`.
+    pub kind: &'static str,
+    /// Whose; `None`: of all users together.
+    pub user: Option<UserId>,
+    /// In which command; `None`: in all.
+    pub command: Option<Arc<str>>,
+    /// The shortest time of this row's bucket of a log-linear histogram; `None`: faults of any time.
+    pub bucket_ns: Option<u64>,
+    /// How many.
+    pub count: u64,
+    /// Processor time of handling them; of a row without a bucket only.
+    pub cpu_ns: Option<u64>,
+    /// What the faulting processes waited for them, beside that; of a row without a bucket only.
+    pub wait_ns: Option<u64>,
+}
+
+/// A row of `segments`: faults on one thing that is paged (a mapped file on a host, a command's pages on a simulated machine).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// What is paged.
+    pub segment: Arc<str>,
+    /// Whose; `None`: of all users together.
+    pub user: Option<UserId>,
+    /// Faults without I/O.
+    pub faults_minor: Option<u64>,
+    /// Faults that waited for a device.
+    pub faults_major: Option<u64>,
+    /// How often a clock-driven profile found the processor in it.
+    pub samples: Option<u64>,
+}
+
+/// A row of `primitives`: what the system did of one kind (a system call, a wall crossing) in a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrimitiveRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// What was done.
+    pub name: &'static str,
+    /// Whose; `None`: of all users together.
+    pub user: Option<UserId>,
+    /// In which command; `None`: in all.
+    pub command: Option<Arc<str>>,
+    /// As in [`FaultRow`].
+    pub bucket_ns: Option<u64>,
+    /// How often.
+    pub count: u64,
+    /// How often it failed.
+    pub errors: Option<u64>,
+    /// The time that it took in all; of a row without a bucket only.
+    pub time_ns: Option<u64>,
+}
+
+/// A row of `queue`: one measure of one queue in a span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// `processors`, or a storage device's name.
+    pub queue: Arc<str>,
+    /// What is measured: means over the span, or counts in it (`docs/run-folder.md`).
+    pub measure: &'static str,
+    /// How much.
+    pub value: f64,
+}
+
+/// What the meters tell of one span.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Rows of `time`.
+    pub time: Vec<TimeRow>,
+    /// Rows of `processes`.
+    pub processes: Vec<ProcessRow>,
+    /// Rows of `faults`.
+    pub faults: Vec<FaultRow>,
+    /// Rows of `segments`.
+    pub segments: Vec<SegmentRow>,
+    /// Rows of `primitives`.
+    pub primitives: Vec<PrimitiveRow>,
+    /// Rows of `queue`.
+    pub queue: Vec<QueueRow>,
+}
+
+impl Sample {
+    /// How many rows it has, and when the first of them ends.
+    pub fn rows(&self) -> (u64, Instant) {
+        let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
+        let count = counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len();
+        (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
+    }
 }
 
 /// What the driver records.
@@ -142,4 +250,8 @@ pub trait Recorder {
     fn phase(&mut self, phase: Phase, at: Instant);
     /// So many users are logged in now; for whoever watches, not recorded.
     fn logged_in(&mut self, _users: u32) {}
+    /// Whether what is recorded is enough: asked after each interaction, the load then ends as when its time is up.
+    fn enough(&self) -> bool {
+        false
+    }
 }

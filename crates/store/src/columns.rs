@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use loadgo_core::record::{Lost, Outcome, Phase, ProcessRow, Session, TimeRow};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
+use loadgo_core::record::{FaultRow, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, TimeRow};
 use loadgo_core::time::Instant;
 
 use crate::Table;
@@ -78,7 +78,7 @@ pub fn processes(rows: &[ProcessRow]) -> RecordBatch {
 pub fn lost(rows: &[Lost]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u64s(rows, |row| row.at.0),
-        Arc::new(rows.iter().map(|row| row.user).collect::<UInt32Array>()),
+        maybe_u32s(rows, |row| row.user),
         words(rows, |row| row.what),
         u64s(rows, |row| row.count),
         words(rows, |row| &row.reason),
@@ -90,6 +90,64 @@ pub fn lost(rows: &[Lost]) -> RecordBatch {
 pub fn phases(rows: &[(Phase, Instant)]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![u64s(rows, |row| row.1.0), words(rows, |row| phase(row.0))];
     batch(Table::Phases, columns)
+}
+
+/// `faults`.
+pub fn faults(rows: &[FaultRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        words(rows, |row| row.kind),
+        maybe_u32s(rows, |row| row.user),
+        maybe_words(rows, |row| row.command.as_deref()),
+        maybe_u64s(rows, |row| row.bucket_ns),
+        u64s(rows, |row| row.count),
+        maybe_u64s(rows, |row| row.cpu_ns),
+        maybe_u64s(rows, |row| row.wait_ns),
+    ];
+    batch(Table::Faults, columns)
+}
+
+/// `segments`.
+pub fn segments(rows: &[SegmentRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        words(rows, |row| &row.segment),
+        maybe_u32s(rows, |row| row.user),
+        maybe_u64s(rows, |row| row.faults_minor),
+        maybe_u64s(rows, |row| row.faults_major),
+        maybe_u64s(rows, |row| row.samples),
+    ];
+    batch(Table::Segments, columns)
+}
+
+/// `primitives`.
+pub fn primitives(rows: &[PrimitiveRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        words(rows, |row| row.name),
+        maybe_u32s(rows, |row| row.user),
+        maybe_words(rows, |row| row.command.as_deref()),
+        maybe_u64s(rows, |row| row.bucket_ns),
+        u64s(rows, |row| row.count),
+        maybe_u64s(rows, |row| row.errors),
+        maybe_u64s(rows, |row| row.time_ns),
+    ];
+    batch(Table::Primitives, columns)
+}
+
+/// `queue`.
+pub fn queue(rows: &[QueueRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        words(rows, |row| &row.queue),
+        words(rows, |row| row.measure),
+        Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.value))),
+    ];
+    batch(Table::Queue, columns)
 }
 
 fn batch(table: Table, columns: Vec<ArrayRef>) -> RecordBatch {
@@ -106,6 +164,14 @@ fn u64s<R>(rows: &[R], value: impl Fn(&R) -> u64) -> ArrayRef {
 
 fn maybe_u64s<R>(rows: &[R], value: impl Fn(&R) -> Option<u64>) -> ArrayRef {
     Arc::new(rows.iter().map(value).collect::<UInt64Array>())
+}
+
+fn maybe_u32s<R>(rows: &[R], value: impl Fn(&R) -> Option<u32>) -> ArrayRef {
+    Arc::new(rows.iter().map(value).collect::<UInt32Array>())
+}
+
+fn maybe_words<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> Option<&'a str>) -> ArrayRef {
+    Arc::new(rows.iter().map(value).collect::<StringArray>())
 }
 
 fn words<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> &'a str) -> ArrayRef {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use arrow_schema::DataType;
+use arrow_select::coalesce::BatchCoalescer;
 use loadgo_core::record::Lost;
 use loadgo_core::time::Instant;
 use parquet::arrow::ArrowWriter;
@@ -18,6 +19,9 @@ use crate::{Error, Folder, Result, Table};
 
 /// Rows of a row group.
 const GROUP: usize = 1 << 17;
+
+/// Rows that are given to the encoder at once, however the stream was cut: the same rows become the same bytes.
+const PIECE: usize = 1 << 13;
 
 /// Ends `folder`'s run: Parquet beside the streams, then `run.toml` as `run_toml` with what is `unwritten`, then the streams go.
 ///
@@ -84,7 +88,19 @@ fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<S
     let file = File::create(parquet).map_err(Error::refused("write", parquet))?;
     let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
     let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
-    let leftover = each_batch(stream, |batch| writer.write(&batch).map_err(io::Error::from))?;
+    let mut pieces = BatchCoalescer::new(table.schema(), PIECE);
+    let mut write_pieces = |pieces: &mut BatchCoalescer| -> io::Result<()> {
+        while let Some(piece) = pieces.next_completed_batch() {
+            writer.write(&piece)?;
+        }
+        Ok(())
+    };
+    let leftover = each_batch(stream, |batch| {
+        pieces.push_batch(batch).map_err(io::Error::other)?;
+        write_pieces(&mut pieces)
+    })?;
+    let last = pieces.finish_buffered_batch().map_err(io::Error::other).and_then(|()| write_pieces(&mut pieces));
+    last.map_err(Error::refused("write", parquet))?;
     let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
     written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))?;
     Ok(leftover)

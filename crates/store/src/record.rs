@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
-use loadgo_core::record::{Lost, ProcessRow, TimeRow};
-use loadgo_core::time::Instant;
+use loadgo_core::record::{Lost, ProcessRow, Sample, TimeRow};
 
 use crate::rows::{Front, Rows};
 use crate::writer::Writer;
@@ -30,6 +29,7 @@ pub enum WhenFull {
 pub struct Recording {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<(Folder, Vec<Lost>)>,
+    when_full: WhenFull,
     sampled: Arc<Mutex<Rows>>,
     counts: Arc<Counts>,
     tid: u32,
@@ -66,7 +66,7 @@ impl Recording {
         let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
         let tid = told.recv().expect("the writer's thread tells its number first");
         let front = Front::new(driven, thread.thread().clone(), when_full);
-        Ok((front, Recording { stop, thread, sampled, counts, tid }))
+        Ok((front, Recording { stop, thread, when_full, sampled, counts, tid }))
     }
 
     /// The writing thread's number, by which the kernel accounts for it.
@@ -86,7 +86,7 @@ impl Recording {
 
     /// A handle for a thread that samples.
     pub fn sampler(&self) -> Sampler {
-        Sampler { rows: Arc::clone(&self.sampled) }
+        Sampler { rows: Arc::clone(&self.sampled), writer: self.thread.thread().clone(), when_full: self.when_full }
     }
 
     /// Ends the recording when the [`Front`] has been dropped: all rows are on the disk then, or counted in what comes back.
@@ -113,26 +113,41 @@ pub struct Stopped {
 #[derive(Clone, Debug)]
 pub struct Sampler {
     rows: Arc<Mutex<Rows>>,
+    writer: Thread,
+    when_full: WhenFull,
 }
 
-/// So many sampled rows of a table may wait for the writer.
-const SAMPLES: usize = 1 << 16;
+/// So many sampled rows may wait for the writer.
+const SAMPLES: u64 = 1 << 17;
 
 impl Sampler {
     /// Records total time.
     pub fn time(&self, rows: &[TimeRow]) {
-        self.with(|waiting| match waiting.time.len() < SAMPLES {
-            true => waiting.time.extend_from_slice(rows),
-            false => waiting.drop_rows(rows.len() as u64, rows.first().map_or(Instant(0), |row| row.at)),
-        });
+        self.sample(Sample { time: rows.to_vec(), ..Sample::default() });
     }
 
     /// Records who used the processors.
     pub fn processes(&self, rows: &[ProcessRow]) {
-        self.with(|waiting| match waiting.processes.len() < SAMPLES {
-            true => waiting.processes.extend_from_slice(rows),
-            false => waiting.drop_rows(rows.len() as u64, rows.first().map_or(Instant(0), |row| row.at)),
+        self.sample(Sample { processes: rows.to_vec(), ..Sample::default() });
+    }
+
+    /// Records what the meters tell of a span.
+    pub fn sample(&self, mut rows: Sample) {
+        while self.when_full == WhenFull::Wait && self.waiting() >= SAMPLES {
+            self.writer.unpark();
+            thread::sleep(Duration::from_micros(200));
+        }
+        self.with(|waiting| match waiting.sampled.rows().0 < SAMPLES {
+            true => waiting.sample(&mut rows),
+            false => {
+                let (count, at) = rows.rows();
+                waiting.drop_rows(count, at);
+            }
         });
+    }
+
+    fn waiting(&self) -> u64 {
+        self.rows.lock().expect("nobody panics with these rows in hand").sampled.rows().0
     }
 
     /// Records a loss.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, ProcessRow, Recorder, Session, TimeRow};
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;
 
 use crate::record::WhenFull;
@@ -85,10 +85,10 @@ pub struct Rows {
     pub commands: Vec<Arc<str>>,
     pub interactions: Vec<Packed>,
     pub sessions: Vec<Session>,
-    pub time: Vec<TimeRow>,
-    pub processes: Vec<ProcessRow>,
     pub lost: Vec<Lost>,
     pub phases: Vec<(Phase, Instant)>,
+    /// The rows of the meters.
+    pub sampled: Sample,
     /// Rows for which there was no room, and the time of the first of them.
     pub dropped: Option<(u64, Instant)>,
 }
@@ -99,13 +99,23 @@ impl Rows {
         self.commands.append(&mut other.commands);
         self.interactions.append(&mut other.interactions);
         self.sessions.append(&mut other.sessions);
-        self.time.append(&mut other.time);
-        self.processes.append(&mut other.processes);
+        self.sample(&mut other.sampled);
         self.lost.append(&mut other.lost);
         self.phases.append(&mut other.phases);
         if let Some((count, at)) = other.dropped.take() {
             self.drop_rows(count, at);
         }
+    }
+
+    /// Moves the rows of the meters in `sample` behind these.
+    pub fn sample(&mut self, sample: &mut Sample) {
+        let sampled = &mut self.sampled;
+        sampled.time.append(&mut sample.time);
+        sampled.processes.append(&mut sample.processes);
+        sampled.faults.append(&mut sample.faults);
+        sampled.segments.append(&mut sample.segments);
+        sampled.primitives.append(&mut sample.primitives);
+        sampled.queue.append(&mut sample.queue);
     }
 
     /// Counts `count` rows, from `at` on, as not recorded.

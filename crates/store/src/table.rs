@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::DataType::{self, UInt8, UInt16, UInt32, UInt64, Utf8};
+use arrow_schema::DataType::{self, Float64, UInt8, UInt16, UInt32, UInt64, Utf8};
 use arrow_schema::{Field, Schema, SchemaRef};
 
 /// A table of a run folder.
@@ -23,11 +23,30 @@ pub enum Table {
     Lost,
     /// When each phase began.
     Phases,
+    /// Faults by kind, and how long they took.
+    Faults,
+    /// Faults by what is paged.
+    Segments,
+    /// What the system did, by kind.
+    Primitives,
+    /// How long the queues were.
+    Queue,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 6] = [Table::Interactions, Table::Sessions, Table::Time, Table::Processes, Table::Lost, Table::Phases];
+    pub const ALL: [Table; 10] = [
+        Table::Interactions,
+        Table::Sessions,
+        Table::Time,
+        Table::Processes,
+        Table::Lost,
+        Table::Phases,
+        Table::Faults,
+        Table::Segments,
+        Table::Primitives,
+        Table::Queue,
+    ];
 
     /// The table's name, which is its files' name too.
     pub fn name(self) -> &'static str {
@@ -38,6 +57,10 @@ impl Table {
             Table::Processes => "processes",
             Table::Lost => "lost",
             Table::Phases => "phases",
+            Table::Faults => "faults",
+            Table::Segments => "segments",
+            Table::Primitives => "primitives",
+            Table::Queue => "queue",
         }
     }
 
@@ -61,6 +84,10 @@ impl Table {
             Table::Processes => &PROCESSES,
             Table::Lost => &LOST,
             Table::Phases => &PHASES,
+            Table::Faults => &FAULTS,
+            Table::Segments => &SEGMENTS,
+            Table::Primitives => &PRIMITIVES,
+            Table::Queue => &QUEUE,
         }
     }
 }
@@ -118,3 +145,45 @@ const LOST: [(&str, DataType, bool); 5] =
     [("at_ns", UInt64, false), ("user", UInt32, true), ("what", Utf8, false), ("count", UInt64, false), ("reason", Utf8, false)];
 
 const PHASES: [(&str, DataType, bool); 2] = [("at_ns", UInt64, false), ("phase", Utf8, false)];
+
+const FAULTS: [(&str, DataType, bool); 9] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("kind", Utf8, false),
+    ("user", UInt32, true),
+    ("command", Utf8, true),
+    ("bucket_ns", UInt64, true),
+    ("count", UInt64, false),
+    ("cpu_ns", UInt64, true),
+    ("wait_ns", UInt64, true),
+];
+
+const SEGMENTS: [(&str, DataType, bool); 7] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("segment", Utf8, false),
+    ("user", UInt32, true),
+    ("faults_minor", UInt64, true),
+    ("faults_major", UInt64, true),
+    ("samples", UInt64, true),
+];
+
+const PRIMITIVES: [(&str, DataType, bool); 9] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("name", Utf8, false),
+    ("user", UInt32, true),
+    ("command", Utf8, true),
+    ("bucket_ns", UInt64, true),
+    ("count", UInt64, false),
+    ("errors", UInt64, true),
+    ("time_ns", UInt64, true),
+];
+
+const QUEUE: [(&str, DataType, bool); 5] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("queue", Utf8, false),
+    ("measure", Utf8, false),
+    ("value", Float64, false),
+];

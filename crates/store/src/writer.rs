@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use loadgo_core::record::Lost;
+use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
 
 use crate::rows::{Packed, Rows};
@@ -51,8 +51,7 @@ impl Writer {
         rows.interactions.clear();
         let at = |at: Option<Instant>| at.unwrap_or_default();
         self.write_rows(Table::Sessions, &mut rows.sessions, |rows| (columns::sessions(rows), at(rows.first().map(|r| r.ended))));
-        self.write_rows(Table::Time, &mut rows.time, |rows| (columns::time(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
+        self.write_sampled(&mut rows.sampled);
         self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
         if let Some((count, at)) = rows.dropped.take() {
             let reason = "the disk was slower than the records: put the run on a faster one with --out";
@@ -60,6 +59,18 @@ impl Writer {
             self.unwritten.push(record_lost(count, at, reason.into()));
         }
         self.write_lost(&mut rows.lost);
+    }
+
+    fn write_sampled(&mut self, rows: &mut Sample) {
+        let at = |at: Option<Instant>| at.unwrap_or_default();
+        self.write_rows(Table::Time, &mut rows.time, |rows| (columns::time(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Faults, &mut rows.faults, |rows| (columns::faults(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Segments, &mut rows.segments, |rows| (columns::segments(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Primitives, &mut rows.primitives, |rows| {
+            (columns::primitives(rows), at(rows.first().map(|r| r.at)))
+        });
+        self.write_rows(Table::Queue, &mut rows.queue, |rows| (columns::queue(rows), at(rows.first().map(|r| r.at))));
     }
 
     fn write_interactions(&mut self, some: &[Packed]) {

@@ -8,7 +8,10 @@ use std::process::{Command, Stdio};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, ProcessRow, Recorder, Session, TimeRow};
+use loadgo_core::record::{
+    FaultRow, Interaction, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, Sample, SegmentRow, Session,
+    TimeRow,
+};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_store::{Error, Folder, Follower, Recording, Table, WhenFull, complete, finish, whole};
@@ -50,10 +53,56 @@ fn record_all_tables(dir: &Path) -> Folder {
     let sampler = recording.sampler();
     sampler.time(&[TimeRow { at, span_ns: 9, processor: None, category: "idle", time_ns: 8 }]);
     sampler.processes(&[ProcessRow { at, span_ns: 9, who: "driver", cpu_ns: 1, memory_bytes: None }]);
+    sampler.sample(meters_of(at, 1));
     drop(front);
     let stopped = recording.stop();
     assert_eq!((stopped.interactions, stopped.unwritten), (10, vec![]));
     stopped.folder
+}
+
+/// A row or two of each meter.
+fn meters_of(at: Instant, count: u64) -> Sample {
+    let fault = FaultRow {
+        at,
+        span_ns: 9,
+        kind: "major",
+        user: None,
+        command: None,
+        bucket_ns: None,
+        count,
+        cpu_ns: Some(3),
+        wait_ns: Some(4),
+    };
+    let slow = FaultRow {
+        user: Some(1),
+        command: Some("edit".into()),
+        bucket_ns: Some(7),
+        cpu_ns: None,
+        wait_ns: None,
+        ..fault.clone()
+    };
+    let line = PrimitiveRow {
+        at,
+        span_ns: 9,
+        name: "line out",
+        user: None,
+        command: None,
+        bucket_ns: None,
+        count,
+        errors: None,
+        time_ns: Some(2),
+    };
+    let segment = SegmentRow {
+        at,
+        span_ns: 9,
+        segment: "edit".into(),
+        user: None,
+        faults_minor: None,
+        faults_major: Some(count),
+        samples: None,
+    };
+    let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
+    Sample { faults: vec![fault, slow], primitives: vec![line], segments: vec![segment], queue: vec![queue], ..Sample::default() }
 }
 
 fn followed(path: &Path) -> Vec<RecordBatch> {
@@ -78,7 +127,12 @@ fn parquet_holds_what_the_streams_held() {
     finish(&folder, "format = 1\nfinished = true\n", &[]).unwrap();
     for (table, streamed) in Table::ALL.into_iter().zip(streamed) {
         assert_eq!(parquet(&folder.parquet(table)), streamed, "{}", table.name());
-        assert_eq!(rows(&streamed), if table == Table::Interactions { 10 } else { 1 });
+        let written = match table {
+            Table::Interactions => 10,
+            Table::Faults => 2,
+            _ => 1,
+        };
+        assert_eq!(rows(&streamed), written, "{}", table.name());
         assert!(!folder.stream(table).exists());
     }
     assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), "format = 1\nfinished = true\n");
@@ -253,4 +307,38 @@ fn a_killed_run_keeps_all_but_its_last_second() {
     let run_toml = fs::read_to_string(run.join("run.toml")).unwrap();
     assert!(run_toml.contains("outcome = \"killed\"") && run_toml.contains("finished = false"), "{run_toml}");
     assert!(run_toml.contains("[load]\nusers = 2"));
+}
+
+/// A run in which the meters' rows come one by one, or all at once.
+fn sampled(dir: &Path, pause: bool) -> Folder {
+    let (front, recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
+    let sampler = recording.sampler();
+    for count in 0..4 {
+        sampler.sample(meters_of(Instant(count), count));
+        let mut follower = pause.then(|| Follower::open(&dir.join("queue.arrows")).unwrap());
+        while follower.as_mut().is_some_and(|follower| rows_of(follower) <= count as usize) {
+            std::thread::yield_now();
+            follower = Some(Follower::open(&dir.join("queue.arrows")).unwrap());
+        }
+    }
+    drop(front);
+    recording.stop().folder
+}
+
+fn rows_of(follower: &mut Follower) -> usize {
+    std::iter::from_fn(|| follower.next_batch().unwrap()).map(|batch| batch.num_rows()).sum()
+}
+
+#[test]
+fn the_same_rows_become_the_same_bytes_however_the_streams_were_cut() {
+    let (slowly, at_once) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (first, second) = (sampled(slowly.path(), true), sampled(at_once.path(), false));
+    assert_ne!(fs::read(first.stream(Table::Queue)).unwrap(), fs::read(second.stream(Table::Queue)).unwrap());
+    for folder in [&first, &second] {
+        finish(folder, "format = 1\nfinished = true\n", &[]).unwrap();
+    }
+    for table in Table::ALL {
+        let bytes = [&first, &second].map(|folder| fs::read(folder.parquet(table)).unwrap());
+        assert_eq!(bytes[0], bytes[1], "{}", table.name());
+    }
 }

@@ -86,6 +86,9 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
             State::Waiting => {
                 let outcome = self.outcome(user, &response);
                 self.record(user, Some(at), &response, outcome);
+                if !self.leaving && self.recorder.enough() {
+                    self.close(at);
+                }
             }
             State::Interrupted => {}
             // A prompt that nobody waits for: what a program printed behind our back.
