@@ -4,6 +4,10 @@
 //! the memory allow, in the discipline's order. Eligible processes that can run are *ready*; the discipline says who is next and for
 //! how long. A process that waits for a page stays eligible; one whose interaction is over does not.
 
+pub mod ctss;
+pub mod multics;
+pub mod order;
+
 /// A process's number; users' processes are numbered from 0.
 pub type Job = u32;
 
@@ -82,6 +86,8 @@ pub trait ReadyList {
     fn preempts(&self, _arrived: Job, _running: Job) -> bool {
         false
     }
+    /// A new process has the number `job` from now on: what was known of an earlier one is nothing to it.
+    fn new_process(&mut self, _job: Job) {}
     /// `job` has gone in the middle of its interaction (interrupted, hung up): it is taken out wherever it is.
     fn forget(&mut self, job: Job);
     /// How many ask and are not eligible.
