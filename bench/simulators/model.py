@@ -1,0 +1,30 @@
+"""The model that every simulator runs: 50 users at terminals, two processors in turn, a disk; and how a run is told.
+
+A model event is what the model needs, whatever a simulator makes for itself: the end of a think, of a quantum or a
+burst of processor time, of a disk's service. With round robin an interaction has 9.04 of them, in order of coming 4.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+USERS = 50
+THINK_S = 10.0
+PROCESSORS = 2
+QUANTUM_S = 0.1
+BURST_S = 0.3
+TO_DISK = 0.5
+DISK_S = 0.2
+THROUGHPUT = 3.31405733545761
+"""Interactions a second, exactly (mean-value analysis)."""
+RESPONSE_S = 5.08724651955847
+
+
+def tell(run: Callable[[float], tuple[int, int]]) -> None:
+    """Runs `run(simulated seconds)` and prints its model events, its interactions and what it took."""
+    simulated_s = float(sys.argv[1])
+    began = time.perf_counter()
+    events, interactions = run(simulated_s)
+    seconds = time.perf_counter() - began
+    print(json.dumps({"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}))
