@@ -5,8 +5,11 @@
 //! how long. A process that waits for a page stays eligible; one whose interaction is over does not.
 
 pub mod ctss;
+pub mod linux;
 pub mod multics;
 pub mod order;
+pub mod tenex;
+pub mod virtual_deadlines;
 
 /// A process's number; users' processes are numbered from 0.
 pub type Job = u32;
