@@ -6,6 +6,9 @@
 
 pub mod device;
 pub mod draw;
+pub mod engine;
 pub mod estimate;
+pub mod meters;
 pub mod ready_list;
+pub mod simulate;
 pub mod spec;

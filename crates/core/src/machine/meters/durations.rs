@@ -1,0 +1,76 @@
+//! A histogram of durations with log-linear buckets: each power of two in eight equal parts, so that a bound is off by an eighth at most.
+
+/// Parts of each power of two, as a power of two.
+const FINENESS: u32 = 3;
+const BUCKETS: usize = 62 << FINENESS;
+
+/// Counts of durations by bucket.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Durations(Box<[u64; BUCKETS]>);
+
+impl Default for Durations {
+    fn default() -> Durations {
+        Durations(Box::new([0; BUCKETS]))
+    }
+}
+
+impl std::fmt::Debug for Durations {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_map().entries(self.buckets()).finish()
+    }
+}
+
+impl Durations {
+    /// One more.
+    pub fn add(&mut self, duration_ns: u64) {
+        self.0[bucket(duration_ns)] += 1;
+    }
+
+    /// The buckets that hold something: the least duration in it, and how many.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| (least(bucket), *count))
+    }
+
+    /// What has come since `earlier`, bucket by bucket.
+    pub fn since(&self, earlier: &Durations) -> Durations {
+        let mut later = self.clone();
+        later.0.iter_mut().zip(earlier.0.iter()).for_each(|(count, before)| *count -= before);
+        later
+    }
+}
+
+fn bucket(value: u64) -> usize {
+    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(FINENESS);
+    ((octave as usize) << FINENESS) + (value >> octave) as usize
+}
+
+fn least(bucket: usize) -> u64 {
+    let octave = (bucket >> FINENESS).saturating_sub(1);
+    ((bucket - (octave << FINENESS)) as u64) << octave
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUCKETS, Durations, bucket, least};
+
+    #[test]
+    fn every_duration_is_in_the_bucket_that_begins_at_or_before_it() {
+        let mut value = 0u64;
+        while value < u64::MAX / 2 {
+            let bucket = bucket(value);
+            assert!(least(bucket) <= value && (bucket + 1 == BUCKETS || value < least(bucket + 1)), "{value}");
+            value += value / 9 + 1;
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference() {
+        let mut durations = Durations::default();
+        durations.add(100);
+        let earlier = durations.clone();
+        durations.add(100);
+        durations.add(5_000);
+        assert_eq!(durations.since(&earlier).buckets().map(|(_, count)| count).collect::<Vec<_>>(), [1, 1]);
+    }
+}
