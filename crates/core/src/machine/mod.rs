@@ -6,6 +6,7 @@
 
 pub mod device;
 pub mod draw;
+pub mod frames;
 pub mod engine;
 pub mod estimate;
 pub mod meters;
