@@ -4,12 +4,15 @@
 //! three kinds of pure state machines what to do: a [`ready_list::ReadyList`] (who runs next, and for how long), a
 //! [`device::Device`] (when a request is done), and the memory (what a fault takes from whom). None of them knows the calendar.
 
+pub mod admission;
+pub mod core_memory;
 pub mod device;
 pub mod draw;
-pub mod frames;
 pub mod engine;
 pub mod estimate;
+pub mod frames;
 pub mod meters;
 pub mod ready_list;
 pub mod simulate;
 pub mod spec;
+pub mod table;
