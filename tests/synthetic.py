@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,15 +28,8 @@ def frame(rows: Sequence[dict[str, Any]], table: str) -> pl.DataFrame:
 
 def empty_run(**conditions: object) -> Tables:
     """A run in which nothing happened."""
-    return Tables(
-        frame([], "interactions"),
-        frame([], "sessions"),
-        frame([], "time"),
-        frame([], "processes"),
-        frame([], "lost"),
-        frame([], "phases"),
-        {"finished": True, "outcome": "done"} | conditions,
-    )
+    frames = {name: frame([], name) for name in COLUMNS}
+    return Tables(**frames, conditions={"finished": True, "outcome": "done"} | conditions)
 
 
 def interaction(user: int, sent_s: float, response_s: float | None, **told: object) -> dict[str, Any]:
@@ -66,16 +60,8 @@ def run_of(rows: Sequence[dict[str, Any]], **conditions: object) -> Tables:
         {"user": user, "planned_ns": 0, "started_ns": 0, "ready_ns": 0, "ended_ns": last, "outcome": "done"}
         for user in users
     ]
-    empty = empty_run(**conditions)
-    return Tables(
-        frame(rows, "interactions"),
-        frame(sessions, "sessions"),
-        empty.time,
-        empty.processes,
-        empty.lost,
-        empty.phases,
-        empty.conditions,
-    )
+    told = {"interactions": frame(rows, "interactions"), "sessions": frame(sessions, "sessions")}
+    return replace(empty_run(**conditions), **told)
 
 
 def closed_loop(
@@ -157,15 +143,15 @@ def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Tables:
         for user in ends
     ]
     phases = [("log-in", 0), ("warm-up", 0), ("steady", steady), ("ramp-down", ramp_down), ("end", end)]
-    return Tables(
-        frame(rows, "interactions"),
-        frame(sessions, "sessions"),
-        frame(_seconds(rows, end, 2), "time"),
-        frame(_who(rows, end), "processes"),
-        frame([], "lost"),
-        frame([{"at_ns": at, "phase": phase} for phase, at in phases], "phases"),
-        _conditions(users, each),
-    )
+    told = {
+        "interactions": rows,
+        "sessions": sessions,
+        "time": _seconds(rows, end, 2),
+        "processes": _who(rows, end),
+        "phases": [{"at_ns": at, "phase": phase} for phase, at in phases],
+    }
+    frames = {name: frame(found, name) for name, found in told.items()}
+    return replace(empty_run(), **frames, conditions=_conditions(users, each))
 
 
 def _cpu_until(rows: list[dict[str, Any]], column: str, edges: np.ndarray) -> np.ndarray:

@@ -7,10 +7,11 @@ assumption.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loadgo.classes import Classes
@@ -67,6 +68,25 @@ def load_tariff(asked: str = "default") -> Tariff:
         if isinstance(mistake, KeyError):
             raise ValueError(f"tariff {name}: {mistake.args[0]!r} is missing") from mistake
         raise ValueError(f"tariff {name}: {mistake}") from mistake
+
+
+def tariff_on(asked: str, system: Mapping[str, Any]) -> Tariff:
+    """The tariff `asked` for, of a run on `system` (as `run.toml` has it).
+
+    `default` is the machine's own prices where it has any, else the bundled default; `machine` and `machine:SHIFT` are
+    the machine's own. Raises `ValueError` as `load_tariff` does, and where there are no prices of the machine's own.
+    """
+    name, _, shift = asked.partition(":")
+    own = system.get("tariff", {})
+    if name != "machine" and (asked != "default" or not own):
+        return load_tariff(asked)
+    if not own:
+        raise ValueError(f"tariff {asked}: the system has no prices of its own; name a tariff")
+    told = {"source": f"the machine {system.get('name', '')}", "title": system.get("title", ""), **own}
+    try:
+        return _tariff("machine", told, shift)
+    except ValueError as mistake:
+        raise ValueError(f"tariff {asked}: {mistake}") from mistake
 
 
 def interaction_cost(usage: Usage, tariff: Tariff) -> float | None:

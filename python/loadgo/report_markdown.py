@@ -6,7 +6,8 @@ import re
 
 from loadgo import report_words as words
 from loadgo.report_figures import plain
-from loadgo.report_tables import Grid, grids
+from loadgo.report_grid import Grid
+from loadgo.report_tables import grids
 from loadgo.summary import Summary
 
 _WIDTH = 120

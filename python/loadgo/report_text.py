@@ -12,7 +12,8 @@ from rich.text import Text
 
 from loadgo import report_words as words
 from loadgo.report_figures import plain
-from loadgo.report_tables import NAME_WIDTH, Grid, grids
+from loadgo.report_grid import NAME_WIDTH, Grid
+from loadgo.report_tables import grids
 from loadgo.summary import Summary
 
 NARROWEST = 60

@@ -8,6 +8,7 @@ from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
+from loadgo.report_simulated import categories, machine, simulated, virtual_time
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
 
@@ -30,6 +31,7 @@ def load(summary: Summary) -> str:
         f"typing {told['typing']}" if told.get("typing") else "",
         f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
         f"for {told['duration_s']:g} s" if told.get("duration_s") else "",
+        f"until {told['until']}" if told.get("until") else "",
         f"{told['arrivals_per_second']:g} log-ins a second" if told.get("arrivals_per_second") else "",
         f"seed {told['seed']}" if "seed" in told else "",
     ]
@@ -40,6 +42,8 @@ def system(summary: Summary) -> str:
     """The machine, in one line."""
     told = summary.run.system
     memory, processors = told.get("memory_bytes"), told.get("processors")
+    if simulated(summary):
+        return machine(summary)
     parts = [
         str(told.get("hostname") or told.get("name") or "an unnamed system"),
         str(told.get("distribution", "")),
@@ -142,6 +146,8 @@ def _usage(summary: Summary) -> str:
 def _conditions(summary: Summary) -> str:
     """How busy the machine was, and what the users were held to."""
     told, limit = summary.run.conditions, summary.run.limit
+    if simulated(summary):
+        return virtual_time(summary)
     parts = []
     if "load_average" in told:
         before, after = (_load_average(told.get(name)) for name in ("load_average", "load_average_end"))
@@ -190,6 +196,8 @@ def _driver(summary: Summary) -> str:
     told = summary.driver
     if told.lateness_p99_ns is None:
         return "It sent nothing."
+    if simulated(summary):
+        return "Good: time is virtual, and no line was late."
     times = (told.lateness_p50_ns, told.lateness_p99_ns, told.lateness_max_ns)
     late = " / ".join(duration(time) for time in times)
     parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(told.lateness_limit_ns)})"]
@@ -209,6 +217,8 @@ def account(summary: Summary) -> list[tuple[str, int | None]]:
     if summary.total_time is None:
         return []
     told = summary.total_time.account
+    if told.supervisor_ns is not None:
+        return [("users", told.users_ns), ("supervisor", told.supervisor_ns), ("busy", told.busy_ns)]
     lines = [
         ("users", told.users_ns),
         ("driver", told.driver_ns),
@@ -223,6 +233,8 @@ def _resolution(summary: Summary) -> str:
     if summary.total_time is None:
         return ""
     told = summary.total_time.account
+    if simulated(summary):
+        return categories(summary)
     meaning = (
         "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
     )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-import shutil
 import signal
-import sysconfig
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgo import _loadgo, asked, bundled
-from loadgo.errors import Mistake, Refused
+from loadgo import _loadgo, asked, bundled, on_host, on_machine
+from loadgo.errors import Mistake
+from loadgo.on_host import USUAL, Driver
 
 if TYPE_CHECKING:
     from loadgo.fail_if import Finding
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
 
 Told = dict[str, Any]
 Progress = Callable[[Told], None]
+Drive = Callable[[str, dict[str, Any], str, Callable[[Told], bool]], Told]
 
 
 @dataclass(frozen=True)
@@ -54,25 +52,11 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Driver:
-    """How the driver itself is to run."""
-
-    fifo: bool = True
-    """With real-time priority, where that is permitted."""
-    processor: int | None = None
-    """On this processor, and on no other."""
-    log_ins_at_once: int | None = None
-    """How many log-ins may be under way together; 16 by default."""
-
-
-USUAL = Driver()
-
-
-@dataclass(frozen=True)
 class _Job:
     """A run that can begin: everything is checked."""
 
     source: bundled.Source
+    drive: Drive
     options: dict[str, Any]
     folder: Path
     conditions: tuple[Condition, ...]
@@ -89,7 +73,9 @@ def run(
     typing: float | str | None = None,
     arrivals: float | str | None = None,
     warm_up: float | str | None = None,
+    until: str | None = None,
     seed: int = 1,
+    set: Sequence[str] = (),
     limit: str | None = None,
     usage_every: int | None = None,
     driver: Driver = USUAL,
@@ -101,12 +87,15 @@ def run(
 ) -> Run:
     """Loads the system `on` with `users` who type `script` (a bundled name or a path), and sums up what happened.
 
-    `users` is 1 by default; in an open load (`arrivals` a second) it is how many arrive, by default as many as
-    `duration` holds. Users do `passes` passes (the script's number by default), or type until `duration` (seconds, or
-    `2min`) is over. `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder, by
-    default a new one in `runs/`. Usage is read for every `usage_every`-th interaction of a user: by default each, or
-    every 64th where nobody thinks. `driver` says how the driver itself runs. `progress` is called about three times a
-    second with what there is to tell. `command` is kept in `run.toml`.
+    `on` is `here`, this host; or a simulated machine: a bundled one's name, or the path of a machine file, of which
+    `set` changes values (`processors.speed=2`). `users` is 1 by default; in an open load (`arrivals` a second) it is
+    how many arrive, by default as many as `duration` holds. Users do `passes` passes (the script's number by default),
+    or type until `duration` (seconds, or `2min`) is over, or `until` there is enough (`interactions=1e6`,
+    `precision(p90)=2%`). `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder,
+    by default a new one in `runs/`. For hosts: usage is read for every `usage_every`-th interaction of a user, by
+    default each, or every 64th where nobody thinks; `limit` is what the users may have; `driver` says how the driver
+    itself runs. `progress` is called about three times a second with what there is to tell. `command` is kept in
+    `run.toml`.
 
     Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and the other errors of
     `loadgo.errors` for what the system refuses; all of them before the first user logs in where that can be known.
@@ -118,27 +107,25 @@ def run(
         "users": _users(users, arrivals, duration),
         "duration_s": None if duration is None else asked.span_s(duration),
         "warm_up_s": None if warm_up is None else asked.span_s(warm_up),
+        "until": None if until is None else _loadgo.parse_until(until),
         "seed": _seed(seed),
         **_manners(think, typing),
     }
     told = _checked(source)
-    load["passes"] = _passes(passes, duration, told["passes"])
-    if limit is not None:
-        _loadgo.parse_limit(limit)
-    _system(on)
-    _needs(told["needs"])
+    endless = duration is not None or until is not None
+    load["passes"] = _passes(passes, told["passes"], endless=endless)
+    drive: Drive = _loadgo.run_host
+    if on == "here":
+        if set:
+            raise ValueError("--set changes a simulated machine: name one with --on")
+        options = on_host.options(told["needs"], limit, usage_every, driver)
+    else:
+        drive = _loadgo.run_machine
+        options = on_machine.options(on, set, limit=limit, usage_every=usage_every, driver=driver)
     job = _Job(
         source=source,
-        options={
-            "script": source.asked,
-            "command": list(command),
-            "limit": limit,
-            "search_path": _search_path(),
-            "homes": tempfile.gettempdir(),
-            "usage_every": _every(usage_every),
-            **asdict(driver),
-            **load,
-        },
+        drive=drive,
+        options={"script": source.asked, "command": list(command), **options, **load},
         folder=_folder(out, source.path.stem, datetime.now(UTC)),
         conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
     )
@@ -156,17 +143,11 @@ def _users(users: int | None, arrivals: float | str | None, duration: float | st
     return asked.user_count(math.ceil(asked.arrivals_per_second(arrivals) * asked.span_s(duration)))
 
 
-def _passes(passes: int | None, duration: float | str | None, script_passes: int) -> int | None:
-    """How many passes each user does; None until the time is up."""
+def _passes(passes: int | None, script_passes: int, *, endless: bool) -> int | None:
+    """How many passes each user does; None where something else ends an `endless` load."""
     if passes is not None and passes < 1:
         raise ValueError(f"{passes} passes cannot be done: at least 1")
-    return passes if passes is not None or duration is not None else script_passes
-
-
-def _every(usage_every: int | None) -> int | None:
-    if usage_every is not None and not 1 <= usage_every < 2**31:
-        raise ValueError(f"usage cannot be read for every {usage_every}-th interaction: 1 reads each")
-    return usage_every
+    return passes if passes is not None or endless else script_passes
 
 
 def _seed(seed: int) -> int:
@@ -190,24 +171,6 @@ def _checked(source: bundled.Source) -> dict[str, Any]:
         return _loadgo.parse_script(source.text)
     except Mistake as mistake:
         raise mistake.in_file(str(source.path)) from None
-
-
-def _system(on: str) -> None:
-    if on != "here":
-        raise ValueError(f"there is no system {on!r}: users can be logged in `here`, on this host")
-
-
-def _search_path() -> str:
-    """Where the users find programs: with those that come with loadgo, such as the desk calculator."""
-    return os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-
-
-def _needs(programs: Sequence[str]) -> None:
-    missing = [program for program in programs if shutil.which(program, path=_search_path()) is None]
-    if missing:
-        raise Refused(
-            f"the script needs {', '.join(missing)}, which this host does not have: install it, or take another script"
-        )
 
 
 def _folder(out: str | Path | None, name: str, now: datetime) -> Path:
@@ -234,8 +197,8 @@ def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition,
 
 
 def _tariff(name: str) -> None:
-    """Refuses an unknown tariff before the run; the usual one is known."""
-    if name != "default":
+    """Refuses an unknown tariff before the run; the usual one is known, and a machine's own is known with the machine."""
+    if name.partition(":")[0] not in ("default", "machine"):
         from loadgo.cost import load_tariff
 
         load_tariff(name)
@@ -250,7 +213,7 @@ def _driven(job: _Job, progress: Progress | None) -> Told:
                 progress(told)
             return not stop.is_set()
 
-        return _loadgo.run_host(job.source.text, job.options, str(job.folder), go_on)
+        return job.drive(job.source.text, job.options, str(job.folder), go_on)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ import polars as pl
 from loadgo.audit import Driver, Loss, Sessions, driver_of, losses_of, sessions_of
 from loadgo.bootstrap import FEWEST_USERS, Draws, Floats, Integers, draw_users
 from loadgo.classes import Classes, classes_of, with_classes
-from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, load_tariff
+from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, tariff_on
 from loadgo.laws import Audit, little_closed, little_open
+from loadgo.meters import Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
 from loadgo.response import Response, responses
 from loadgo.total_time import TotalTime, total_time_of
@@ -73,6 +74,7 @@ class Summary:
     """All commands together, named `all`."""
     classes: Classes
     total_time: TotalTime | None
+    meters: Meters
     audit: Audit | None
     driver: Driver
     sessions: Sessions
@@ -96,7 +98,7 @@ def summarize(
 
     Raises `ValueError` for an unknown tariff or phase. A run without interactions gives a summary that says so.
     """
-    priced = tariff if isinstance(tariff, Tariff) else load_tariff(tariff)
+    priced = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
     stretch = stretch_of(tables, phases)
     measured = with_classes(tables.interactions, tables.sessions)
     rows = interactions_in(measured, stretch)
@@ -112,6 +114,7 @@ def summarize(
         everything=everything,
         classes=classes,
         total_time=total,
+        meters=meters_of(tables, stretch),
         audit=audit(tables.sessions, stretch) if audit else little_closed(rows, tables.sessions, stretch),
         driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
         sessions=sessions_of(tables.sessions),

@@ -63,6 +63,38 @@ COLUMNS: dict[str, Columns] = {
     "processes": {"at_ns": _COUNT, "span_ns": _COUNT, "who": _WORD, "cpu_ns": _COUNT, "memory_bytes": _COUNT},
     "lost": {"at_ns": _COUNT, "user": _NUMBER, "what": _WORD, "count": _COUNT, "reason": pl.String()},
     "phases": {"at_ns": _COUNT, "phase": _WORD},
+    "faults": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "kind": _WORD,
+        "user": _NUMBER,
+        "command": _WORD,
+        "bucket_ns": _COUNT,
+        "count": _COUNT,
+        "cpu_ns": _COUNT,
+        "wait_ns": _COUNT,
+    },
+    "segments": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "segment": _WORD,
+        "user": _NUMBER,
+        "faults_minor": _COUNT,
+        "faults_major": _COUNT,
+        "samples": _COUNT,
+    },
+    "primitives": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "name": _WORD,
+        "user": _NUMBER,
+        "command": _WORD,
+        "bucket_ns": _COUNT,
+        "count": _COUNT,
+        "errors": _COUNT,
+        "time_ns": _COUNT,
+    },
+    "queue": {"at_ns": _COUNT, "span_ns": _COUNT, "queue": _WORD, "measure": _WORD, "value": pl.Float64()},
 }
 """Every table of a run folder, and its columns."""
 
@@ -80,6 +112,10 @@ class Tables:
     processes: pl.DataFrame
     lost: pl.DataFrame
     phases: pl.DataFrame
+    faults: pl.DataFrame
+    segments: pl.DataFrame
+    primitives: pl.DataFrame
+    queue: pl.DataFrame
     conditions: dict[str, Any]
     """`run.toml`, parsed."""
 

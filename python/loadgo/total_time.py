@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 TICK_NS = 10_000_000
 """USER_HZ is 100 on every Linux that there is."""
 
-_ORDER = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")
+# As the kernel has them, then a simulated machine's: what is busy first.
+_ORDER = (
+    *("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle"),
+    *("page fault", "segment fault", "bound fault", "interrupt", "getwork", "terminal", "wall crossing", "network"),
+    *("process creation", "idle zero", "idle loading", "idle not eligible", "idle governed", "idle page wait"),
+    *("idle disk wait", "idle dispatch"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Account:
     users_ns: int | None
     driver_ns: int | None
     meters_ns: int | None
+    supervisor_ns: int | None
+    """The supervisor's time, where that is told apart: on a simulated machine, which has no driver and no meters."""
     unattributed_ns: int | None
     """Busy time of nobody of these; below zero by as much as the resolution."""
     resolution_ns: int
@@ -124,13 +132,15 @@ def _account(categories: tuple[Category, ...], processes: pl.DataFrame, processo
     }
     busy = sum(category.time_ns for category in categories if category.busy)
     users, driver, meters = used.get("users"), used.get("driver"), used.get("meters")
-    known = users is not None and driver is not None
+    supervisor = used.get("supervisor")
+    known = users is not None and (driver is not None or supervisor is not None)
     return Account(
         busy_ns=busy,
         users_ns=users,
         driver_ns=driver,
         meters_ns=meters,
-        unattributed_ns=busy - (users or 0) - (driver or 0) - (meters or 0) if known else None,
+        supervisor_ns=supervisor,
+        unattributed_ns=busy - sum(used.values()) if known else None,
         resolution_ns=2 * processors * tick_ns,
     )
 

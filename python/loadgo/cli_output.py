@@ -1,0 +1,99 @@
+"""What the command line says and how it ends: the standard output, what is said beside it, and the exit status.
+
+Only here and in the commands is anything printed, and does the program exit: 0 all is well, 1 the finding is bad (a
+threshold missed, records lost, the driver was the bottleneck), 2 it could not run, 130 it was interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+GOOD, BAD, COULD_NOT, INTERRUPTED = 0, 1, 2, 130
+
+DRAWN = ("html", "svg", "png")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turns what goes wrong into one message and an exit status; a bug of loadgo's own keeps its traceback."""
+    from loadgo.errors import LoadgoError
+
+    try:
+        yield
+    except BrokenPipeError:
+        _abandon_output()
+        complain("nobody reads the output any more")
+        raise typer.Exit(COULD_NOT) from None
+    except KeyboardInterrupt:
+        complain("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except (LoadgoError, ValueError, OSError) as error:
+        if os.environ.get("LOADGO_TRACEBACK"):
+            raise
+        complain(_words_of(error))
+        raise typer.Exit(COULD_NOT) from None
+
+
+def _words_of(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def deliver(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:
+    """Writes a report where it was asked for: text to the standard output, pages and pictures into the run's folder."""
+    if output is None and format in DRAWN:
+        output = folder / f"report.{format}"
+    if output is None or str(output) == "-":
+        say(content)
+        return
+    output.write_bytes(content if isinstance(content, bytes) else content.encode())
+    note(f"the report is in {output}")
+
+
+def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
+    """Prints a list of what is copied: as wide as it needs."""
+    from loadgo.listing import wide_listing
+
+    say(wide_listing(heads, rows, numbers))
+
+
+def say(content: str | bytes) -> None:
+    """Writes to the standard output, at once, so that an error is met here."""
+    sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
+    sys.stdout.buffer.flush()
+
+
+def note(text: str) -> None:
+    """Says something beside the output."""
+    console().print(text, style="dim", soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Says what is wrong."""
+    console().print(f"loadgo: {text}", style="red", soft_wrap=True)
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+
+def in_colour() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _abandon_output() -> None:
+    """Nothing more can be written; Python must not try when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
