@@ -18,6 +18,9 @@ def parse_span(text: str) -> int:
 def parse_limit(text: str) -> None:
     """Checks what users may have; raises `ValueError`."""
 
+def parse_until(text: str) -> str:
+    """When a run has enough, as it is written in full; raises `ValueError`."""
+
 def run_host(
     script_text: str,
     options: Mapping[str, Any],

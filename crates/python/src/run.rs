@@ -1,12 +1,13 @@
-//! A run on this host, for Python: what is asked for as a request, how it stands to a callback, what it came to as a dict.
+//! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
 
 use crate::errors;
 use loadgo_core::load::{Load, Model, WarmUp};
+use loadgo_core::machine::estimate::Until;
 use loadgo_core::script::{self, Law, Script};
 use loadgo_core::time::Span;
 use loadgo_host::limit::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Finished, Progress, Refusal, Request};
+use loadgo_run::{Asked, Finished, Progress, Refusal, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,19 +20,21 @@ const TELL_EVERY: u32 = 3;
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_host, module)?)?;
-    module.add_function(wrap_pyfunction!(parse_limit, module)?)
+    module.add_function(wrap_pyfunction!(parse_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_until, module)?)
 }
 
-/// What is asked for: the keys of `options`.
+/// What is asked of any system: keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Options {
+pub struct LoadOptions {
     script: String,
     command: Vec<String>,
     users: u32,
     passes: Option<u32>,
     duration_s: Option<f64>,
     warm_up_s: Option<f64>,
+    until: Option<String>,
     arrivals_per_second: Option<f64>,
     seed: u64,
     #[pyo3(default)]
@@ -39,13 +42,19 @@ struct Options {
     /// Absent: the script's; 0: every line at once.
     #[pyo3(default)]
     typing: Option<f64>,
+    log_ins_at_once: Option<u32>,
+}
+
+/// What is asked of this host: the other keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct HostOptions {
     limit: Option<String>,
     homes: String,
     search_path: String,
     fifo: bool,
     processor: Option<usize>,
     usage_every: Option<u32>,
-    log_ins_at_once: Option<u32>,
 }
 
 /// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
@@ -56,20 +65,29 @@ struct Options {
 fn run_host<'py>(
     py: Python<'py>,
     script_text: &str,
-    options: Options,
+    options: &Bound<'py, PyAny>,
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = request(py, script_text, options, PathBuf::from(folder))?;
+    let request = request(asked(py, script_text, options.extract()?, folder)?, options.extract()?)?;
+    driven(py, told.as_ref(), |go_on| loadgo_run::run(&request, go_on))
+}
+
+/// Lets `run` go while `told` hears how it stands; what it came to.
+pub fn driven<'py>(
+    py: Python<'py>,
+    told: Option<&Py<PyAny>>,
+    run: impl FnOnce(&mut dyn FnMut(&Progress) -> bool) -> Result<Finished, Refusal> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
     let mut raised = None;
     let mut looks = 0;
     let finished = py.detach(|| {
-        loadgo_run::run(&request, |progress| {
+        run(&mut |progress| {
             looks += 1;
             if looks % TELL_EVERY != 1 || raised.is_some() {
                 return raised.is_none();
             }
-            match tell(progress, told.as_ref()) {
+            match tell(progress, told) {
                 Ok(go_on) => go_on,
                 Err(error) => {
                     raised = Some(error);
@@ -91,6 +109,12 @@ fn parse_limit(text: &str) -> PyResult<()> {
     Limit::parse(text).map(drop).map_err(PyValueError::new_err)
 }
 
+/// When there is enough, as it is written in full; raises `ValueError` with what would be right.
+#[pyfunction]
+fn parse_until(text: &str) -> PyResult<String> {
+    Until::parse(text).map(|until| until.to_string()).map_err(PyValueError::new_err)
+}
+
 fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;
@@ -106,27 +130,35 @@ fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
     })
 }
 
-fn request(py: Python<'_>, script_text: &str, options: Options, folder: PathBuf) -> PyResult<Request> {
+/// What is asked of any system.
+pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
     let script = with_manners(script, &options).map_err(PyValueError::new_err)?;
-    let id = folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
-    Ok(Request {
-        id,
+    let folder = PathBuf::from(folder);
+    Ok(Asked {
+        id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
         folder,
         script_text: script_text.into(),
         script: Arc::new(script),
         load: load(&options),
+        until: options.until.as_deref().map(Until::parse).transpose().map_err(PyValueError::new_err)?,
+        command: options.command,
+        script_name: options.script,
+    })
+}
+
+fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
+    Ok(Request {
+        asked,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(PyValueError::new_err)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
-        command: options.command,
-        asked: options.script,
     })
 }
 
-fn with_manners(mut script: Script, options: &Options) -> Result<Script, String> {
+fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, String> {
     if let Some(think) = &options.think {
         script.set_think(Law::parse(think)?);
     }
@@ -136,7 +168,7 @@ fn with_manners(mut script: Script, options: &Options) -> Result<Script, String>
     Ok(script)
 }
 
-fn load(options: &Options) -> Load {
+fn load(options: &LoadOptions) -> Load {
     let span = |seconds: Option<f64>| seconds.map(Span::from_secs_f64);
     let closed = Load::closed(options.users, 1);
     Load {

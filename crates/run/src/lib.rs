@@ -1,18 +1,23 @@
-//! A run on this host: the driver, the host, the meters and the run folder put together.
+//! A run put together: on this host (here) or on a simulated machine (`machine`); the driver, the host, the meters and the run folder put together.
 //!
 //! The driver has a thread to itself; a second thread samples the processors once a second, a third writes. The calling
 //! thread waits, tells how the run stands, and may stop it. All that can fail at the start fails before anybody logs in.
 
+mod account;
+mod asked;
 mod conditions;
+mod machine;
 mod progress;
 mod request;
 mod sampling;
 mod users;
 
+pub use asked::Asked;
+pub use machine::{OnMachine, run_on_machine};
 pub use progress::Progress;
 pub use request::{Refusal, Request};
 
-use conditions::Account;
+use account::Account;
 use loadgo_core::driver::{Summary, drive};
 use loadgo_core::time::Instant;
 use loadgo_host::cgroup::Groups;
@@ -49,16 +54,15 @@ pub struct Finished {
 pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Result<Finished, Refusal> {
     let mut notes = clear_stale();
     notes.extend(request.check()?);
-    let mut account = Account::begin(request);
-    let folder = Folder::create(&request.folder, &account.toml())?;
-    let script = folder.dir().join("script.toml");
-    std::fs::write(&script, &request.script_text).map_err(|reason| Refusal::Host(format!("{}: {reason}", script.display())))?;
-    let mut leftovers = Leftovers::begin(&request.id).map_err(Refusal::from_state)?;
+    let mut account = Account::begin(&request.asked, conditions::here(request));
+    let folder = Folder::create(&request.asked.folder, &account.toml())?;
+    lay(&folder, "script.toml", &request.asked.script_text)?;
+    let mut leftovers = Leftovers::begin(&request.asked.id).map_err(Refusal::from_state)?;
     let prepared = match users::prepare(request, &mut leftovers, &mut notes) {
         Ok(prepared) => prepared,
         Err(refusal) => return Err(give_up(refusal, account, &folder)),
     };
-    account.prepared(&prepared);
+    account.usage(conditions::usage_part(&prepared.sources));
     account.notes(&notes);
     let outcome = drive_and_record(request, prepared, folder, &mut account, &mut go_on);
     notes.extend(leftovers.finish());
@@ -66,9 +70,15 @@ pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Resul
     Ok(Finished { notes: [notes, finished.notes].concat(), ..finished })
 }
 
+/// Lays a file into a run's folder.
+fn lay(folder: &Folder, name: &str, text: &str) -> Result<(), Refusal> {
+    let path = folder.dir().join(name);
+    std::fs::write(&path, text).map_err(|reason| Refusal::Host(format!("{}: {reason}", path.display())))
+}
+
 /// A run that could not begin leaves its folder only to say so.
 fn give_up(refusal: Refusal, mut account: Account, folder: &Folder) -> Refusal {
-    account.ended("failed");
+    account.ended("failed", conditions::at_the_end);
     let _ = loadgo_store::finish(folder, &account.toml(), &[]);
     refusal
 }
@@ -87,11 +97,11 @@ fn drive_and_record(
     let origin_ns = monotonic_ns();
     let driver = start_driver(request, prepared, front, Arc::clone(&bell), Arc::clone(&progress), origin_ns)?;
     let sampling = sampling::start(groups, driver.thread_id, &recording, origin_ns);
-    account.driver(&driver.granted);
+    account.driver(conditions::driver_part(&driver.granted));
     account.write(&folder)?;
     let mut stopped = false;
     while !driver.thread.is_finished() {
-        if !go_on(&progress.at(request, Instant(monotonic_ns() - origin_ns))) && !stopped {
+        if !go_on(&progress.at(&request.asked, Instant(monotonic_ns() - origin_ns))) && !stopped {
             stopped = true;
             bell.ring();
         }
@@ -103,11 +113,11 @@ fn drive_and_record(
     let done = recording.stop();
     let outcome = if driven.stopped { "stopped" } else { "done" };
     let failed = driven.logged_in == 0 && driven.refused > 0;
-    account.ended(if failed { "failed" } else { outcome });
+    account.ended(if failed { "failed" } else { outcome }, conditions::at_the_end);
     loadgo_store::finish(&done.folder, &account.toml(), &done.unwritten)?;
     if failed {
         let reason = driven.refusal.unwrap_or_else(|| "no reason was given".into());
-        return Err(Refusal::Host(format!("nobody could log in with {:?}: {reason}", request.script.login)));
+        return Err(Refusal::Host(format!("nobody could log in with {:?}: {reason}", request.asked.script.login)));
     }
     Ok(Finished { summary: driven, interactions: done.interactions, outcome, notes: Vec::new() })
 }
@@ -141,8 +151,8 @@ fn start_driver(
             }
         };
         let _ = tell.send(Ok((loadgo_host::kernel::thread_id(), granted)));
-        let mut recorder = Watched { front, progress };
-        let summary = drive(&request.script, &request.load, &mut host, &mut recorder);
+        let mut recorder = Watched::new(front, progress, &request.asked);
+        let summary = drive(&request.asked.script, &request.asked.load, &mut host, &mut recorder);
         host.finish();
         recorder.lost_usage(host.meter().take_lost(), Instant(monotonic_ns() - origin_ns));
         waiter.unpark();

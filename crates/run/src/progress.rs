@@ -1,6 +1,7 @@
 //! How a run stands, for whoever watches it: counted by the driver's thread, read by any other.
 
-use crate::request::Request;
+use crate::asked::Asked;
+use loadgo_core::machine::estimate::Estimator;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::Instant;
 use loadgo_store::Front;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub struct Progress {
     /// `log-in`, `warm-up`, `steady` or `ramp-down`.
     pub phase: &'static str,
-    /// Since the run began.
+    /// Since the run began, by the system's own clock.
     pub at: Instant,
     /// Users logged in until now.
     pub logged_in: u32,
@@ -32,25 +33,36 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn at(&self, request: &Request, at: Instant) -> Progress {
+    /// The phase's number: it changes when a phase begins.
+    pub(crate) fn phase(&self) -> u8 {
+        self.phase.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn at(&self, asked: &Asked, at: Instant) -> Progress {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
             at,
             logged_in: self.logged_in.load(Ordering::Relaxed),
-            users: request.load.users,
+            users: asked.load.users,
             interactions: self.interactions.load(Ordering::Relaxed),
-            interactions_expected: request.interactions_expected(),
+            interactions_expected: asked.interactions_expected(),
         }
     }
 }
 
-/// Records, and counts what it records.
+/// Records, counts what it records, and knows when that is enough.
 pub(crate) struct Watched {
-    pub front: Front,
-    pub progress: Arc<Shared>,
+    front: Front,
+    progress: Arc<Shared>,
+    estimator: Option<Estimator>,
 }
 
 impl Watched {
+    /// Nothing recorded yet.
+    pub(crate) fn new(front: Front, progress: Arc<Shared>, asked: &Asked) -> Watched {
+        Watched { front, progress, estimator: asked.until.clone().map(Estimator::new) }
+    }
+
     /// Records the loss of `count` records of usage; nothing when there was none.
     pub(crate) fn lost_usage(&mut self, count: u64, at: Instant) {
         if count > 0 {
@@ -65,6 +77,9 @@ impl Recorder for Watched {
         // The driver's thread alone writes this: a load and a store, no locked operation.
         let count = self.progress.interactions.load(Ordering::Relaxed) + 1;
         self.progress.interactions.store(count, Ordering::Relaxed);
+        if let (Some(estimator), Some(ready), Phase::Steady) = (&mut self.estimator, row.ready, row.phase) {
+            estimator.finished(0, ready.0, ready.since(row.sent).0);
+        }
         self.front.interaction(row);
     }
 
@@ -83,5 +98,9 @@ impl Recorder for Watched {
 
     fn logged_in(&mut self, users: u32) {
         self.progress.logged_in.store(users, Ordering::Relaxed);
+    }
+
+    fn enough(&self) -> bool {
+        self.estimator.as_ref().is_some_and(Estimator::enough)
     }
 }

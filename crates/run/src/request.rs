@@ -1,7 +1,5 @@
-//! What is asked for, checked as far as it can be before anything is made.
+//! What is asked of this host, checked as far as it can be before anything is made.
 
-use loadgo_core::load::Load;
-use loadgo_core::script::{Law, Line, Script, Step};
 use loadgo_host::host::Setting;
 use loadgo_host::limit::Limit;
 use loadgo_host::login::{Login, find_program};
@@ -12,26 +10,17 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::asked::Asked;
 use crate::users::Prepared;
 
 /// From so many users on who never think the host is full, and each interaction takes microseconds.
 const MANY: u32 = 32;
 
-/// A run that is asked for.
+/// A run on this host that is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The run's id: the name of its folder.
-    pub id: String,
-    /// The run's folder, which must not hold a run yet.
-    pub folder: PathBuf,
-    /// The script as it was asked for: a bundled name or a path.
-    pub asked: String,
-    /// The script's text.
-    pub script_text: String,
-    /// The script, with what the command line changed.
-    pub script: Arc<Script>,
-    /// The load.
-    pub load: Load,
+    /// What is asked of any system.
+    pub asked: Asked,
     /// What the users may have of the host.
     pub limit: Option<Limit>,
     /// How the driver's thread wants to be scheduled.
@@ -42,8 +31,6 @@ pub struct Request {
     pub homes: PathBuf,
     /// The directories that programs are looked up in.
     pub search_path: String,
-    /// The command line, for the record.
-    pub command: Vec<String>,
 }
 
 impl Request {
@@ -53,7 +40,7 @@ impl Request {
     /// What is missing or would not fit, and the remedy.
     pub fn check(&self) -> Result<Vec<String>, Refusal> {
         self.login()?;
-        if let Some(missing) = self.script.needs.iter().find(|program| find_program(program, &self.search_path).is_none()) {
+        if let Some(missing) = self.asked.script.needs.iter().find(|program| find_program(program, &self.search_path).is_none()) {
             return Err(Refusal::Host(format!("the script needs {missing}, which is not on the PATH ({})", self.search_path)));
         }
         if let Some(processor) = self.scheduling.processor
@@ -65,10 +52,10 @@ impl Request {
         }
         raise_descriptor_limit();
         let plan = Plan {
-            users: u64::from(self.load.users),
-            login: &self.script.login,
+            users: u64::from(self.asked.load.users),
+            login: &self.asked.script.login,
             homes: &self.homes,
-            log_ins_at_once: u64::from(self.load.log_ins_at_once),
+            log_ins_at_once: u64::from(self.asked.load.log_ins_at_once),
         };
         let (fatal, doubtful): (Vec<Finding>, Vec<Finding>) = preflight(&plan).into_iter().partition(|finding| finding.fatal);
         let words = |finding: &Finding| format!("{}; remedy: {}", finding.what, finding.remedy);
@@ -83,57 +70,37 @@ impl Request {
     /// # Errors
     /// When it is no command, or the program is not there.
     pub fn login(&self) -> Result<Login, Refusal> {
-        Login::find(&self.script.login, &self.search_path).map_err(Refusal::Host)
+        Login::find(&self.asked.script.login, &self.search_path).map_err(Refusal::Host)
     }
 
     /// Usage is read for every n-th interaction.
     pub fn every(&self) -> u32 {
-        self.usage_every.unwrap_or(if self.nobody_thinks() && self.load.users >= MANY { 64 } else { 1 })
+        self.usage_every.unwrap_or(if self.asked.nobody_thinks() && self.asked.load.users >= MANY { 64 } else { 1 })
     }
 
     /// How the driver's thread wants to be scheduled: as it is asked for, but where nobody thinks no line is ever due.
     pub fn scheduling(&self) -> Wanted {
-        let class = if self.nobody_thinks() && self.load.users >= MANY { Class::Batch } else { self.scheduling.class };
+        let class =
+            if self.asked.nobody_thinks() && self.asked.load.users >= MANY { Class::Batch } else { self.scheduling.class };
         Wanted { class, ..self.scheduling }
-    }
-
-    /// How many interactions there will be, where the script leaves no choice and no time ends the load.
-    pub fn interactions_expected(&self) -> Option<u64> {
-        let passes = u64::from(self.load.passes.filter(|_| self.load.duration.is_none())?);
-        let a_pass = lines_of(&self.script.steps)?;
-        Some(u64::from(self.load.users) * passes * a_pass)
-    }
-
-    fn nobody_thinks(&self) -> bool {
-        let line_thinks = |line: &Line| line.think.as_ref().is_some_and(|law| *law != Law::None);
-        self.script.think == Law::None && self.script.typing_chars_per_second.is_none() && !self.script.lines().any(line_thinks)
     }
 
     pub(crate) fn setting(&self, prepared: &Prepared, origin_ns: u64) -> Setting {
         Setting {
-            script: Arc::clone(&self.script),
+            script: Arc::clone(&self.asked.script),
             login: prepared.login.clone(),
             search_path: self.search_path.clone(),
-            run_id: self.id.clone(),
+            run_id: self.asked.id.clone(),
             homes: prepared.homes.clone(),
             origin_ns,
         }
     }
 }
 
-/// How many lines these steps are; `None` where they choose.
-fn lines_of(steps: &[Step]) -> Option<u64> {
-    steps.iter().try_fold(0, |sum, step| match step {
-        Step::Line(_) => Some(sum + 1),
-        Step::Repeat(times, steps) => Some(sum + u64::from(*times) * lines_of(steps)?),
-        Step::Choose(_) => None,
-    })
-}
-
 /// Why a run cannot begin, or came to nothing.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The host, in words with the remedy.
+    /// The system, in words with the remedy.
     Host(String),
     /// The run folder.
     Folder(loadgo_store::Error),

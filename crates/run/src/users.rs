@@ -22,7 +22,7 @@ pub(crate) struct Prepared {
 /// Makes all that the users need; what is made is noted in `leftovers` first.
 pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, Refusal> {
     let login = request.login()?;
-    let mut groups = match Groups::create(&request.id, leftovers) {
+    let mut groups = match Groups::create(&request.asked.id, leftovers) {
         Ok(groups) => Some(groups),
         Err(why) => {
             notes.push(format!("no control group for the users: {}; remedy: {}", why.what, why.remedy));
@@ -31,7 +31,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     };
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
-    let demand = Demand { users: request.load.users as usize, every: request.every(), taskstats: true };
+    let demand = Demand { users: request.asked.load.users as usize, every: request.every(), taskstats: true };
     let meter = sources::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
     let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
@@ -54,7 +54,7 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
 }
 
 fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
-    let homes = request.homes.join(format!("loadgo-{}-{}", request.id, std::process::id()));
+    let homes = request.homes.join(format!("loadgo-{}-{}", request.asked.id, std::process::id()));
     let refused = |reason: std::io::Error| {
         Refusal::Host(format!(
             "the users' homes cannot be made in {}: {reason}; name another place in TMPDIR",

@@ -15,4 +15,5 @@ pub mod meters;
 pub mod ready_list;
 pub mod simulate;
 pub mod spec;
+pub mod system;
 pub mod table;

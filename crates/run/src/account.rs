@@ -1,0 +1,190 @@
+//! `run.toml`: what was run, on what, under which conditions; written when the run begins and again when it ends.
+
+use crate::asked::Asked;
+use crate::conditions::{HostConditions, HostPart, LimitPart};
+use crate::machine::{MachineConditions, MachinePart};
+use crate::request::Refusal;
+use jiff::Timestamp;
+use loadgo_core::load::Model;
+use loadgo_store::Folder;
+use serde::Serialize;
+use std::str::FromStr;
+use std::time::Instant;
+use toml::value::Datetime;
+
+/// The account of a run as it stands.
+pub(crate) struct Account {
+    file: File,
+    began: Instant,
+}
+
+#[derive(Serialize)]
+struct File {
+    format: u32,
+    loadgo: &'static str,
+    id: String,
+    name: String,
+    script: String,
+    started: Datetime,
+    finished: bool,
+    ended: Option<Datetime>,
+    wall_s: Option<f64>,
+    outcome: Option<&'static str>,
+    command: Vec<String>,
+    notes: Vec<String>,
+    load: LoadPart,
+    system: SystemPart,
+    conditions: ConditionsPart,
+    limit: Option<LimitPart>,
+    usage: Option<UsagePart>,
+    driver: Option<DriverPart>,
+}
+
+#[derive(Serialize)]
+struct LoadPart {
+    model: &'static str,
+    users: u32,
+    passes: Option<u32>,
+    duration_s: Option<f64>,
+    think: String,
+    typing: Option<String>,
+    seed: u64,
+    until: Option<String>,
+    arrivals_per_second: Option<f64>,
+}
+
+/// The system of a run.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum SystemPart {
+    /// This host.
+    Host(HostPart),
+    /// A simulated machine.
+    Machine(MachinePart),
+}
+
+/// What else was the case while it ran.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum ConditionsPart {
+    /// How busy the host was with other things.
+    Host(HostConditions),
+    /// How long a simulated machine's time took.
+    Machine(MachineConditions),
+}
+
+/// What there is to tell of a system before the run.
+pub(crate) struct Setting {
+    pub system: SystemPart,
+    pub conditions: ConditionsPart,
+    pub limit: Option<LimitPart>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct UsagePart {
+    pub cpu: String,
+    pub faults: String,
+    pub waits: String,
+    pub cpu_resolution_ns: u64,
+    pub every: u32,
+    pub split: String,
+    pub notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct DriverPart {
+    pub scheduling: String,
+    pub processor: Option<usize>,
+    pub proof: String,
+    pub notes: Vec<String>,
+}
+
+impl Account {
+    /// The account of a run that begins now.
+    pub(crate) fn begin(asked: &Asked, setting: Setting) -> Account {
+        let file = File {
+            format: 1,
+            loadgo: env!("CARGO_PKG_VERSION"),
+            id: asked.id.clone(),
+            name: asked.script.name.clone(),
+            script: asked.script_name.clone(),
+            started: now(),
+            finished: false,
+            ended: None,
+            wall_s: None,
+            outcome: None,
+            command: asked.command.clone(),
+            notes: Vec::new(),
+            load: load_part(asked),
+            system: setting.system,
+            conditions: setting.conditions,
+            limit: setting.limit,
+            usage: None,
+            driver: None,
+        };
+        Account { file, began: Instant::now() }
+    }
+
+    /// Where each interaction's usage comes from.
+    pub(crate) fn usage(&mut self, usage: UsagePart) {
+        self.file.usage = Some(usage);
+    }
+
+    /// How the driver's thread is scheduled.
+    pub(crate) fn driver(&mut self, driver: DriverPart) {
+        self.file.driver = Some(driver);
+    }
+
+    /// Something that the reader of the run should know.
+    pub(crate) fn notes(&mut self, notes: &[String]) {
+        self.file.notes.extend_from_slice(notes);
+    }
+
+    /// The run is over; `end` adds what there is to tell of the conditions then, and may know better how long it lasted.
+    pub(crate) fn ended(&mut self, outcome: &'static str, end: impl FnOnce(&mut ConditionsPart) -> Option<f64>) {
+        let elapsed_s = self.began.elapsed().as_secs_f64();
+        self.file.finished = true;
+        self.file.ended = Some(now());
+        self.file.wall_s = Some(end(&mut self.file.conditions).unwrap_or(elapsed_s));
+        self.file.outcome = Some(outcome);
+    }
+
+    /// Seconds since the account was begun, on this host's clock.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// The text of `run.toml`.
+    pub(crate) fn toml(&self) -> String {
+        toml::to_string(&self.file).expect("plain values make TOML")
+    }
+
+    /// Brings `run.toml` up to date.
+    pub(crate) fn write(&self, folder: &Folder) -> Result<(), Refusal> {
+        Ok(folder.write_run_toml(&self.toml())?)
+    }
+}
+
+fn now() -> Datetime {
+    let text = Timestamp::now().to_string();
+    Datetime::from_str(&text).expect("a timestamp is written as RFC 3339")
+}
+
+fn load_part(asked: &Asked) -> LoadPart {
+    let load = &asked.load;
+    let (model, arrivals_per_second) = match load.model {
+        Model::Closed => ("closed", None),
+        Model::Open(rate) => ("open", Some(rate)),
+    };
+    LoadPart {
+        model,
+        users: load.users,
+        passes: load.passes,
+        duration_s: load.duration.map(|span| span.as_secs_f64()),
+        think: asked.script.think.to_string(),
+        typing: asked.script.typing_chars_per_second.map(|rate| format!("{rate} chars/s")),
+        seed: load.seed,
+        until: asked.until.as_ref().map(ToString::to_string),
+        arrivals_per_second,
+    }
+}

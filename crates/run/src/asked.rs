@@ -1,0 +1,54 @@
+//! What is asked of any system: a script, a load, when it is enough, and where the records go.
+
+use loadgo_core::load::Load;
+use loadgo_core::machine::estimate::Until;
+use loadgo_core::script::{Law, Line, Script, Step};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is asked of any system.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The run's id: the name of its folder.
+    pub id: String,
+    /// The run's folder, which must not hold a run yet.
+    pub folder: PathBuf,
+    /// The script as it was asked for: a bundled name or a path.
+    pub script_name: String,
+    /// The script's text.
+    pub script_text: String,
+    /// The script, with what the command line changed.
+    pub script: Arc<Script>,
+    /// The load.
+    pub load: Load,
+    /// When there is enough; `None`: when the load has come to its end.
+    pub until: Option<Until>,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+impl Asked {
+    /// How many interactions there will be, where the script leaves no choice and no time ends the load.
+    pub fn interactions_expected(&self) -> Option<u64> {
+        if let Some(until) = &self.until {
+            return until.interactions.filter(|_| until.precisions.is_empty());
+        }
+        let passes = u64::from(self.load.passes.filter(|_| self.load.duration.is_none())?);
+        let a_pass = lines_of(&self.script.steps)?;
+        Some(u64::from(self.load.users) * passes * a_pass)
+    }
+
+    pub(crate) fn nobody_thinks(&self) -> bool {
+        let line_thinks = |line: &Line| line.think.as_ref().is_some_and(|law| *law != Law::None);
+        self.script.think == Law::None && self.script.typing_chars_per_second.is_none() && !self.script.lines().any(line_thinks)
+    }
+}
+
+/// How many lines these steps are; `None` where they choose.
+fn lines_of(steps: &[Step]) -> Option<u64> {
+    steps.iter().try_fold(0, |sum, step| match step {
+        Step::Line(_) => Some(sum + 1),
+        Step::Repeat(times, steps) => Some(sum + u64::from(*times) * lines_of(steps)?),
+        Step::Choose(_) => None,
+    })
+}
