@@ -1,0 +1,55 @@
+//! A load that ends when its recorder has enough.
+
+mod virtual_host;
+
+use loadgo_core::driver::drive;
+use loadgo_core::load::Load;
+use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
+use loadgo_core::time::{Instant, Span};
+use virtual_host::{Kept, VirtualHost, script};
+
+/// Keeps everything, and has enough after so many interactions.
+struct Enough {
+    kept: Kept,
+    after: usize,
+}
+
+impl Recorder for Enough {
+    fn interaction(&mut self, row: &Interaction<'_>) {
+        self.kept.interaction(row);
+    }
+    fn session(&mut self, row: &Session) {
+        self.kept.session(row);
+    }
+    fn lost(&mut self, row: &Lost) {
+        self.kept.lost(row);
+    }
+    fn phase(&mut self, phase: Phase, at: Instant) {
+        self.kept.phase(phase, at);
+    }
+    fn enough(&self) -> bool {
+        self.kept.rows.len() >= self.after
+    }
+}
+
+#[test]
+fn a_load_without_end_ends_when_the_recorder_has_enough() {
+    let script = script("think = \"fixed(1s)\"", "[\"work\"]");
+    let load = Load { passes: None, ..Load::closed(4, 1) };
+    let mut recorder = Enough { kept: Kept::default(), after: 30 };
+    let summary = drive(&script, &load, &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
+    let enough = recorder.kept.rows[29].ready.map(Instant);
+    assert_eq!(recorder.kept.began(Phase::RampDown), enough, "the load ends with the interaction that is enough");
+    assert!(recorder.kept.rows[30..].iter().all(|row| Some(Instant(row.sent)) <= enough), "nobody types after that");
+    assert!((30..34).contains(&recorder.kept.rows.len()), "who waits for the system is let finish");
+    assert_eq!((summary.done, summary.died, summary.stopped), (4, 0, false));
+    assert!(recorder.kept.sessions.iter().all(|session| session.outcome == "done"));
+}
+
+#[test]
+fn passes_end_a_load_that_never_has_enough() {
+    let script = script("think = \"fixed(1s)\"", "[\"work\"]");
+    let mut recorder = Enough { kept: Kept::default(), after: usize::MAX };
+    drive(&script, &Load::closed(2, 3), &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
+    assert_eq!(recorder.kept.rows.len(), 6);
+}
