@@ -2,15 +2,173 @@
 
 from __future__ import annotations
 
-from loadgo.reproduce_lab import Lab
-from loadgo.reproduce_value import Plot, Values
+from collections.abc import Sequence
+
+from loadgo.queueing import repairman
+from loadgo.reproduce_lab import Experiment, Lab
+from loadgo.reproduce_machine import number
+from loadgo.reproduce_totals import Totals
+from loadgo.reproduce_value import Curve, Plot, Value, Values
+
+MACHINE = "multics-1.8"
+LARGE = "memory.frames=384"
+TODAY = (
+    'commands."*".line_cpu=0s',
+    'commands."*".line_faults=0',
+    'commands."*".line_walls=0',
+    "supervisor.table.entries=100000",
+)
+"""The system of March 1969: lines through the new typewriter module, and no user loses table entries."""
+SCHERR = "exponential(35s)"
+"""The think time that Scherr measured on CTSS (1965): 35.2 s on the average."""
+USERS = 16
+FULL = 40
+"""So many users keep the processor busy in every class."""
+FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS, CHECK = 7000, 2000, 400
+"""The page-fault path of old and of the new file system, and one of its five checks."""
+TABLE_USERS = (2, 4, 8, 12, 16, 20, 24, 32)
+PRINT = """
+name   = "print"
+login  = "console"
+passes = 5
+think  = "none"
+[[lines]]
+as     = "{command}"
+type   = "print file"
+"""
+REQUESTS = """
+name   = "CTSS users"
+login  = "console"
+passes = 1
+think  = "exponential(35s)"
+[[lines]]
+as     = "request"
+type   = "request"
+"""
 
 
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
-    return {}
+    values = {**_headway(lab), **_path(), **_processors(), **_classes(lab), **_print(lab), **_script(lab)}
+    return {f"multics-1969/{name}": value for name, value in values.items()}
 
 
 def plots(lab: Lab) -> tuple[Plot, ...]:
     """The charts that the document has only as axes."""
-    return ()
+    systems = {
+        "256K": (),
+        "384K, the table as it was": (LARGE,),
+        "384K, the table twice as large": (LARGE, "supervisor.table.entries=640"),
+    }
+    experiments = [
+        Experiment(REQUESTS, MACHINE, users, set=changes, duration="30min")
+        for changes in systems.values()
+        for users in TABLE_USERS
+    ]
+    runs = lab.runs(experiments)
+    width = len(TABLE_USERS)
+    curves = [
+        Curve(name, tuple((n, run.every.response_s) for n, run in zip(TABLE_USERS, runs[at * width :], strict=False)))
+        for at, name in enumerate(systems)
+    ]
+    return (
+        Plot(
+            name="table-size",
+            document="multics-1969",
+            title="Effect of a performance improvement if the system table's size is not changed",
+            x="Users",
+            y="Response time, s",
+            curves=tuple(curves),
+            how=f"users as Scherr measured them on CTSS, on `{MACHINE}`: beyond 16 the table's entries are taken from "
+            "those who think, and each entry taken is a segment fault later",
+        ),
+    )
+
+
+def _headway(lab: Lab) -> dict[str, Value]:
+    loads = (8, USERS, 24)
+    small = lab.runs([Experiment("typical-user", MACHINE, n, set=TODAY) for n in loads])
+    large = lab.runs([Experiment("typical-user", MACHINE, n, set=(*TODAY, LARGE)) for n in loads])
+    times, more = ([_between_faults_ms(run) for run in runs] for runs in (small, large))
+    how = f"work over page faults, the typical user on `{MACHINE}`, {loads[0]} to {loads[-1]} users"
+    return {
+        "text/headway": Value(min(times), "fitted", f"{how}; headway_per_page was set by 25 ms", high=max(times)),
+        "text/headway-more": Value(sum(more) / len(more), "predicted", f"{how}, with 384 frames"),
+    }
+
+
+def _between_faults_ms(run: Totals) -> float:
+    return 1000 * run.every.cpu_user_s / run.every.faults
+
+
+def _path() -> dict[str, Value]:
+    """The page-fault path in time, from its instructions."""
+    rate = number(MACHINE, "processors.instructions_per_second")
+    old, new = (1000 * instructions / rate for instructions in (FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS))
+    how = "instructions at 435,000 a second"
+    return {
+        "text/fault": Value(old, "predicted", f"{FAULT_INSTRUCTIONS} {how}"),
+        "text/fault-before": Value(old, "predicted", f"{FAULT_INSTRUCTIONS} {how}"),
+        "text/fault-after": Value(new, "predicted", f"{NEW_INSTRUCTIONS} {how}"),
+        "text/instructions-after": Value(5 * CHECK, "predicted", "five checks of 400 instructions"),
+    }
+
+
+def _processors() -> dict[str, Value]:
+    """Processors that work for 25 ms and then need the page-fault path for 15 ms, one of them at a time."""
+    work_s, path_s = 0.025, number(MACHINE, "supervisor.page_fault")
+    one = repairman(1, work_s, path_s).throughput
+    gains = [repairman(count, work_s, path_s).throughput / one for count in (4, 5)]
+    how = "processors that work 25 ms and then go through the page-fault path's 15 ms one at a time: the machine repairman"
+    return {"text/more-processors-gain": Value(gains[0], "predicted", f"4 and 5 {how}", high=gains[1])}
+
+
+def _classes(lab: Lab) -> dict[str, Value]:
+    heavy, ctss, light = (
+        _saturation(lab, script, think)
+        for script, think in (("typical-user", SCHERR), (REQUESTS, SCHERR), ("light", None))
+    )
+    how = f"the saturation point on `{MACHINE}`: throughput of {FULL} users, times think time and response of one"
+    return {
+        "classes/heavy/today": Value(heavy, "predicted", f"{how}; the typical user's commands at Scherr's think time"),
+        "classes/ctss/today": Value(ctss, "predicted", f"{how}; Scherr's requests of CTSS at his think time"),
+        "classes/light/today": Value(light, "predicted", f"{how}; the script `light`"),
+    }
+
+
+def _saturation(lab: Lab, script: str, think: str | None) -> float:
+    """N* = X_max (Z + R_1)."""
+    alone, full = lab.runs([Experiment(script, MACHINE, n, set=TODAY, think=think, duration="2h") for n in (1, FULL)])
+    busiest = full.every.count / full.elapsed_s
+    cycle_s = alone.elapsed_s / alone.every.count
+    return busiest * cycle_s
+
+
+def _print(lab: Lab) -> dict[str, Value]:
+    before, after = (
+        lab.run(PRINT.format(command=command), MACHINE).every for command in ("print", "print through tty")
+    )
+    how = f"the print command on `{MACHINE}`: eleven lines at their price"
+    return {
+        "text/print-before": Value(before.cpu_s, "fitted", f"{how}; the command's own time was set by it"),
+        "text/print-after": Value(after.cpu_s, "predicted", f"{how} of the new typewriter module"),
+        "text/print-saved": Value(before.cpu_s - after.cpu_s, "predicted", f"{how}, old less new"),
+        "text/print-faults": Value(before.faults - after.faults, "predicted", f"{how}, old less new"),
+    }
+
+
+def _script(lab: Lab) -> dict[str, Value]:
+    """The typical user's time through the old typewriter module with longer page faults, and through the new one."""
+    old, new = lab.runs(
+        [
+            Experiment("typical-user", MACHINE, 1, set=("supervisor.page_fault=15.3ms",), think="none"),
+            Experiment("typical-user", MACHINE, 1, set=(*TODAY, "supervisor.page_fault=14.1ms"), think="none"),
+        ]
+    )
+    gain = 100 * (1 - _time_s([new]) / _time_s([old]))
+    how = f"the typical user alone on `{MACHINE}`: lines at the old and new price, page faults of 15.3 and 14.1 ms"
+    return {"text/script-gain": Value(gain, "predicted", how)}
+
+
+def _time_s(runs: Sequence[Totals]) -> float:
+    return sum(run.every.cpu_s * run.every.count for run in runs)
