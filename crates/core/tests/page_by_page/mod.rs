@@ -1,0 +1,77 @@
+//! An oracle for demand paging: processes that refer to pages one by one, and a memory that knows each page's last use.
+//!
+//! The stack-distance model (Mattson, Gecsei, Slutz and Traiger, 1970): a reference goes to the page that is d-th by last use, with
+//! P(d > k) = δ/headway(k) for references δ apart, so that with k pages held the mean work between misses is headway(k).
+
+use loadgo_core::random::Stream;
+
+/// Mean work between faults by pages held, in ns.
+pub type Law = fn(f64) -> f64;
+
+/// A memory of so many frames, replaced by least recent use over all processes.
+pub struct Direct {
+    law: Law,
+    free: usize,
+    processes: Vec<Process>,
+}
+
+struct Process {
+    pages: usize,
+    /// The last use of each page that it has ever referred to, the latest first.
+    stack: Vec<u64>,
+    /// So many of them, from the first, are in memory.
+    resident: usize,
+    faults: u32,
+}
+
+impl Direct {
+    /// Processes with so many pages each, and nothing in memory.
+    pub fn new(law: Law, frames: usize, pages: &[u32]) -> Direct {
+        let process = |pages: &u32| Process { pages: *pages as usize, stack: Vec::new(), resident: 0, faults: 0 };
+        Direct { law, free: frames, processes: pages.iter().map(process).collect() }
+    }
+
+    /// `job` works from `now` on for `work` ns.
+    pub fn work(&mut self, job: usize, now: u64, work: u64, stream: &mut Stream) {
+        let apart = (self.law)(1.0);
+        let references = work as f64 / apart;
+        let whole = references as u64 + u64::from(stream.unit() < references.fract());
+        for reference in 0..whole {
+            let luck = stream.unit();
+            let process = &mut self.processes[job];
+            let depth = (1..process.pages).find(|held| apart / (self.law)(*held as f64) < luck).unwrap_or(process.pages);
+            self.refer(job, depth, now + (reference as f64 * apart) as u64);
+        }
+    }
+
+    fn refer(&mut self, job: usize, depth: usize, now: u64) {
+        let process = &mut self.processes[job];
+        let missing = depth > process.resident;
+        if depth <= process.stack.len() {
+            process.stack.remove(depth - 1);
+        }
+        process.stack.insert(0, now);
+        if !missing {
+            return;
+        }
+        process.faults += 1;
+        process.resident += 1;
+        if self.free > 0 {
+            self.free -= 1;
+            return;
+        }
+        let oldest = |process: &&mut Process| process.stack[process.resident - 1];
+        let victim = self.processes.iter_mut().filter(|process| process.resident > 0).min_by_key(oldest);
+        victim.unwrap().resident -= 1;
+    }
+
+    /// Faults of each process so far.
+    pub fn faults(&self) -> Vec<f64> {
+        self.processes.iter().map(|process| f64::from(process.faults)).collect()
+    }
+
+    /// Pages that `job` has in memory.
+    pub fn held(&self, job: usize) -> u32 {
+        self.processes[job].resident as u32
+    }
+}
