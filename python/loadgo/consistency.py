@@ -1,8 +1,9 @@
 """Does a published document contradict itself? Everything that it says of its own numbers is worked out again.
 
-A claim holds when its two sides can be equal within what the rounding of the printed digits hides. Where only cells are
-added up, the digits must come out to the last. What does not hold is a finding, with the reading under which it would hold
-(`consistency_reading`) and the cells of which a correction would set right all that speaks of them (`consistency_suspect`).
+A claim holds when its two sides can be equal within what the rounding of the printed digits hides. Where only cells
+are added up, the digits must come out to the last. What does not hold is a finding, with the reading under which it
+would hold (`consistency_reading`) and the cells of which a correction would set right all that speaks of them
+(`consistency_suspect`).
 """
 
 from __future__ import annotations
@@ -112,12 +113,8 @@ class Numbers:
         assert exact.high is not None
         if key in self.cut:
             return Interval(exact.low, exact.high + 2 * halves[1])
-        low = (
-            Interval(None, None)
-            if number.bound == "at most"
-            else Interval(max(exact.low - halves[0], Fraction(0)), None)
-        )
-        return Interval(low.low, None if number.bound == "at least" else exact.high + halves[1])
+        low = None if number.bound == "at most" else max(exact.low - halves[0], Fraction(0))
+        return Interval(low, None if number.bound == "at least" else exact.high + halves[1])
 
 
 def check(document: Document) -> tuple[Finding, ...]:
@@ -168,10 +165,12 @@ def _degree(claim: Claim, numbers: Numbers) -> Degree | None:
     if apart(rounded(claim.left), rounded(claim.right), claim.comparison):
         return "contradiction"
     exact = partial(evaluate, source=numbers.exact)
-    printed_alike = (
-        claim.comparison == "=" and is_sum(claim.left) and is_sum(claim.right) and _same_places(claim, numbers)
+    added = claim.comparison == "=" and is_sum(claim.left) and is_sum(claim.right)
+    return (
+        "last digit"
+        if added and _same_places(claim, numbers) and apart(exact(claim.left), exact(claim.right), "=")
+        else None
     )
-    return "last digit" if printed_alike and apart(exact(claim.left), exact(claim.right), "=") else None
 
 
 def _same_places(claim: Claim, numbers: Numbers) -> bool:

@@ -1,8 +1,8 @@
 """Under which other reading would a relation hold that fails as the document states it?
 
-Tried are: upside down (one over the right side), another unit (a factor between the two sides), a column that is cut off
-rather than rounded, and these together. The simplest reading that makes the most claims hold is taken, if it is more than
-half of all.
+Tried are: upside down (one over the right side), another unit (a factor between the two sides), a column that is cut
+off rather than rounded, and these together. The simplest reading that makes the most claims hold is taken, if it is
+half of all or more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FACTORS = {
 """Between which units people slip."""
 
 FEWEST = 2
-"""Of how many claims a relation must be made to be read otherwise: a single failure is a misprint before it is a formula."""
+"""Of how many claims a relation must be made to be read otherwise: one that fails alone is a misprint first."""
 
 FEWEST_CUT = 10
 """Of how many, for a column to be taken as cut off: fewer would fit by chance."""

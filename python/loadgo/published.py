@@ -1,7 +1,7 @@
-"""The printed documents as data: tables as rows and columns with their labels, figures in running text, and what is said of them.
+"""The printed documents as data: tables with their labels, figures in running text, and what is said of them.
 
-`docs/published.md` is the format of the files in `published/`. A figure is one printed number, or a range of two; its id
-is `DOCUMENT/TABLE/ROW/COLUMN`, or `DOCUMENT/text/NAME` in running text.
+`docs/published.md` is the format of the files in `published/`. A figure is one printed number, or a range of two; its
+id is `DOCUMENT/TABLE/ROW/COLUMN`, or `DOCUMENT/text/NAME` in running text.
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ class Total:
     expression: Expression
     text: str
     """The expression as it is written."""
+    cells: tuple[str, ...]
+    """The ids of the figures in it."""
 
 
 @dataclass(frozen=True)
@@ -139,10 +141,12 @@ class Document:
     parts: tuple[str, ...]
     """Names of the tables and lines of the passages in the order of the document: `table NAME` and `passage LINE`."""
     relations: tuple[Relation, ...]
+    derivations: tuple[Relation, ...]
+    """How figures of ours follow from others by what the document does not say, such as a processor's speed."""
     totals: tuple[Total, ...]
     rules: tuple[Rule, ...]
     not_figures: Mapping[str, int]
-    """Numbers in the document that are names, dates of letters or the numbering of remarks: how often each stands there."""
+    """How often numbers stand in the document that are names, dates of letters or the numbering of remarks."""
 
     @property
     def figures(self) -> dict[str, Figure]:

@@ -1,4 +1,4 @@
-"""Reads a file of `published/` into a document, and refuses one that is not whole: `docs/published.md` is the format."""
+"""Reads a file of `published/` into a document, and refuses one that is not whole (`docs/published.md`)."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def parse(told: Told, folder: Path) -> Document:
     def find(pattern: str) -> tuple[str, ...]:
         return _matching(f"{name}/{pattern}", tables, ids)
 
+    derivations = told.get("derivations", [])
     document = Document(
         name=name,
         title=told["title"],
@@ -68,6 +69,7 @@ def parse(told: Told, folder: Path) -> Document:
         passages=passages,
         parts=_parts(told),
         relations=tuple(_relation(relation, tables, find) for relation in told.get("relations", [])),
+        derivations=tuple(_relation({**told, "name": "", "derives": True}, tables, find) for told in derivations),
         totals=tuple(_total(name, total, find) for total in told.get("totals", [])),
         rules=tuple(_rule(name, rule) for rule in told.get("reproduce", [])),
         not_figures={number: int(entry[0]) for number, entry in told.get("not_figures", {}).items()},
@@ -189,8 +191,8 @@ def _relation(told: Told, tables: tuple[Table, ...], find: Find) -> Relation:
 
 
 def _values(value: str | list[str], tables: tuple[Table, ...]) -> list[str]:
-    """What a placeholder stands for: the rows of a table (`TABLE/*`) or of a group in it (`TABLE/@GROUP`), or a list; in
-    a list, rows are given with their table, as `TABLE/ROW`.
+    """What a placeholder stands for: the rows of a table (`TABLE/*`) or of a group in it (`TABLE/@GROUP`), or a list;
+    in a list, rows are given with their table, as `TABLE/ROW`.
     """
     if isinstance(value, list):
         return [found for part in value for found in (_paths(part, tables) if "/" in part else [part])]
@@ -209,7 +211,10 @@ def _paths(value: str, tables: tuple[Table, ...]) -> list[str]:
 
 def _total(document: str, told: Told, find: Find) -> Total:
     expression = claims.resolve(claims.parse_expression(told["is"]), find)
-    return Total(f"{document}/totals/{told['name']}", told["label"], told.get("unit", ""), expression, told["is"])
+    cells = tuple(cell for part in claims.references(expression) for cell in part.cells)
+    return Total(
+        f"{document}/totals/{told['name']}", told["label"], told.get("unit", ""), expression, told["is"], cells
+    )
 
 
 def _rule(document: str, told: Told) -> Rule:
@@ -222,7 +227,7 @@ def _rule(document: str, told: Told) -> Rule:
 
 
 def tolerance(text: str) -> Tolerance:
-    """The tolerance in words: `5 %`, `factor 1.5`, `0.3 points`, `rounding`, or several with commas, of which the widest counts.
+    """The tolerance in words: `5 %`, `factor 1.5`, `0.3 points`, `rounding`, or several, of which the widest counts.
 
     Raises `ValueError`.
     """

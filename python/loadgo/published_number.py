@@ -67,8 +67,8 @@ class Number:
 def read_number(text: str, unit: str) -> Number:
     """The number that is printed as `text`; raises `ValueError` where there is none, or more than a range.
 
-    Of the units only `date` (a number of days), `clock time` (minutes since midnight, from `0630`) and `min:s` (seconds, from
-    `02:56`) say how to read it.
+    Of the units only `date` (a number of days), `clock time` (minutes since midnight, from `0630`) and `min:s`
+    (seconds, from `02:56`) say how to read it.
     """
     struck = bool(_STRUCK.fullmatch(text.strip()))
     text = text.translate(_RAISED)
