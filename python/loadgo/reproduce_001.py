@@ -35,7 +35,7 @@ def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
     with _table_machine() as machine:
         console = lab.runs([Experiment(_script(THINK), machine, AT_LOGIN, seed) for seed in SEEDS])
-        certified = lab.runs([Experiment(_script("none"), machine, 1, seed) for seed in SEEDS])
+    certified = certification(lab)
     values = _cells(console)
     page_s, certified_s = (_page_s(runs, range(len(ROWS))) for runs in (console, certified))
     how = f"the script's page faults, {AT_LOGIN} users who think, over those of one user who does not, on `{MACHINE}`"
@@ -45,6 +45,12 @@ def provide(lab: Lab) -> Values:
     halves = [NONPAGE_S[1][ROWS.index(row) - len(COMMANDS)] / ctss_s for row, ctss_s in HALF_ROWS.items()]
     values["text/half"] = Value(fmean(halves), "given", "the mean of four commands' printed times over CTSS's")
     return {f"mpl-16/{name}": value for name, value in values.items()}
+
+
+def certification(lab: Lab, changes: tuple[str, ...] = ()) -> list[Totals]:
+    """The certification runs: one user alone, who does not think, on the machine with these changes."""
+    with _table_machine() as machine:
+        return lab.runs([Experiment(_script("none"), machine, 1, seed, changes) for seed in SEEDS])
 
 
 def plots(lab: Lab) -> tuple[Plot, ...]:

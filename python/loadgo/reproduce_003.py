@@ -21,7 +21,7 @@ TODAY = (
 """The system of March 1969: lines through the new typewriter module, and no user loses table entries."""
 SCHERR = "exponential(35s)"
 """The think time that Scherr measured on CTSS (1965): 35.2 s on the average."""
-USERS = 16
+LOADS = (8, 16, 24)
 FULL = 40
 """So many users keep the processor busy in every class."""
 FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS, CHECK = 7000, 2000, 400
@@ -86,19 +86,18 @@ def plots(lab: Lab) -> tuple[Plot, ...]:
 
 
 def _headway(lab: Lab) -> dict[str, Value]:
-    loads = (8, USERS, 24)
-    small = lab.runs([Experiment("typical-user", MACHINE, n, set=TODAY) for n in loads])
-    large = lab.runs([Experiment("typical-user", MACHINE, n, set=(*TODAY, LARGE)) for n in loads])
-    times, more = ([_between_faults_ms(run) for run in runs] for runs in (small, large))
-    how = f"work over page faults, the typical user on `{MACHINE}`, {loads[0]} to {loads[-1]} users"
+    times, more = between_faults_ms(lab), between_faults_ms(lab, (LARGE,))
+    how = f"work over page faults, the typical user on `{MACHINE}`, {LOADS[0]} to {LOADS[-1]} users"
     return {
         "text/headway": Value(min(times), "fitted", f"{how}; headway_per_page was set by 25 ms", high=max(times)),
         "text/headway-more": Value(sum(more) / len(more), "predicted", f"{how}, with 384 frames"),
     }
 
 
-def _between_faults_ms(run: Totals) -> float:
-    return 1000 * run.every.cpu_user_s / run.every.faults
+def between_faults_ms(lab: Lab, changes: tuple[str, ...] = ()) -> list[float]:
+    """The mean running time between page faults under several loads, on the machine with these changes."""
+    runs = lab.runs([Experiment("typical-user", MACHINE, users, set=(*TODAY, *changes)) for users in LOADS])
+    return [1000 * run.every.cpu_user_s / run.every.faults for run in runs]
 
 
 def _path() -> dict[str, Value]:

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Fits the bundled machines' free parameters, each to the printed cell that docs/bundled-machines.md names, and prints them.
+
+    scripts/fit_machines.py [multics-645] [multics-3.0.2] [multics-1.8] [tenex]
+
+Each round goes through the parameters one after the other; a parameter is moved by its cell's ratio to the printed figure, to a
+power that says which way and how strongly it acts. Nothing is written: the machine files are changed by hand, with their comments.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from loadgo import reproduce_001, reproduce_003, reproduce_004
+from loadgo.reproduce_lab import Experiment, Lab
+from loadgo.reproduce_machine import number
+
+ROUNDS = 8
+Changes = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter and the printed cell that it is fitted to."""
+
+    key: str
+    """Its key in the machine file, as `--set` takes it."""
+    start: float
+    form: str
+    """How the value is written, with `{}` for the number."""
+    cell: str
+    printed: float
+    power: float
+    """The parameter is multiplied by (ours / printed) to this power."""
+
+    def change(self, value: float) -> str:
+        """As `--set` takes it."""
+        return f"{self.key}={self.form.format(value)}"
+
+
+def main(asked: Sequence[str]) -> int:
+    """Fits the machines that are asked for, all without arguments."""
+    unknown = [machine for machine in asked if machine not in FITS]
+    if unknown:
+        print(f"there is no fit for {', '.join(unknown)}; there are {', '.join(FITS)}", file=sys.stderr)
+        return 2
+    for machine in asked or FITS:
+        parameters, ours = FITS[machine]
+        fit(machine, parameters, ours)
+    return 0
+
+
+def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Changes], Mapping[str, float]]) -> None:
+    """Moves the parameters until their cells are met, and prints how it stands after each round."""
+    values = {parameter.key: parameter.start for parameter in parameters}
+    for turn in range(1, ROUNDS + 1):
+        with Lab() as lab:
+            cells = ours(lab, tuple(parameter.change(values[parameter.key]) for parameter in parameters))
+        print(f"{machine}, round {turn}")
+        for parameter in parameters:
+            ratio = cells[parameter.cell] / parameter.printed
+            print(
+                f"    {parameter.change(values[parameter.key]):60} {parameter.cell}: {cells[parameter.cell]:.4g}, {ratio:.3f}"
+            )
+            values[parameter.key] *= max(0.5, min(2.0, ratio**parameter.power))
+
+
+def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
+    """The 645's column of CSR RFC 20, the mean over the seeds of the reproduction."""
+    experiments = [
+        Experiment("absentee", "multics-645", reproduce_004.USERS, seed, (*reproduce_004.ABSENTEE, *changes))
+        for seed in reproduce_004.SEEDS
+    ]
+    figures = reproduce_004.figures_of("multics-645", lab.runs(experiments))
+    return {row: figures.mean(row) for row in figures.rows}
+
+
+def of_may_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
+    """The page time of MPL-16's certification run."""
+    runs = reproduce_001.certification(lab, changes)
+    faults = fmean(run.every.faults * run.every.count for run in runs)
+    return {"certification, page time": faults * number("multics-3.0.2", "supervisor.page_fault")}
+
+
+def of_march_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
+    """The running time between page faults at 256K, and the print command."""
+    times = reproduce_003.between_faults_ms(lab, changes)
+    before = lab.run(reproduce_003.PRINT.format(command="print"), "multics-1.8", set=changes)
+    return {"headway at 256K": fmean(times), "print before": before.every.cpu_s}
+
+
+def of_1972(lab: Lab, changes: Changes) -> Mapping[str, float]:
+    """Long and short transfers of table 1 of RFC 392, by the line that fits them: seconds at all, and a byte."""
+    sizes = (3000, 56000)
+    found: dict[str, float] = {}
+    for way in ("send", "receive"):
+        lines = "\n".join(f'[[lines]]\nas = "{way}"\ntype = "{way} {size}"' for size in sizes)
+        script = f'name = "transfers"\nlogin = "rjs"\npasses = 8\nthink = "none"\n{lines}\n'
+        run = lab.run(script, "tenex", 4, set=changes)
+        short, long = (fmean(run.lines[turn, at].cpu_s for turn in range(1, 9)) for at in (1, 2))
+        found[f"{way}, 3000 bytes"], found[f"{way}, 56000 bytes"] = short, long
+    return found
+
+
+FITS: Mapping[str, tuple[Sequence[Parameter], Callable[[Lab, Changes], Mapping[str, float]]]] = {
+    "multics-645": (
+        (
+            Parameter("memory.headway_per_page", 0.17, "{:.4f}ms", "page-faults", 919_474, 0.7),
+            Parameter('commands."*".pages', 55, "{:.0f}", "ttm-idle-mp", 0.42, 0.1),
+            Parameter('commands."*".cpu', 1.8, "lognormal({:.4f}s, 0.72s)", "cpu-good", 7990, -1.0),
+            Parameter("supervisor.device_interrupt", 1.025, "{:.4f}ms", "ttm-drum-interrupts", 8.18, -1.0),
+            Parameter("supervisor.getwork", 1.2, "{:.4f}ms", "ttm-getwork", 9.75, -1.0),
+        ),
+        of_1973,
+    ),
+    "multics-3.0.2": (
+        (Parameter("memory.headway_per_page", 0.05, "{:.4f}ms", "certification, page time", 10.2, 2.0),),
+        of_may_1969,
+    ),
+    "multics-1.8": (
+        (
+            Parameter("memory.headway_per_page", 0.6, "{:.4f}ms", "headway at 256K", 25, -0.8),
+            Parameter("commands.print.cpu", 0.9, "{:.4f}s", "print before", 4.2, -3.0),
+        ),
+        of_march_1969,
+    ),
+    "tenex": (
+        (
+            Parameter(
+                "commands.send.network_byte_cpu",
+                0.499,
+                "{:.5f}ms",
+                "send, 56000 bytes",
+                0.0189 + 56000 * 619.7e-6,
+                -1.2,
+            ),
+            Parameter(
+                "commands.receive.network_byte_cpu",
+                0.53,
+                "{:.5f}ms",
+                "receive, 56000 bytes",
+                0.133 + 56000 * 651e-6,
+                -1.2,
+            ),
+            Parameter("commands.receive.cpu", 0.13, "{:.4f}s", "receive, 3000 bytes", 0.133 + 3000 * 651e-6, -5.0),
+        ),
+        of_1972,
+    ),
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
