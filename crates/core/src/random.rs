@@ -3,6 +3,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
+mod ziggurat;
+
 /// What a stream of random numbers is drawn for; streams of different purposes never disturb each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -14,11 +16,18 @@ pub enum Purpose {
     Start = 3,
     /// What a simulated machine draws for a user's work.
     Work = 4,
+    /// What a simulated machine draws for itself: the services of its stores, and when pages are missed.
+    Machine = 5,
 }
 
 /// A stream of random numbers; the same (seed, user, purpose) gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
+
+/// A seed that comes from `seed` and `number`, as far from it as any other.
+pub fn derived(seed: u64, number: u64) -> u64 {
+    SplitMix64::seed_from_u64(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).next_u64()
+}
 
 impl Stream {
     /// The stream of `user` for `purpose` under the run's `seed`.
@@ -29,6 +38,7 @@ impl Stream {
     }
 
     /// A number drawn evenly from [0, 1).
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -42,6 +52,17 @@ impl Stream {
     /// Drawn from the exponential law with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.unit())
+    }
+
+    /// Drawn from the exponential law with mean 1, four times as fast as [`Stream::exponential`]; other numbers, by another method.
+    #[inline]
+    pub fn quick_exponential(&mut self) -> f64 {
+        ziggurat::exponential(&mut self.0)
+    }
+
+    /// A stream of its own that begins with this one's next number: whoever uses up more or less of it disturbs nothing here.
+    pub fn branch(&mut self) -> Stream {
+        Stream(Xoshiro256PlusPlus::seed_from_u64(self.0.next_u64()))
     }
 
     /// Drawn from the normal law with mean 0 and variance 1 (Box and Muller, one of the pair).

@@ -28,6 +28,8 @@ pub use windows::Windows;
 pub const FIRST_LOOK: u64 = 20_000;
 /// Interactions after which a run ends whatever its precision, where nothing else is asked.
 pub const MOST: u64 = 1_000_000_000;
+/// The first windows of a run that is fed by a driver: about a millisecond.
+const SHORTEST_WINDOW_NS: u64 = 1 << 20;
 /// The confidence of every interval that is told.
 pub const CONFIDENCE: f64 = 0.95;
 
@@ -50,12 +52,14 @@ pub enum End {
     Precision,
     /// The most interactions, before every asked figure was precise enough.
     Most,
+    /// Somebody stopped it.
+    Stopped,
 }
 
 impl Estimator {
     /// Nothing yet.
     pub fn new(until: Until) -> Estimator {
-        Estimator { until, windows: Windows::new(0), interactions: 0, look_at: FIRST_LOOK, end: None }
+        Estimator { until, windows: Windows::new(0, SHORTEST_WINDOW_NS), interactions: 0, look_at: FIRST_LOOK, end: None }
     }
 
     /// An interaction of `class` (numbered from 0) was over at `at` after `response` ns; `at` does not go back.

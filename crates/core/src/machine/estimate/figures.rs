@@ -19,11 +19,9 @@ pub enum Figure {
     Quantile(f64, Option<usize>),
     /// Interactions a ns of a class, or of all.
     Throughput(Option<usize>),
-    /// What a meter gains a ns: a utilisation, a queue's mean length.
-    Level(usize),
     /// What a meter gains for each interaction: N / X - Z, where the meter is the users that do not think.
     Each(usize, Option<usize>),
-    /// What a meter gains while another gains 1: the share of the first in the second.
+    /// What a meter gains while another gains 1: a utilisation or a mean queue, where the other is the clock.
     Share(usize, usize),
 }
 
@@ -64,7 +62,6 @@ fn moments(windows: &Windows, figure: Figure) -> Result<Moments, Lacking> {
     let column = |of: &dyn Fn(&Window) -> f64| batches.iter().map(of).collect::<Vec<f64>>();
     Ok(match figure {
         Figure::Throughput(class) => Moments::of_mean(&column(&|batch| count(batch, class) / length_ns)),
-        Figure::Level(meter) => Moments::of_mean(&column(&|batch| batch.gains[meter] / length_ns)),
         Figure::Share(part, whole) => {
             Moments::of_ratio(&column(&|batch| batch.gains[part]), &column(&|batch| batch.gains[whole]))
         }

@@ -6,8 +6,6 @@ use super::histogram::Histogram;
 
 /// Windows that are never reached.
 const TOO_MANY: usize = 200;
-/// The length of the first windows: about a millisecond.
-const SHORTEST_NS: u64 = 1 << 20;
 /// The least number of batches.
 const BATCHES: usize = 30;
 
@@ -42,13 +40,13 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Nothing yet, of so many meters.
-    pub fn new(meters: usize) -> Windows {
+    /// Nothing yet, of so many meters; the first windows are `shortest_ns` long (1 or more).
+    pub fn new(meters: usize, shortest_ns: u64) -> Windows {
         Windows {
-            width_ns: SHORTEST_NS,
+            width_ns: shortest_ns,
             whole: Vec::new(),
             open: Window::default(),
-            open_end: SHORTEST_NS,
+            open_end: shortest_ns,
             totals: vec![0.0; meters],
         }
     }
@@ -131,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_run_a_million_times_as_long_takes_no_more_windows_and_loses_nothing() {
-        let mut windows = Windows::new(0);
+        let mut windows = Windows::new(0, 1 << 20);
         for i in 0..100_000u64 {
             windows.add((i % 2) as usize, i * 10_000_000, i);
         }
@@ -146,7 +144,7 @@ mod tests {
 
     #[test]
     fn gains_of_meters_add_up_to_their_totals() {
-        let mut windows = Windows::new(2);
+        let mut windows = Windows::new(2, 1 << 20);
         while windows.next_reading() < 1 << 40 {
             let now = windows.next_reading() as f64;
             windows.meter(&[now, 3.0 * now]);
@@ -158,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_gap_in_a_run_is_empty_windows() {
-        let mut windows = Windows::new(0);
+        let mut windows = Windows::new(0, 1 << 20);
         windows.add(0, 0, 1);
         windows.add(0, 1 << 50, 1);
         assert_eq!(windows.whole.iter().flat_map(|window| &window.classes).map(|sum| sum.count).sum::<u64>(), 1);

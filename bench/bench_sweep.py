@@ -1,0 +1,49 @@
+"""A sweep of simulations on all processors: how much of them it uses, against the same sweep on one.
+
+python bench/bench_sweep.py [SIMULATIONS] [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from figures import Figure, figure, finish
+from loadgo.simulate import sweep
+from machine import machine
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from model_machines import central_server
+
+
+def main() -> None:
+    """The sweep on one thread and on all, in turn; efficiency is made within a round."""
+    count, rounds = [*map(int, sys.argv[1:3]), *[1000, 7][len(sys.argv) - 1 :]]
+    here, figures = machine(), list[Figure]()
+    asked = [(central_server(50), seed) for seed in range(1, count + 1)]
+    threads = len(os.sched_getaffinity(0))
+    times = [(_seconds(asked, 1), _seconds(asked, threads)) for _ in range(rounds)]
+    name = f"{count:,} simulations of 600 s"
+    figures.append(figure(f"{name} on one thread", "s", [one for one, _ in times]))
+    figures.append(figure(f"{name} on {threads} threads", "s", [all_ for _, all_ in times]))
+    figures.append(figure("efficiency", "", [one / all_ / threads for one, all_ in times], ">= 0.9"))
+    finish(
+        "sweep",
+        here,
+        figures,
+        ["50 users, two processors, a disk; in Python, results as dataclasses"],
+        {"seconds": times},
+    )
+
+
+def _seconds(asked: list[tuple[str, int]], threads: int) -> float:
+    """What the sweep takes."""
+    began = time.perf_counter()
+    sweep(asked, until="time=600s", threads=threads)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()

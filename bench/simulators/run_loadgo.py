@@ -1,0 +1,52 @@
+"""The model in loadgo, simulated with all meters on; arguments: simulated seconds, discipline, repetitions."""
+
+import json
+import sys
+import time
+
+from loadgo.simulate import of_text
+from model import BURST_S, DISK_S, PROCESSORS, QUANTUM_S, THINK_S, TO_DISK, USERS
+
+MACHINE = f"""
+title = "two processors, a disk, and terminals"
+source = "the benchmark's model"
+
+[processors]
+count = {PROCESSORS}
+discipline = "{{discipline}}"
+{{quantum}}
+
+[storage.disk]
+kind = "server"
+service = "exponential({DISK_S}s)"
+servers = 1
+
+[commands.transaction]
+route = [
+  {{{{ at = "processor", service = "exponential({BURST_S}s)", then = {{{{ 1 = {TO_DISK}, done = {1 - TO_DISK} }}}} }}}},
+  {{{{ at = "disk", service = "exponential({DISK_S}s)", then = {{{{ 0 = 1 }}}} }}}},
+]
+
+[[load]]
+name = "terminals"
+users = {USERS}
+think = "exponential({THINK_S}s)"
+commands = ["transaction"]
+"""
+
+
+def main() -> None:
+    """Runs so many simulated seconds, several times with seeds of their own, and tells the sum."""
+    simulated_s, discipline, repetitions = float(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    quantum = f'quantum = "{QUANTUM_S}s"' if discipline == "round-robin" else ""
+    text = MACHINE.format(discipline=discipline, quantum=quantum)
+    of_text(text, until="interactions=1000")
+    began = time.perf_counter()
+    told = [of_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
+    seconds = time.perf_counter() - began
+    events, interactions = sum(one.events for one in told), sum(one.interactions for one in told)
+    print(json.dumps({"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}))
+
+
+if __name__ == "__main__":
+    main()
