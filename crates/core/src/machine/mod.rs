@@ -5,11 +5,13 @@
 //! [`device::Device`] (when a request is done), and the memory (what a fault takes from whom). None of them knows the calendar.
 
 pub mod admission;
+pub mod calendar;
 pub mod core_memory;
 pub mod device;
 pub mod draw;
 pub mod engine;
 pub mod estimate;
+pub mod file;
 pub mod frames;
 pub mod meters;
 pub mod ready_list;

@@ -41,7 +41,7 @@ pub struct Processors {
     pub count: u32,
     /// Relative speed: processor times are divided by it.
     pub speed: f64,
-    /// Instructions a second at this speed, where the file says.
+    /// Instructions a second of a processor of speed 1, where the file says: costs in instructions are spans by it.
     pub instructions_per_second: Option<f64>,
     /// Who runs next, and for how long.
     pub discipline: Discipline,
@@ -49,6 +49,7 @@ pub struct Processors {
 
 /// Who runs next, and for how long.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
 pub enum Discipline {
     /// In the order of coming, until it waits or is done.
     FirstCome,
@@ -148,6 +149,7 @@ pub enum Replacement {
 
 /// Mean processor time between page faults, by the pages that a process holds.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
 pub enum Headway {
     /// Saltzer's linear law: so much for each page held.
     Linear { ns_per_page: f64 },
@@ -159,6 +161,7 @@ pub enum Headway {
 
 /// How many processes may be multiprogrammed.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
 pub enum Limit {
     /// All.
     None,
@@ -181,6 +184,7 @@ pub struct Store {
 
 /// What a storage device is.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
 pub enum StoreKind {
     /// A general server: one queue in the order of coming, `servers` at once (`u32::MAX`: a delay), each request this long.
     Server { service: Draw, servers: u32 },

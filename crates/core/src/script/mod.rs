@@ -5,12 +5,12 @@
 
 mod law;
 mod parse;
-mod place;
+pub(crate) mod place;
 mod print;
-mod spans;
+pub(crate) mod spans;
 mod spec;
 mod steps;
-mod table;
+pub(crate) mod table;
 mod template;
 mod walk;
 

@@ -2,11 +2,10 @@
 
 use super::place::Misread;
 use super::steps::{self, Settings};
-use super::table::{Table, Text, Wanted, string};
+use super::table::{Table, Text, Wanted, document, string};
 use super::{Law, Script, Until, spans, spec, template};
 use crate::time::Span;
 use std::collections::BTreeMap;
-use toml::de::DeTable;
 
 /// A mistake in a script: where it is, what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +57,8 @@ pub fn parse(text: &str) -> Result<Script, Mistake> {
 }
 
 fn read(text: &str) -> Result<Script, Misread> {
-    let document = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        Misread::new(at, format!("this is not TOML: {}", error.message().replace('\n', "; ")))
-    })?;
-    let script = Table::new(text, document.get_ref(), 0);
+    let document = document(text)?;
+    let script = Table::new(text, &document, 0);
     script.only(&KEYS, &KEYS, "a script")?;
     let words = words(&script)?;
     let settings = Settings::read(&script)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What could not be read, at an offset in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Misread {
+pub(crate) struct Misread {
     /// Offset in the text that was read.
     pub at: usize,
     /// What is wrong, and what would be right.
@@ -28,7 +28,7 @@ impl Misread {
 }
 
 /// The offset in `text` of the byte `at` of a string value whose source is `span`; its opening quote when escapes make the two differ.
-pub(super) fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) -> usize {
+pub(crate) fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) -> usize {
     let source = text.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"\r\n", "'''\r\n", "\"\"\"\n", "'''\n", "\"\"\"", "'''", "\"", "'"];
     let Some(quote) = quotes.iter().find(|quote| source.starts_with(**quote)) else { return span.start };
@@ -37,13 +37,13 @@ pub(super) fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) ->
 }
 
 /// The name nearest to `name`, if one is near enough to have been meant.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|candidate| (strsim::osa_distance(name, candidate), candidate)).min()?;
     (near.0 <= near.1.len().div_ceil(3)).then_some(near.1)
 }
 
 /// Names in words: `a, b and c`.
-pub(super) fn listed(names: &[&str]) -> String {
+pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         [] => "none".into(),
         [one] => (*one).into(),

@@ -14,7 +14,7 @@ const UNITS: [(&str, u64); 7] = [
     ("m", 60_000_000_000),
 ];
 
-/// The longest span that a script may name: ten thousand hours.
+/// The longest span that may be named: ten thousand hours.
 pub const LONGEST: Span = Span(36_000_000_000_000_000);
 
 /// Reads a span, such as `500ms`.
@@ -44,7 +44,7 @@ pub fn print_span(span: Span) -> String {
 }
 
 /// Reads a span that is the whole of `text`; a misread's offset is in `text`.
-pub(super) fn read(text: &str) -> Result<Span, Misread> {
+pub(crate) fn read(text: &str) -> Result<Span, Misread> {
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = (&text[..number], text[number..].trim_start());
     if digits.is_empty() {
@@ -73,7 +73,7 @@ fn scaled(digits: &str, size: u64) -> Result<Span, String> {
     if whole.is_empty() || part.is_empty() || part.contains('.') {
         return Err(format!("{digits:?} is not a number: write it as in 1.5"));
     }
-    let too_long = || format!("{digits} is too long a time: a script may name at most 10000h");
+    let too_long = || format!("{digits} is too long a time: 10000h is the longest");
     let whole: u128 = whole.parse().map_err(|_| too_long())?;
     let kept = &part[..part.len().min(18)];
     let tenths = 10u128.pow(kept.len() as u32);

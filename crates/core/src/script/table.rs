@@ -5,22 +5,22 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// A key or value of the script with its place.
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+/// A key or value with its place.
+pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// A table whose keys are known.
 #[derive(Clone, Copy)]
-pub(super) struct Table<'a> {
-    /// The text of the whole script.
+pub(crate) struct Table<'a> {
+    /// The whole text, in which everything has its place.
     pub text: &'a str,
     entries: &'a DeTable<'a>,
     /// Where the table begins.
     pub at: usize,
 }
 
-/// A string of the script with its place.
+/// A string with its place.
 #[derive(Clone)]
-pub(super) struct Text<'a> {
+pub(crate) struct Text<'a> {
     whole: &'a str,
     span: Range<usize>,
     /// The string itself.
@@ -38,7 +38,7 @@ impl Text<'_> {
         Misread::new(self.span.start, message)
     }
 
-    /// A misread of this string's value, placed in the script.
+    /// A misread of this string's value, placed in the whole text.
     pub fn place(&self, misread: Misread) -> Misread {
         self.wrong(misread.at, misread.message)
     }
@@ -46,7 +46,7 @@ impl Text<'_> {
 
 /// What a value should have been: in words, and an example.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// The key that it stands under.
     pub key: &'static str,
     /// What it should be.
@@ -73,7 +73,7 @@ impl Wanted {
 }
 
 impl<'a> Table<'a> {
-    /// A table of the script `text`; `what` it is and the keys it may have name the remedy of an unknown key.
+    /// A table that stands at byte `at` of `text`.
     pub fn new(text: &'a str, entries: &'a DeTable<'a>, at: usize) -> Table<'a> {
         Table { text, entries, at }
     }
@@ -141,8 +141,16 @@ impl<'a> Table<'a> {
     }
 }
 
+/// The table that a whole TOML text is.
+pub(crate) fn document(text: &str) -> Result<DeTable<'_>, Misread> {
+    DeTable::parse(text).map(Spanned::into_inner).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Misread::new(at, format!("this is not TOML: {}", error.message().replace('\n', "; ")))
+    })
+}
+
 /// The whole number `value`, which must lie in `range`.
-pub(super) fn whole(value: &Value<'_>, wanted: Wanted, range: Range<u64>) -> Result<u64, Misread> {
+pub(crate) fn whole(value: &Value<'_>, wanted: Wanted, range: Range<u64>) -> Result<u64, Misread> {
     let DeValue::Integer(number) = value.get_ref() else { return Err(wanted.wrong(value)) };
     let read = i128::from_str_radix(number.as_str(), number.radix()).ok().and_then(|number| u64::try_from(number).ok());
     read.filter(|number| range.contains(number)).ok_or_else(|| {
@@ -153,6 +161,6 @@ pub(super) fn whole(value: &Value<'_>, wanted: Wanted, range: Range<u64>) -> Res
 }
 
 /// The string `value` with its place, if it is one.
-pub(super) fn string<'a>(text: &'a str, value: &'a Value<'a>) -> Option<Text<'a>> {
+pub(crate) fn string<'a>(text: &'a str, value: &'a Value<'a>) -> Option<Text<'a>> {
     value.get_ref().as_str().map(|read| Text { whole: text, span: value.span(), value: read })
 }
