@@ -9,6 +9,12 @@ __version__: str
 def parse_script(text: str) -> dict[str, Any]:
     """What a script says, checked: name, login, passes, think, typing, needs, files, lines; raises `errors.Mistake`."""
 
+def parse_machine(text: str, sets: Sequence[str]) -> dict[str, Any]:
+    """What a machine file says with `sets` (KEY=VALUE) over it: title, source, processors, commands, stores, load, text.
+
+    Raises `errors.Mistake`; `ValueError` for a mistake in `sets`.
+    """
+
 def parse_think(text: str) -> str:
     """A law of think time as it is written in full; raises `ValueError`."""
 

@@ -4,9 +4,11 @@
 
 mod doctor;
 mod errors;
+mod machine;
 mod ready;
 mod record;
 mod run;
+mod run_machine;
 mod script;
 mod store;
 
@@ -17,7 +19,9 @@ use pyo3::prelude::*;
 fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     script::register(module)?;
+    machine::register(module)?;
     run::register(module)?;
+    run_machine::register(module)?;
     store::register(module)?;
     record::register(module)?;
     ready::register(module)?;
