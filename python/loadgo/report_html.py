@@ -33,17 +33,17 @@ _ADDRESSES = (
 def html_report(summary: Summary, tables: Tables) -> str:
     """The whole page. What users control is escaped, and the page's own policy lets nothing run but its two scripts."""
     drawn = charts(summary, tables) if summary.everything.response.count else []
-    scripts = [_drawing_code(), _template("report.js")] if drawn else []
+    scripts = drawing_scripts() if drawn else []
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page.filters["plain"] = plain
-    return page.from_string(_template("report.html")).render(
+    return page.from_string(template("report.html")).render(
         words=words,
         summary=summary,
         grids=grids(summary),
         charts=drawn,
-        style=Markup(_template("report.css")),
-        policy=_policy(scripts),
-        specs=Markup(_json_in_html(_specs(drawn))),
+        style=Markup(template("report.css")),
+        policy=policy(scripts),
+        specs=Markup(json_in_html(_specs(drawn))),
         scripts=[Markup(script) for script in scripts],
     )
 
@@ -52,17 +52,22 @@ def _specs(drawn: list[Chart]) -> dict[str, Any]:
     return {chart.name: chart.spec for chart in drawn}
 
 
-def _policy(scripts: list[str]) -> str:
+def policy(scripts: list[str]) -> str:
     """A content security policy: nothing may be loaded, and only these scripts run (Vega compiles its expressions)."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     allowed = f"script-src {hashes} 'unsafe-eval'; " if scripts else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
 
 
-def _json_in_html(value: object) -> str:
+def json_in_html(value: object) -> str:
     """JSON that cannot end the script element that holds it."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def drawing_scripts() -> list[str]:
+    """What a page with charts runs: the drawing code, and what draws each chart in the page's colours."""
+    return [_drawing_code(), template("report.js")]
 
 
 @cache
@@ -75,5 +80,6 @@ def _drawing_code() -> str:
     return code
 
 
-def _template(name: str) -> str:
+def template(name: str) -> str:
+    """The text of a file in `templates/`."""
     return resources.files("loadgo").joinpath("templates", name).read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ ROUNDS = 8
 
 
 def with_arithmetic(document: Document, values: Values) -> Values:
-    """The values, and those that follow from them and from the printed figures; a value that is there is kept.
+    """The values, and those that follow from them and from given figures; a value that is there is kept.
 
     A figure that follows from a predicted one is predicted, from a fitted one fitted. From given ones alone, it is what
     the document's rule for it says: predicted by arithmetic, or given.
@@ -46,8 +46,11 @@ def _derived(document: Document, found: Values, own: Values) -> dict[str, Value]
             key = claim.left.cells[0]
             if key in own or (key in ends and claim.left.end in ends[key]):
                 continue
+            parts = [cell for part in references(claim.right) for cell in part.cells]
+            if not all(part in found or _is_given(document, part) for part in parts):
+                continue
             value = ours_of(claim.right, figures, found)
-            mark = _mark(document, key, [cell for part in references(claim.right) for cell in part.cells], found)
+            mark = _mark(document, key, parts, found)
             ends.setdefault(key, {})[claim.left.end] = (value, said.says, mark)
     return {key: _value(told) for key, told in ends.items()}
 
@@ -61,8 +64,12 @@ def _mark(document: Document, key: str, parts: list[str], found: Values) -> Mark
     marks = {found[part].mark for part in parts if part in found}
     if "predicted" in marks or "fitted" in marks:
         return "predicted" if "predicted" in marks else "fitted"
-    rule = next(rule for rule in document.rules if fnmatch.fnmatchcase(key, rule.cells))
-    return "given" if rule.mark == "given" else "predicted"
+    return "given" if _is_given(document, key) else "predicted"
+
+
+def _is_given(document: Document, key: str) -> bool:
+    """Whether the printed figure itself may be used: never one that is to be predicted."""
+    return next(rule for rule in document.rules if fnmatch.fnmatchcase(key, rule.cells)).mark == "given"
 
 
 def _source(reference: Reference, figures: Mapping[str, Figure], values: Values) -> Interval:
