@@ -4,6 +4,7 @@ mod discipline;
 
 use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_core::machine::ready_list::ctss::Ctss;
+use loadgo_core::machine::ready_list::order::Order;
 use loadgo_core::machine::ready_list::{Facts, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;
 
@@ -100,5 +101,25 @@ proptest! {
             let least = (0..works.len()).filter(|j| had[*j] < works[*j]).map(|j| had[j]).min();
             prop_assert!(least.is_none_or(|least| had.iter().all(|h| *h <= 2 * least + Q)), "{had:?}");
         }
+    }
+
+    #[test]
+    fn an_order_gives_what_a_sorted_set_gives(steps in prop::collection::vec((0..60u32, 0..1000u32, 0..3u8), 1..400)) {
+        let (mut order, mut set) = (Order::default(), std::collections::BTreeMap::new());
+        for (serial, (job, key, what)) in steps.into_iter().enumerate() {
+            let old = set.iter().find(|(_, other)| **other == job).map(|(key, _)| *key);
+            match (what, old) {
+                (0..=1, None) => {
+                    order.insert((key, serial), job);
+                    set.insert((key, serial), job);
+                }
+                (0, Some(_)) => prop_assert_eq!(order.take_first(), set.pop_first().map(|(_, job)| job)),
+                _ => prop_assert_eq!(order.remove(job), old.is_some_and(|key| set.remove(&key).is_some())),
+            }
+            prop_assert_eq!(order.first(), set.first_key_value().map(|(key, job)| (*key, *job)));
+            prop_assert_eq!(order.len(), set.len());
+        }
+        let rest: Vec<_> = std::iter::from_fn(|| order.take_first()).collect();
+        prop_assert_eq!(rest, set.into_values().collect::<Vec<_>>());
     }
 }

@@ -81,6 +81,26 @@ fn who_had_more_than_its_share_does_not_escape_by_waiting() {
 }
 
 #[test]
+fn nobody_takes_more_than_two_slices_of_lag_along() {
+    let mut list = Linux::new(SLICE);
+    begin(&mut list, 0, 0, 0);
+    begin(&mut list, 1, 0, 0);
+    list.next(0);
+    // It could not be stopped for ten slices: v = 30 and 0, lag -15, of which -6 remain; it comes back at v = 12.
+    list.off(0, 10 * SLICE, Off::Waits, 10 * SLICE);
+    list.ready(0, Why::Woken, 10 * SLICE);
+    let order: Vec<_> = (10..16)
+        .map(|slices| {
+            let job = list.next(slices * SLICE).expect("both are ready").job;
+            list.off(job, SLICE, Off::TurnOver, (slices + 1) * SLICE);
+            list.ready(job, Why::Again, (slices + 1) * SLICE);
+            job
+        })
+        .collect();
+    assert_eq!(order, [1, 1, 1, 1, 0, 1]);
+}
+
+#[test]
 fn who_had_less_than_its_share_comes_back_first() {
     let mut list = Linux::new(SLICE);
     (0..3).for_each(|job| begin(&mut list, job, 0, 0));

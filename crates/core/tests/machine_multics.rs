@@ -32,8 +32,7 @@ fn use_a_quantum(list: &mut Multics, job: Job) {
 }
 
 /// ti as others see it: how many quanta a second process must have had to stand behind this one.
-fn overtaken_after(quanta: usize, most: u64) -> usize {
-    let mut list = Multics::new(T, T, most);
+fn overtaken_after(quanta: usize, mut list: Multics) -> usize {
     ask(&mut list, 0, true);
     (0..quanta).for_each(|_| use_a_quantum(&mut list, 0));
     ask(&mut list, 1, true);
@@ -48,15 +47,22 @@ fn overtaken_after(quanta: usize, most: u64) -> usize {
 #[test]
 fn equal_quanta_make_the_levels_0_1_3_7() {
     // After so many quanta, ti is 0, t, 3t, 7t; who comes after is behind on the same level once it has had as many as begin it.
-    let overtaken: Vec<_> = (0..=8).map(|quanta| overtaken_after(quanta, 100 * T)).collect();
+    let overtaken: Vec<_> = (0..=8).map(|quanta| overtaken_after(quanta, Multics::new(T, T, 100 * T))).collect();
     assert_eq!(overtaken, [0, 1, 1, 3, 3, 3, 3, 7, 7]);
 }
 
 #[test]
 fn no_level_is_beyond_the_most() {
-    let overtaken: Vec<_> = (0..=12).map(|quanta| overtaken_after(quanta, 4 * T)).collect();
+    let overtaken: Vec<_> = (0..=12).map(|quanta| overtaken_after(quanta, Multics::new(T, T, 4 * T))).collect();
     // 0, t, 3t, then min(3t + 4t, most) = most, and that for ever.
     assert_eq!(overtaken, [0, 1, 1, 3, 3, 3, 3, 7, 7, 7, 7, 7, 7]);
+}
+
+#[test]
+fn a_level_lasts_no_longer_than_the_most() {
+    // First 2t, then t at a time, at most 2.5t: ti = 2t after the first, and 2.5t after three more, not after four.
+    let overtaken: Vec<_> = (0..=5).map(|quanta| overtaken_after(quanta, Multics::new(2 * T, T, 5 * T / 2))).collect();
+    assert_eq!(overtaken, [0, 1, 1, 1, 4, 4]);
 }
 
 #[test]

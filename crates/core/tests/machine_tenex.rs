@@ -98,6 +98,17 @@ fn less_than_the_least_credit_is_none() {
 }
 
 #[test]
+fn time_blocked_is_no_time_on_the_queue() {
+    let mut list = short();
+    begin(&mut list, 0, 0);
+    list.next(0);
+    list.off(0, 5 * MS, Off::Done, 5 * MS);
+    begin(&mut list, 1, 8);
+    begin(&mut list, 0, 14);
+    assert_eq!(turn(&mut list, 14).0, 1, "1 has been there for 6 ms, and 0 for 5");
+}
+
+#[test]
 fn who_was_blocked_comes_two_queues_up_with_the_first_quantum() {
     let mut list = on_queue_3();
     begin(&mut list, 0, 110);

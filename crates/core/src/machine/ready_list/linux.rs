@@ -197,10 +197,14 @@ impl ReadyList for Linux {
     }
 
     fn preempts(&self, arrived: Job, running: Job) -> bool {
-        let running = &self.processes[running as usize];
-        let worse = running.deadline > self.processes[arrived as usize].deadline;
-        let served = self.virtual_time(running) > self.mean_virtual();
-        (worse || served) && self.pick() == Some(arrived) && self.processes[arrived as usize].virtual_time <= self.mean_virtual()
+        let (arrived_one, running) = (&self.processes[arrived as usize], &self.processes[running as usize]);
+        let earlier = arrived_one.deadline < running.deadline;
+        if matches!(arrived_one.state, State::Runs { .. }) {
+            return earlier; // which of two that run is to go
+        }
+        let mean = self.mean_virtual();
+        let served = self.virtual_time(running) > mean;
+        (earlier || served) && arrived_one.virtual_time <= mean && self.pick() == Some(arrived)
     }
 
     fn new_process(&mut self, job: Job) {
