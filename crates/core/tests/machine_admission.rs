@@ -64,6 +64,15 @@ fn a_quiet_hour_does_not_drive_the_limit_up() {
 }
 
 #[test]
+fn the_first_look_after_a_pause_changes_nothing() {
+    let mut control = by_device();
+    control.look(50_000, 0, 1, 9);
+    assert_eq!(control.level(), 1);
+    control.look(51_000, 0, 1, 9);
+    assert_eq!(control.level(), 2);
+}
+
+#[test]
 fn a_device_of_two_servers_is_half_busy_when_one_is() {
     let mut control = by_device();
     control.look(1000, 1000, 2, 9);

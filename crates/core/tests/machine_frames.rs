@@ -101,9 +101,9 @@ type Processes = (Vec<u32>, Vec<(f64, f64)>);
 /// has six pages; and how close the model of least recent use must be there.
 fn memories() -> [(u32, Processes, f64); 4] {
     [
-        (120, (vec![100; 4], vec![(100.0, 1.0); 4]), 0.04),
-        (120, (vec![30, 60, 100, 100], vec![(100.0, 1.0), (30.0, 0.2), (300.0, 1.0), (100.0, 3.0)]), 0.04),
-        (300, (vec![100; 10], vec![(50.0, 1.0); 10]), 0.04),
+        (120, (vec![100; 4], vec![(100.0, 1.0); 4]), 0.05),
+        (120, (vec![30, 60, 100, 100], vec![(100.0, 1.0), (30.0, 0.2), (300.0, 1.0), (100.0, 3.0)]), 0.05),
+        (300, (vec![100; 10], vec![(50.0, 1.0); 10]), 0.05),
         (60, (vec![40; 10], vec![(50.0, 1.0); 10]), 0.09),
     ]
 }
@@ -112,7 +112,7 @@ fn memories() -> [(u32, Processes, f64); 4] {
 fn follows(replacement: Replacement) {
     for law in [linear as Law, chamberlin as Law] {
         for (frames, (pages, means), part) in memories() {
-            let turns = schedule(&means, 10_000);
+            let turns = schedule(&means, 20_000);
             let (faults, held) = followed(law, frames, &pages, &turns);
             let mut model = Frames::new(&paging(frames, replacement, in_ms(law)), None, 1.0);
             let (modelled, model_held) = modelled(&mut model, &pages, &turns);
@@ -215,6 +215,21 @@ fn a_process_with_all_its_pages_has_no_fault() {
         assert_eq!((fault.victim, fault.write), (None, false), "a free frame costs nobody anything");
     }
     assert_eq!((frames.work_to_fault(0, stream), frames.held(0), frames.free()), (None, 3, 47));
+}
+
+#[test]
+fn a_page_used_once_does_not_stay_when_another_is_needed() {
+    for replacement in [Replacement::Lru, Replacement::Clock] {
+        let mut frames = Frames::new(&paging(50, replacement, in_ms(linear)), None, 1.0);
+        let (stream, mut now) = (&mut stream(12), 0);
+        frames.begin(0, 30, 0.0, false, 0);
+        work(&mut frames, 0, 20_000_000_000, &mut now, stream);
+        (0..500).for_each(|_| {
+            work(&mut frames, 0, 1_000_000_000, &mut now, stream);
+            frames.fault(0, now, stream);
+        });
+        assert_eq!((frames.held(0), frames.work_to_fault(0, stream)), (50, None), "its own pages are all there");
+    }
 }
 
 #[test]

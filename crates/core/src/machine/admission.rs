@@ -45,15 +45,16 @@ impl Admission {
     }
 
     /// Looks at the device, which has given `busy_ns` of service in all until `now` with so many `servers`: one more may be
-    /// eligible when it was too idle and somebody asks, one fewer when it was too busy.
+    /// eligible when it was too idle and somebody asks, one fewer when it was too busy. After a pause in looking, the first look
+    /// changes nothing: it would see the pause.
     pub fn look(&mut self, now: u64, busy_ns: u64, servers: u32, asking: usize) {
-        let Limit::DeviceBusy { target, most, .. } = self.limit else { return };
-        if now <= self.looked {
+        let Limit::DeviceBusy { target, most, every_ns, .. } = self.limit else { return };
+        let span_ns = now - self.looked;
+        let busy = (busy_ns - self.busy_ns) as f64 / (span_ns as f64 * f64::from(servers));
+        (self.looked, self.busy_ns) = (now, busy_ns);
+        if span_ns == 0 || span_ns > 2 * every_ns {
             return;
         }
-        let span_ns = (now - self.looked) as f64 * f64::from(servers);
-        let busy = (busy_ns - self.busy_ns) as f64 / span_ns;
-        (self.looked, self.busy_ns) = (now, busy_ns);
         if busy > target * (1.0 + BAND) {
             self.level = (self.level - 1).max(1);
         } else if busy < target * (1.0 - BAND) && asking > 0 {

@@ -149,7 +149,8 @@ impl Frames {
         }
     }
 
-    /// `job` refers to a page that it does not hold: a frame is taken for it.
+    /// `job` refers to a page that it does not hold: a frame is taken for it. When it holds all pages of its command, it is a page
+    /// of something else, used once.
     pub fn fault(&mut self, job: Job, now: u64, stream: &mut Stream) -> Fault {
         let headway_ns = self.law.headway(self.useful(job));
         let process = &mut self.processes[job as usize];
@@ -162,8 +163,18 @@ impl Frames {
             Core::Clock(hand) => hand.bring(job, past, &self.law, stream),
             Core::Equal { .. } => None,
         };
+        self.retire_surplus(job, now);
         let replaces = victim.is_some() || matches!(self.core, Core::Equal { .. });
         Fault { victim, write: replaces && self.dirty > 0.0 && stream.unit() < self.dirty, behind }
+    }
+
+    fn retire_surplus(&mut self, job: Job, now: u64) {
+        let process = &self.processes[job as usize];
+        match &mut self.core {
+            Core::Lru(level) if level.useful(job) > process.pages => level.retire(job, now),
+            Core::Clock(hand) if hand.useful(job) > process.pages => hand.retire(job, &process.past),
+            _ => {}
+        }
     }
 
     /// Whether the missing page is not on the paging device either; then it is brought there too. The device misses as often as

@@ -10,7 +10,10 @@ pub type Law = fn(f64) -> f64;
 
 /// A memory of so many frames, replaced by least recent use over all processes.
 pub struct Direct {
-    law: Law,
+    /// Work between two references.
+    apart: f64,
+    /// P(d > k) for each k.
+    deeper: Vec<f64>,
     free: usize,
     processes: Vec<Process>,
 }
@@ -28,19 +31,20 @@ impl Direct {
     /// Processes with so many pages each, and nothing in memory.
     pub fn new(law: Law, frames: usize, pages: &[u32]) -> Direct {
         let process = |pages: &u32| Process { pages: *pages as usize, stack: Vec::new(), resident: 0, faults: 0 };
-        Direct { law, free: frames, processes: pages.iter().map(process).collect() }
+        let most = pages.iter().max().map_or(0, |most| *most as usize);
+        let deeper = (0..=most).map(|held| law(1.0) / law(held.max(1) as f64)).collect();
+        Direct { apart: law(1.0), deeper, free: frames, processes: pages.iter().map(process).collect() }
     }
 
     /// `job` works from `now` on for `work` ns.
     pub fn work(&mut self, job: usize, now: u64, work: u64, stream: &mut Stream) {
-        let apart = (self.law)(1.0);
-        let references = work as f64 / apart;
+        let references = work as f64 / self.apart;
         let whole = references as u64 + u64::from(stream.unit() < references.fract());
         for reference in 0..whole {
             let luck = stream.unit();
             let process = &mut self.processes[job];
-            let depth = (1..process.pages).find(|held| apart / (self.law)(*held as f64) < luck).unwrap_or(process.pages);
-            self.refer(job, depth, now + (reference as f64 * apart) as u64);
+            let depth = (1..process.pages).find(|held| self.deeper[*held] < luck).unwrap_or(process.pages);
+            self.refer(job, depth, now + (reference as f64 * self.apart) as u64);
         }
     }
 

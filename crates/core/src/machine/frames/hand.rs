@@ -99,6 +99,13 @@ impl Hand {
         }
     }
 
+    /// One of the useful pages of `job`, used now, will not be of use again.
+    pub fn retire(&mut self, job: Job, past: &Past) {
+        let holding = &mut self.holdings[job as usize];
+        holding.old += 1;
+        holding.old_since = past.work;
+    }
+
     /// A page of `job` comes in; who loses one for it, when no frame is free.
     pub fn bring<'a>(&mut self, job: Job, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut Stream) -> Option<Job> {
         let (frame, victim) = match self.free.pop() {

@@ -40,12 +40,34 @@ impl Holding {
     /// When the oldest page was last used, on the clock.
     fn oldest(&self, past: &Past, law: &Law) -> u64 {
         let of_use = past.clock_at(past.work - law.age(f64::from(self.useful)));
-        if self.old == 0 {
-            return of_use;
-        }
+        if self.old == 0 { of_use } else { self.oldest_old().min(of_use) }
+    }
+
+    fn oldest_old(&self) -> u64 {
         let span = (self.old_until - self.old_from) as f64;
         let young = f64::from(self.old_most - self.old) / f64::from(self.old_most);
-        (self.old_from + (span * young) as u64).min(of_use)
+        self.old_from + (span * young) as u64
+    }
+
+    /// So many useful pages, last used between these times of the clock, are of no use any more.
+    fn retire(&mut self, count: u32, from: u64, until: u64) {
+        self.old_from = if self.old > 0 { from.min(self.oldest_old()) } else { from };
+        self.old_until = until.max(self.old_from);
+        self.useful -= count;
+        self.old += count;
+        self.old_most = self.old;
+    }
+
+    fn is_entered(&self, entry: u32) -> bool {
+        self.entered.is_some() && self.entry == entry
+    }
+
+    fn lose_oldest(&mut self) {
+        if self.old > 0 {
+            self.old -= 1;
+        } else {
+            self.useful -= 1;
+        }
     }
 }
 
@@ -78,14 +100,15 @@ impl Level {
         }
         let holding = &mut self.holdings[job as usize];
         let kept = ((f64::from(holding.useful) * common).round() as u32).min(most);
-        if kept == holding.useful {
-            return;
+        if kept < holding.useful {
+            let from = past.clock_at(past.work - law.age(f64::from(holding.useful)));
+            holding.retire(holding.useful - kept, from, past.clock_at(past.work));
         }
-        holding.old_from = holding.oldest(past, law);
-        holding.old_until = past.clock_at(past.work).max(holding.old_from);
-        holding.old += holding.useful - kept;
-        holding.old_most = holding.old;
-        holding.useful = kept;
+    }
+
+    /// One of the useful pages of `job`, used at `now`, will not be of use again.
+    pub fn retire(&mut self, job: Job, now: u64) {
+        self.holdings[job as usize].retire(1, now, now);
     }
 
     /// A page of `job` comes in; who loses one for it, when there is no room.
@@ -140,20 +163,6 @@ impl Level {
         if let Some(holding) = self.holdings.get_mut(job as usize) {
             self.free += holding.useful + holding.old;
             *holding = Holding { entry: holding.entry.wrapping_add(1), ..Holding::default() };
-        }
-    }
-}
-
-impl Holding {
-    fn is_entered(&self, entry: u32) -> bool {
-        self.entered.is_some() && self.entry == entry
-    }
-
-    fn lose_oldest(&mut self) {
-        if self.old > 0 {
-            self.old -= 1;
-        } else {
-            self.useful -= 1;
         }
     }
 }
