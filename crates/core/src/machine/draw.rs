@@ -37,11 +37,12 @@ impl Draw {
     }
 
     /// A number drawn from this law.
+    #[inline]
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Draw::Fixed(value) => *value,
             Draw::Uniform(low, high) => low + stream.unit() * (high - low),
-            Draw::Exponential(mean) => mean * stream.exponential(),
+            Draw::Exponential(mean) => mean * stream.quick_exponential(),
             Draw::LogNormal(mean, deviation) => {
                 let variance = libm::log1p((deviation / mean) * (deviation / mean));
                 mean * libm::exp(libm::sqrt(variance) * stream.normal() - variance / 2.0)

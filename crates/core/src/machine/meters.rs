@@ -147,13 +147,8 @@ pub enum Primitive {
 
 impl Primitive {
     /// Every primitive.
-    pub const ALL: [Primitive; 5] = [
-        Primitive::LineIn,
-        Primitive::LineOut,
-        Primitive::ProcessCreation,
-        Primitive::WallCrossing,
-        Primitive::NetworkMessage,
-    ];
+    pub const ALL: [Primitive; 5] =
+        [Primitive::LineIn, Primitive::LineOut, Primitive::ProcessCreation, Primitive::WallCrossing, Primitive::NetworkMessage];
 
     /// Its name in records.
     pub fn name(self) -> &'static str {

@@ -5,9 +5,12 @@
 //! how long. A process that waits for a page stays eligible; one whose interaction is over does not.
 
 pub mod ctss;
+pub mod first_come;
 pub mod linux;
 pub mod multics;
 pub mod order;
+pub mod priority;
+pub mod round_robin;
 pub mod tenex;
 pub mod virtual_deadlines;
 
@@ -85,7 +88,8 @@ pub trait ReadyList {
     fn next(&mut self, now: u64) -> Option<Turn>;
     /// `job` leaves its processor after having run for `ran_ns`; after [`Off::Done`] it is forgotten.
     fn off(&mut self, job: Job, ran_ns: u64, why: Off, now: u64) -> Stay;
-    /// Whether `arrived`, which has just become ready, takes the processor from `running`.
+    /// Whether `arrived`, which has just become ready, takes the processor from `running`; of two that run, whether `running` is
+    /// to lose it before `arrived` does.
     fn preempts(&self, _arrived: Job, _running: Job) -> bool {
         false
     }
@@ -93,6 +97,10 @@ pub trait ReadyList {
     fn new_process(&mut self, _job: Job) {}
     /// `job` has gone in the middle of its interaction (interrupted, hung up): it is taken out wherever it is.
     fn forget(&mut self, job: Job);
+    /// The interaction of `job`, which is eligible and neither runs nor is ready, is over.
+    fn ends(&mut self, job: Job) {
+        self.forget(job);
+    }
     /// How many ask and are not eligible.
     fn asking(&self) -> usize;
     /// How many are ready and do not run.

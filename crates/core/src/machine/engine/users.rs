@@ -1,0 +1,237 @@
+//! Users and their commands: a process is made, a command is begun, answered or given up, and the user goes.
+
+use super::clockwork::Clockwork;
+use super::errand::{Aim, Errand};
+use super::process::{NO_STAGE, State, UNSTARTED};
+use super::processor::Doing;
+use super::storage::next_generation;
+use super::{Answer, Told};
+use crate::machine::ready_list::{Job, Off, ReadyList};
+use crate::system::Usage;
+
+/// The exit status of a command that was given up, as a shell tells it of one that was interrupted.
+const ABANDONED: u8 = 130;
+
+impl<L: ReadyList> Clockwork<L> {
+    /// Makes a process for the user of `job`.
+    ///
+    /// # Errors
+    /// The system table is full.
+    pub fn attach(&mut self, job: Job) -> Result<(), String> {
+        self.make_room(job);
+        assert!(self.processes[job as usize].state == State::Absent, "user {} is on the machine already", job + 1);
+        self.enter_table(job)?;
+        self.list.new_process(job);
+        let step = self.costs.process_creation();
+        let process = &mut self.processes[job as usize];
+        process.take_up(0, self.now);
+        process.on_errand = true;
+        let stream = process.stream.branch();
+        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::new(stream.clone())));
+        errand.clear(Aim::Creation, stream);
+        errand.previous = None;
+        errand.steps.push_back(step);
+        self.active.rise(self.now);
+        self.asks(job);
+        self.look_why_idle();
+        Ok(())
+    }
+
+    /// Gives `job` its entries in the system table, where there is one.
+    pub(super) fn enter_table(&mut self, job: Job) -> Result<(), String> {
+        let (Some(table), Some(spec)) = (&mut self.table, &self.machine.supervisor.table) else { return Ok(()) };
+        table.attach(job).map_err(|_| {
+            let (entries, each) = (spec.entries, spec.per_user);
+            format!("the system table is full: of its {entries} entries a user needs {each}")
+        })
+    }
+
+    /// The user of `job` gives a command.
+    #[inline]
+    pub fn begin(&mut self, job: Job, command: u32, arguments: &[f64]) {
+        let process = &mut self.processes[job as usize];
+        debug_assert!(process.state == State::Thinking, "user {} gives a command before the answer to the last", job + 1);
+        process.take_up(command, self.now);
+        process.on_errand = self.first_station[command as usize] == NO_STAGE;
+        if process.on_errand {
+            self.begin_errand(job, arguments);
+        } else {
+            process.stage = UNSTARTED;
+        }
+        self.active.rise(self.now);
+        self.asks(job);
+    }
+
+    fn begin_errand(&mut self, job: Job, arguments: &[f64]) {
+        let taken = self.table.as_mut().map_or(0, |table| table.touch(job, self.now));
+        let process = &mut self.processes[job as usize];
+        let command = &self.machine.commands[process.command as usize];
+        let stream = process.stream.branch();
+        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::new(stream.clone())));
+        errand.clear(Aim::Command, stream);
+        let (work_ns, pages) = errand.draw(command, arguments, self.costs.speed, self.costs.message_bytes);
+        process.left_ns = work_ns;
+        let same = errand.previous == Some(process.command);
+        errand.fresh = !same;
+        errand.previous = Some(process.command);
+        errand.steps.push_back(self.costs.line_in());
+        errand.steps.extend((0..taken).map(|_| self.costs.segment_fault()));
+        if let Some(paged) = &mut self.paged {
+            paged.frames.begin(job, pages, command.common, same, self.now);
+        }
+    }
+
+    /// The interaction of `job`, which is eligible and on no list, is over.
+    #[inline]
+    pub(super) fn is_over(&mut self, job: Job, status: Option<u8>) {
+        self.loses_eligibility(job);
+        self.answer(job, status);
+        self.admit();
+    }
+
+    /// The route of `job` has ended at a store.
+    pub(super) fn is_done_off_processor(&mut self, job: Job) {
+        self.list.ends(job);
+        self.is_over(job, None);
+    }
+
+    /// Tells that `job` waits for its user again.
+    #[inline]
+    fn answer(&mut self, job: Job, status: Option<u8>) {
+        self.place(job, State::Thinking);
+        self.active.fall(self.now);
+        if self.own.is_some() {
+            self.interactions += 1;
+            return self.thinks(job);
+        }
+        let process = &mut self.processes[job as usize];
+        let (user, at) = (job + 1, self.now);
+        if process.on_errand && process.errand().aim == Aim::Creation {
+            return self.told.push_back(Told::Attached { user, at });
+        }
+        self.interactions += 1;
+        let exit_status = status.unwrap_or(self.machine.commands[process.command as usize].exit_status);
+        let answer = answer_of(process, exit_status);
+        self.told.push_back(Told::Ready { user, at, answer });
+    }
+
+    /// The user of `job` gives his command up; whether he had one.
+    pub fn abandon(&mut self, job: Job) {
+        let Some(process) = self.processes.get_mut(job as usize) else { return };
+        let creation = process.on_errand && process.errand.as_ref().is_some_and(|errand| errand.aim == Aim::Creation);
+        if !creation && self.take_back(job) {
+            self.answer(job, Some(ABANDONED));
+            self.admit();
+            self.look_why_idle();
+        }
+    }
+
+    /// The user of `job` goes.
+    pub fn detach(&mut self, job: Job) {
+        if self.processes.get(job as usize).is_none_or(|process| process.state == State::Absent) {
+            return;
+        }
+        if self.take_back(job) {
+            self.active.fall(self.now);
+        }
+        self.place(job, State::Absent);
+        self.told.retain(|told| !matches!(told, Told::Attached { user, .. } | Told::Ready { user, .. } if *user == job + 1));
+        if let Some(paged) = &mut self.paged {
+            paged.frames.leave(job);
+        }
+        if let Some(core) = &mut self.core {
+            core.leave(job);
+        }
+        if let Some(table) = &mut self.table {
+            table.detach(job);
+        }
+        self.admit();
+        self.look_why_idle();
+    }
+
+    /// Takes `job` from wherever it is in its interaction; false where it is in none.
+    fn take_back(&mut self, job: Job) -> bool {
+        let state = self.processes[job as usize].state;
+        match state {
+            State::Absent | State::Thinking => return false,
+            State::Asking => {
+                self.list.forget(job);
+                self.asking.fall(self.now);
+                return true;
+            }
+            State::Ready => {
+                self.list.forget(job);
+                self.ready.fall(self.now);
+            }
+            State::PageWait | State::DiskWait => self.waits_no_more(job, state),
+            State::Running if self.shared.is_some() => self.leaves_share(job),
+            State::Running | State::Loading => self.loses_processor(job, state),
+        }
+        self.loses_eligibility(job);
+        true
+    }
+
+    /// What `job` waits for comes for nobody.
+    fn waits_no_more(&mut self, job: Job, state: State) {
+        let process = &mut self.processes[job as usize];
+        process.generation = next_generation(process.generation);
+        let waited_ns = self.now - process.since;
+        if state == State::PageWait {
+            self.page_waiting -= 1;
+            process.errand().paging_wait_ns += waited_ns;
+        } else {
+            self.disk_waiting -= 1;
+            process.io_wait_ns += waited_ns;
+        }
+        self.list.forget(job);
+    }
+
+    fn loses_processor(&mut self, job: Job, state: State) {
+        let p = self.processes[job as usize].processor as usize;
+        let doing = self.processors[p].doing;
+        match doing {
+            Doing::Work => {
+                self.cancel_segment(p);
+                self.stop_work(p);
+            }
+            Doing::Step | Doing::Getwork => {
+                self.cancel_segment(p);
+                let span_ns = self.processors[p].close(self.now);
+                self.processes[job as usize].errand().cpu_system_ns += span_ns;
+            }
+            Doing::Loading => {
+                self.moving.clear();
+                self.loading -= 1;
+                let process = &mut self.processes[job as usize];
+                process.generation = next_generation(process.generation);
+                process.errand().paging_wait_ns += self.now - process.since;
+            }
+            Doing::Interrupt | Doing::Idle => {}
+        }
+        debug_assert!((state == State::Loading) == (doing == Doing::Loading));
+        let ran_ns = self.processors[p].ran_ns;
+        self.free_processor(p);
+        self.list.off(job, ran_ns, Off::Done, self.now);
+        if doing != Doing::Interrupt {
+            self.carry_on(p);
+        }
+    }
+}
+
+fn answer_of(process: &super::process::Process, exit_status: u8) -> Answer {
+    let errand = process.errand.as_ref().filter(|_| process.on_errand);
+    Answer {
+        usage: Usage {
+            cpu_user_ns: Some(process.cpu_user_ns),
+            cpu_system_ns: Some(errand.map_or(0, |errand| errand.cpu_system_ns)),
+            faults_minor: Some(0),
+            faults_major: Some(errand.map_or(0, |errand| errand.faults_major)),
+            ready_wait_ns: Some(process.ready_wait_ns),
+            paging_wait_ns: Some(errand.map_or(0, |errand| errand.paging_wait_ns)),
+            io_wait_ns: Some(process.io_wait_ns),
+        },
+        first_output: errand.and_then(|errand| errand.first_output),
+        bytes_out: errand.map_or(0, |errand| errand.bytes_out),
+        exit_status,
+    }
+}
