@@ -38,6 +38,26 @@ def run_host(
     Raises `errors.Mistake`, `errors.Refused`, `errors.BadRun`.
     """
 
+def simulate(text: str, sets: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Simulates the machine of a file's text under its own load; options: users, until, seed, streams.
+
+    Raises `errors.Mistake`, `errors.Refused`, `ValueError`; an interrupt ends it.
+    """
+
+def sweep(machines: Sequence[tuple[str, int]], until: str, threads: int) -> list[dict[str, Any]]:
+    """Simulates each of (machine file's text, seed) over one stream; raises what `simulate` raises."""
+
+def run_machine(
+    script_text: str,
+    options: Mapping[str, Any],
+    folder: str,
+    told: Callable[[dict[str, Any]], bool] | None,
+) -> dict[str, Any]:
+    """Runs a script on a simulated machine into `folder`, as `run_host` does on this host.
+
+    Raises `errors.Mistake`, `errors.Refused`, `errors.BadRun`, `ValueError`.
+    """
+
 def whole(path: str | PathLike[str]) -> tuple[int, int]:
     """The bytes at a stream's beginning that are whole batches, and the rows in them; raises `errors.BadRun`."""
 

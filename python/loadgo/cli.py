@@ -1,7 +1,7 @@
 """The command line: what was typed becomes a call of the function of the same name, and its answer is printed.
 
-The other commands are in `cli_commands.py`, what several of them ask for in `cli_options.py`, what is said and how it
-ends in `cli_output.py`.
+The other commands are in `cli_commands.py` and `cli_machines.py`, what several of them ask for in `cli_options.py`,
+what is said and how it ends in `cli_output.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo import cli_commands
+from loadgo import cli_commands, cli_machines
 from loadgo.cli_options import FORMAT_HELP, Format, Output, Quiet, Set, Tariff, Until
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
@@ -194,7 +194,8 @@ for command in (
     cli_commands.record,
     cli_commands.doctor,
     cli_commands.query,
-    cli_commands.machines,
+    cli_machines.machines,
+    cli_machines.simulate,
 ):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)

@@ -1,4 +1,4 @@
-"""The commands beside `run` and `report`: lists, single commands, recordings, questions, machines."""
+"""The commands beside `run` and `report`: lists, single commands, recordings, questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo.cli_options import Set, Tariff
+from loadgo.cli_options import Tariff
 from loadgo.cli_output import complain, note, say, table, told
 
 
@@ -130,19 +130,3 @@ def query(
             numbers = {place for place, kind in enumerate(frame.dtypes) if kind.is_numeric()}
             cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
             table(frame.columns, cells, numbers=numbers)
-
-
-def machines(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")
-    ] = None,
-    set: Set = None,
-) -> None:
-    """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
-    with told():
-        from loadgo.machines import listed, printed
-
-        if name is None:
-            table(["machine", "title", "processors", "source"], listed(), numbers={2})
-        else:
-            say(printed(name, set or ()))

@@ -1,19 +1,32 @@
-"""A simulated machine as the system that users are logged in to: found, merged, and asked for nothing of a host's."""
+"""A simulated machine as the system that users are logged in to: found, checked, and asked for nothing of a host's."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from loadgo.on_host import USUAL, Driver
+from loadgo import _loadgo
+from loadgo.errors import Mistake
+from loadgo.on_host import Driver
 
 
-def options(
-    on: str, set: Sequence[str], *, limit: str | None, usage_every: int | None, driver: Driver
-) -> dict[str, Any]:
-    """What `_loadgo.run_machine` is told beside the load.
+@dataclass(frozen=True)
+class Prepared:
+    """A machine that can be run."""
 
-    Raises `ValueError` for an unknown machine, and for what can be asked of a host only.
+    options: dict[str, Any]
+    """What `_loadgo.run_machine` is told beside the load."""
+    system: dict[str, Any]
+    """The machine as `run.toml` tells it, as far as prices go."""
+
+
+def prepare(on: str, set: Sequence[str], *, limit: str | None, usage_every: int | None, driver: Driver) -> Prepared:
+    """The machine `on` (a bundled name or a file) with values `set`.
+
+    Raises `ValueError` for an unknown machine, for what is wrong in `set`, and for what can be asked of a host only;
+    `errors.Mistake` for a mistake in the machine's file.
     """
     refused = [
         (limit is not None, "--limit", "a machine has what its file says: --set memory.frames=512"),
@@ -24,12 +37,21 @@ def options(
     for given, option, reason in refused:
         if given:
             raise ValueError(f"{option} is for a host: {reason}")
+    return _prepared(on, set, driver)
+
+
+def _prepared(on: str, set: Sequence[str], driver: Driver) -> Prepared:
     from loadgo import machines
 
     found = machines.find(on)
-    return {
+    try:
+        merged = tomllib.loads(_loadgo.parse_machine(found.text, list(set))["text"])
+    except Mistake as mistake:
+        raise mistake.in_file(mistake.file or str(found.path)) from None
+    options = {
         "machine": found.asked,
         "machine_text": found.text,
         "set": list(set),
-        "log_ins_at_once": driver.log_ins_at_once if driver is not USUAL else None,
+        "log_ins_at_once": driver.log_ins_at_once,
     }
+    return Prepared(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})})

@@ -46,4 +46,12 @@ def in_words(told: dict[str, Any]) -> str:
     """One line about the run as it stands."""
     if told["phase"] == "log-in":
         return f"{told['users_logged_in']:,} of {told['users']:,} users logged in"
-    return f"{told['users']:,} users, {told['interactions']:,} interactions"
+    return f"{told['users']:,} users, {told['interactions']:,} interactions{_virtual_time(told)}"
+
+
+def _virtual_time(told: dict[str, Any]) -> str:
+    """How far a simulated machine has come, and how much faster than its own time; nothing on a host."""
+    computed_s = told.get("computed_s")
+    if not computed_s:
+        return ""
+    return f", {told['at_s'] / 60:,.0f} min of virtual time, {told['at_s'] / computed_s:,.0f} times as fast"

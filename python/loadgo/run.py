@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo, asked, bundled, on_host, on_machine
+from loadgo.cost import tariff_on
 from loadgo.errors import Mistake
 from loadgo.on_host import USUAL, Driver
 
@@ -115,13 +116,15 @@ def run(
     endless = duration is not None or until is not None
     load["passes"] = _passes(passes, told["passes"], endless=endless)
     drive: Drive = _loadgo.run_host
+    system: dict[str, Any] = {}
     if on == "here":
         if set:
             raise ValueError("--set changes a simulated machine: name one with --on")
         options = on_host.options(told["needs"], limit, usage_every, driver)
     else:
         drive = _loadgo.run_machine
-        options = on_machine.options(on, set, limit=limit, usage_every=usage_every, driver=driver)
+        prepared = on_machine.prepare(on, set, limit=limit, usage_every=usage_every, driver=driver)
+        options, system = prepared.options, prepared.system
     job = _Job(
         source=source,
         drive=drive,
@@ -129,7 +132,7 @@ def run(
         folder=_folder(out, source.path.stem, datetime.now(UTC)),
         conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
     )
-    _tariff(tariff)
+    tariff_on(tariff, system)
     return _summed_up(job, _driven(job, progress), tariff)
 
 
@@ -194,14 +197,6 @@ def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition,
     for condition in conditions:
         check_commands(condition, commands)
     return conditions
-
-
-def _tariff(name: str) -> None:
-    """Refuses an unknown tariff before the run; the usual one is known, and a machine's own is known with the machine."""
-    if name.partition(":")[0] not in ("default", "machine"):
-        from loadgo.cost import load_tariff
-
-        load_tariff(name)
 
 
 def _driven(job: _Job, progress: Progress | None) -> Told:

@@ -58,7 +58,7 @@ struct HostOptions {
 }
 
 /// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
-/// (phase, at_s, users_logged_in, users, interactions, interactions_expected or None) and stops the run by returning False.
+/// (phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None) and stops the run by returning False.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]
@@ -122,6 +122,7 @@ fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
         let words = PyDict::new(py);
         words.set_item("phase", progress.phase)?;
         words.set_item("at_s", progress.at.0 as f64 / 1e9)?;
+        words.set_item("computed_s", progress.computed_s)?;
         words.set_item("users_logged_in", progress.logged_in)?;
         words.set_item("users", progress.users)?;
         words.set_item("interactions", progress.interactions)?;

@@ -15,8 +15,7 @@ use loadgo_core::record::Sample;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -53,8 +52,18 @@ pub(crate) struct MachinePart {
 
 #[derive(Serialize)]
 struct TariffPart {
-    shifts: BTreeMap<String, f64>,
+    cpu_hour: Option<f64>,
+    shifts: Option<Shifts>,
     paging_wait_hour: f64,
+}
+
+/// Prices by shift, in the machine file's order: the first is that which nobody asks for by name.
+struct Shifts(Vec<(String, f64)>);
+
+impl Serialize for Shifts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(shift, price)| (shift, price)))
+    }
 }
 
 /// The time of a run on a simulated machine.
@@ -85,7 +94,8 @@ pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> b
     let driver = start_driver(request, engine, front, meters)?;
     let mut stopped = false;
     while !driver.is_finished() {
-        if !stopped && !go_on(&watch.progress.at(&request.asked, watch.now())) {
+        let progress = watch.progress.at(&request.asked, watch.now());
+        if !stopped && !go_on(&Progress { computed_s: Some(account.elapsed_s()), ..progress }) {
             stopped = true;
             watch.stop.store(true, Ordering::Relaxed);
         }
@@ -200,8 +210,12 @@ fn setting(request: &OnMachine) -> Setting {
 }
 
 fn tariff(machine: &Machine) -> Option<TariffPart> {
-    let shifts: BTreeMap<_, _> = machine.tariff.iter().cloned().collect();
-    (!shifts.is_empty()).then_some(TariffPart { shifts, paging_wait_hour: machine.paging_wait_hour })
+    let paging_wait_hour = machine.paging_wait_hour;
+    match machine.tariff.as_slice() {
+        [] => None,
+        [(_, price)] => Some(TariffPart { cpu_hour: Some(*price), shifts: None, paging_wait_hour }),
+        shifts => Some(TariffPart { cpu_hour: None, shifts: Some(Shifts(shifts.to_vec())), paging_wait_hour }),
+    }
 }
 
 /// The word for a discipline, as a machine file has it.

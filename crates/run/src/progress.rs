@@ -15,6 +15,8 @@ pub struct Progress {
     pub phase: &'static str,
     /// Since the run began, by the system's own clock.
     pub at: Instant,
+    /// On a simulated machine, the seconds that it took to compute this; `None`: the clock is real.
+    pub computed_s: Option<f64>,
     /// Users logged in until now.
     pub logged_in: u32,
     /// Users asked for.
@@ -42,6 +44,7 @@ impl Shared {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
             at,
+            computed_s: None,
             logged_in: self.logged_in.load(Ordering::Relaxed),
             users: asked.load.users,
             interactions: self.interactions.load(Ordering::Relaxed),

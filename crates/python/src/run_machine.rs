@@ -1,0 +1,40 @@
+//! Runs on simulated machines, for Python: what is asked of the machine, beside what is asked of any system.
+
+use crate::machine;
+use crate::run::{asked, driven};
+use loadgo_run::{OnMachine, run_on_machine};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// Adds this file's function to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run_machine, module)?)
+}
+
+/// What is asked of a simulated machine: keys of `options`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct MachineOptions {
+    machine: String,
+    machine_text: String,
+    set: Vec<String>,
+}
+
+/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; `told` hears `computed_s`, too.
+///
+/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
+#[pyfunction]
+fn run_machine<'py>(
+    py: Python<'py>,
+    script_text: &str,
+    options: &Bound<'py, PyAny>,
+    folder: &str,
+    told: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let asked = asked(py, script_text, options.extract()?, folder)?;
+    let MachineOptions { machine: name, machine_text, set } = options.extract()?;
+    let (machine, text) = machine::read(py, &machine_text, &set)?;
+    let request = OnMachine { asked, machine: Arc::new(machine), name, text, set };
+    driven(py, told.as_ref(), |go_on| run_on_machine(&request, go_on))
+}

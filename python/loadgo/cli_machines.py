@@ -1,0 +1,48 @@
+"""The commands for simulated machines: which there are, one under its own load, and the published ones again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli_options import Set
+from loadgo.cli_output import BAD, GOOD, say, table, told
+
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
+
+
+def machines(name: Name = None, set: Set = None) -> None:
+    """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
+    with told():
+        from loadgo.machines import listed, printed
+
+        if name is None:
+            table(["machine", "title", "processors", "source"], listed(), numbers={2})
+        else:
+            say(printed(name, set or ()))
+
+
+def simulate(
+    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="A bundled machine, or a machine file's path.")],
+    users: Annotated[int | None, typer.Option(help="So many users instead of those in the file.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="Go on until 'interactions=1e6', 'time=1h', or 'precision(p90)=2%'; commas between several."),
+    ] = None,
+    streams: Annotated[int, typer.Option(min=1, help="Independent runs, each on a processor of its own.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed: the same figures, to the last digit.")] = 1,
+    set: Set = None,
+    format: Annotated[Literal["text", "json"], typer.Option(help="How it is written.")] = "text",
+) -> None:
+    """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
+    with told():
+        import loadgo.simulate as simulation
+        from loadgo.simulate_text import simulation_json, simulation_text
+
+        made = simulation.simulate(
+            machine, users=users, until=until or simulation.USUAL, streams=streams, seed=seed, set=set or ()
+        )
+        say(simulation_json(made) if format == "json" else simulation_text(made))
+        good = made.end != "most" and (made.little is None or made.little.holds)
+        raise typer.Exit(GOOD if good else BAD)
