@@ -85,6 +85,8 @@ fn the_smallest_program_that_asks_is_brought_in_first() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {
         live_through(&mut Ctss::new(Q, 120, 5), &happenings, 12);

@@ -139,6 +139,8 @@ fn a_new_process_brings_no_lag_of_an_earlier_one() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {
         live_through(&mut Linux::new(SLICE), &happenings, 12);

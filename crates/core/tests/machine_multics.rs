@@ -123,6 +123,8 @@ fn a_second_interaction_begins_at_the_top_again() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {
         live_through(&mut Multics::new(20 * MS, 50 * MS, 200 * MS), &happenings, 12);

@@ -176,7 +176,7 @@ fn nobody_gives_way_to_a_worse_one() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {

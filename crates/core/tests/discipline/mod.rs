@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod bare;
+
 use loadgo_core::machine::ready_list::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;
 
