@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 from loadgo.claims import Claim, Interval, Reference, apart, evaluate, is_sum, references
@@ -117,6 +117,7 @@ class Numbers:
         return Interval(low, None if number.bound == "at least" else exact.high + halves[1])
 
 
+@cache
 def check(document: Document) -> tuple[Finding, ...]:
     """All that the document says of its numbers and that they do not bear out, in the order of its relations."""
     from loadgo.consistency_reading import reading_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,9 +127,9 @@ class Rule:
     within: Tolerance | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Document:
-    """A printed document."""
+    """A printed document; two are the same only if they were read at once, so that what is found out can be kept."""
 
     name: str
     title: str
@@ -148,7 +148,7 @@ class Document:
     not_figures: Mapping[str, int]
     """How often numbers stand in the document that are names, dates of letters or the numbering of remarks."""
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, Figure]:
         """All figures by their ids, in the order of the tables, then of the passages."""
         return {figure.id: figure for figure in figures_of(self.tables, self.passages)}

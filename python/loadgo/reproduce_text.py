@@ -17,6 +17,7 @@ from loadgo.reproduce_layout import Block, Shown, ShownRow, blocks
 NARROWEST = 72
 WIDEST = 140
 _GAP = "  "
+_LEAST_LABEL = 12
 _LONG = 20
 """Longer cells than this are of text, and wrapped."""
 _NAMES = ("", "ours", "ratio")
@@ -71,12 +72,9 @@ def _section(title: str, items: list[list[str]], page: int) -> list[Line]:
 
 def _stacked(block: Block, page: int) -> list[Line]:
     """A table in its own layout: under each printed figure ours and their ratio, beside it the mark."""
-    widths = [
-        max([_heading_width(block.columns[i]), *(_cell_width(row.cells[i]) for row in block.rows)])
-        for i in range(len(block.columns))
-    ]
     longest = max([8, *(len(row.label) for row in block.rows)])
-    label = min(longest, max(12, page - sum(widths) - len(_GAP) * len(widths)))
+    widths = _widths(block, page - min(longest, _LEAST_LABEL))
+    label = min(longest, max(_LEAST_LABEL, page - sum(widths) - len(_GAP) * len(widths)))
     lines: list[Line] = _wrapped(block.title, page, "bold")
     lines += [(line, "dim") for line in _headings(block, label, widths)]
     for row in block.rows:
@@ -84,14 +82,33 @@ def _stacked(block: Block, page: int) -> list[Line]:
     return lines
 
 
+def _widths(block: Block, room: int) -> list[int]:
+    """The columns' widths: where there is not enough room, those that hold text are wrapped more narrowly."""
+    figures = [max([6, *(_figure_width(row.cells[i]) for row in block.rows)]) for i in range(len(block.columns))]
+    texts = [max([0, *(_text_width(row.cells[i]) for row in block.rows)]) for i in range(len(block.columns))]
+    heads = [_heading_width(text) for text in block.columns]
+    wide = [max(sizes) for sizes in zip(figures, texts, heads, strict=True)]
+    over = sum(wide) + len(_GAP) * len(wide) - room
+    for i in sorted(range(len(wide)), key=lambda i: figures[i] - wide[i]):
+        less = min(max(over, 0), wide[i] - max(figures[i], heads[i], 8)) if texts[i] == wide[i] else 0
+        wide[i], over = wide[i] - max(less, 0), over - max(less, 0)
+    return wide
+
+
 def _heading_width(text: str) -> int:
     return max((len(word) for word in text.split()), default=0)
 
 
-def _cell_width(cell: Shown) -> int:
+def _figure_width(cell: Shown) -> int:
+    """The width that a figure needs, with its mark; 0 of a cell of text."""
     if cell.verdict is None or len(cell.printed) > _LONG:
-        return min(len(cell.printed), _LONG)
-    return max(len(cell.printed), len(cell.ours), len(cell.ratio)) + 3
+        return 0
+    return max(len(cell.printed), len(cell.ours), len(cell.ratio)) + 1 + max(1, len(cell.mark))
+
+
+def _text_width(cell: Shown) -> int:
+    """The width that a cell of text asks for; 0 of a figure."""
+    return 0 if _figure_width(cell) else min(len(cell.printed), _LONG)
 
 
 def _headings(block: Block, label: int, widths: list[int]) -> list[str]:
@@ -141,9 +158,13 @@ def _part(cell: Shown, k: int, width: int, folded: list[str]) -> str:
     if folded or cell.verdict is None:
         return (folded[k] if k < len(folded) else "").ljust(width)
     if k == 0:
-        return f"{cell.printed.rjust(width - 3)} {cell.mark.ljust(2)}"
+        return f"{cell.printed.rjust(width - 1 - _mark_width(cell))} {cell.mark}".ljust(width)
     text = (cell.ours, cell.ratio)[k - 1] if k < 3 else ""
-    return text.rjust(width - 3).ljust(width)
+    return text.rjust(width - 1 - _mark_width(cell)).ljust(width)
+
+
+def _mark_width(cell: Shown) -> int:
+    return max(1, len(cell.mark))
 
 
 def _worst(row: ShownRow) -> str:
