@@ -26,6 +26,8 @@ def html_reproduction(told: Reproduction) -> str:
         answer=words.answer(told),
         bad=told.bad,
         legend=words.LEGEND,
+        headings=words.SUMMARY,
+        summary=words.summary(told),
         took=f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s",
         parts=parts,
         style=Markup(template("report.css") + template("reproduce.css")),

@@ -31,11 +31,26 @@ def text_reproduction(told: Reproduction, *, width: int | None = None, color: bo
     """The reproduction for a terminal of `width` characters (the present one's by default); with colour on request."""
     page = min(WIDEST, max(NARROWEST, width or shutil.get_terminal_size((100, 24)).columns))
     lines: list[Line] = [*_wrapped(words.answer(told), page, "bold"), ("", "")]
-    lines += [_legend_line(sign, meaning) for sign, meaning in words.LEGEND]
+    lines += _summary(told)
+    lines += [("", ""), *(_legend_line(sign, meaning) for sign, meaning in words.LEGEND)]
     for again in told.documents:
         lines += [("", ""), ("═" * page, "dim"), *_document(again, page)]
     took = f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s"
     return _rendered([*lines, ("", ""), (took, "dim")], page, color)
+
+
+def _summary(told: Reproduction) -> list[Line]:
+    rows = [words.SUMMARY, *words.summary(told)]
+    names = [heading.split() for heading in words.SUMMARY]
+    widths = [max(max(map(len, name)), *(len(row[i]) for row in rows[1:])) for i, name in enumerate(names)]
+    heads = [tuple(name[-2] if len(name) > 1 else "" for name in names), tuple(name[-1] for name in names)]
+    lines = []
+    for row in [*heads, *rows[1:]]:
+        first, *others = (
+            text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append((_GAP.join([first, *others]), "dim" if row in heads else ""))
+    return lines
 
 
 def _legend_line(sign: str, meaning: str) -> Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
 
 from loadgo.consistency import Failure, Finding
@@ -44,8 +45,44 @@ def about(again: DocumentAgain) -> str:
     return _counts(again.count)
 
 
-def _counts(count: object) -> str:
-    assert callable(count)
+SUMMARY = (
+    "document",
+    "figures",
+    "given",
+    "fitted",
+    "predicted",
+    "outside",
+    "missing",
+    "not modelled",
+    "contradictions",
+)
+"""The columns of the summary."""
+
+
+def summary(told: Reproduction) -> list[tuple[str, ...]]:
+    """A row for each document: how many figures came to what, and how many findings the check of its own numbers made."""
+    return [
+        (
+            again.document.name,
+            *(str(again.count(*verdicts)) for verdicts in _SUMMED),
+            str(len(again.findings)),
+        )
+        for again in told.documents
+    ]
+
+
+_SUMMED: tuple[tuple[Verdict, ...], ...] = (
+    tuple(MARKS),
+    ("given",),
+    ("fitted",),
+    ("within", "outside", "misprint"),
+    ("outside",),
+    ("missing", "not predicted"),
+    ("not modelled",),
+)
+
+
+def _counts(count: Callable[..., int]) -> str:
     every = count(*MARKS)
     predicted = count("within", "outside", "misprint")
     outside, missing = count("outside"), count("missing")
