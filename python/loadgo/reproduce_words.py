@@ -54,13 +54,13 @@ SUMMARY = (
     "outside",
     "missing",
     "not modelled",
-    "contradictions",
+    "findings",
 )
 """The columns of the summary."""
 
 
 def summary(told: Reproduction) -> list[tuple[str, ...]]:
-    """A row for each document: how many figures came to what, and how many findings the check of its own numbers made."""
+    """A row for each document: how many figures came to what, and how many findings its own numbers gave."""
     return [
         (
             again.document.name,
