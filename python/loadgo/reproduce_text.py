@@ -49,7 +49,7 @@ def _summary(told: Reproduction) -> list[Line]:
         first, *others = (
             text.ljust(w) if i == 0 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
         )
-        lines.append((_GAP.join([first, *others]), "dim" if row in heads else ""))
+        lines.append((" ".join([first, *others]), "dim" if row in heads else ""))
     return lines
 
 
