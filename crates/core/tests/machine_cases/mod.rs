@@ -233,11 +233,13 @@ fn table(Good(before, heading, rows, after): &Good, except: usize, row: &str) ->
 }
 
 /// Texts without a mistake, one for each table.
+#[allow(dead_code, reason = "each test file takes what it needs")]
 pub fn good() -> Vec<String> {
     TABLES.iter().map(|good| table(good, usize::MAX, "")).collect()
 }
 
 /// All texts with one mistake.
+#[allow(dead_code, reason = "each test file takes what it needs")]
 pub fn all() -> Vec<Case> {
     let mut cases: Vec<Case> = WRITTEN.iter().map(|(text, remedy)| (text.to_string(), remedy.to_string())).collect();
     for good in &TABLES {
@@ -250,4 +252,10 @@ pub fn all() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// The keys of all tables.
+#[allow(dead_code, reason = "each test file takes what it needs")]
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().flat_map(|good| good.2.iter().map(|(key, _, _)| *key))
 }

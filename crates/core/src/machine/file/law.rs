@@ -77,6 +77,14 @@ pub(super) fn amount(text: &str, unit: Unit) -> Result<f64, Misread> {
     read.map_err(|misread| Misread::new(lead + misread.at, misread.message))
 }
 
+/// Reads a time that is the whole of `text` in whole nanoseconds: to the last one where it is not in instructions.
+pub(super) fn span(text: &str, unit: Unit) -> Result<u64, Misread> {
+    match spans::read(text.trim()) {
+        Ok(span) => Ok(span.0),
+        Err(_) => amount(text, unit).map(|ns| ns.round() as u64),
+    }
+}
+
 fn instructions(count: &str, rate: Option<f64>) -> Result<f64, Misread> {
     let Some(rate) = rate else {
         let message =

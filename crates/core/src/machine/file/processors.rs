@@ -1,7 +1,7 @@
 //! Reads `[processors]`: how many, how fast, and the discipline with its quanta.
 
 use super::choice::Choice;
-use super::values::{Reading, count, flag, positive, positive_span, required, span, time_of};
+use super::values::{Reading, count, flag, positive, positive_span, required, span, span_of};
 use crate::machine::spec::{Discipline, Processors, TenexQueue};
 use crate::script::place::Misread;
 use crate::script::table::{Table, Value, Wanted, whole};
@@ -74,11 +74,11 @@ fn discipline(table: &Table<'_>, chosen: &str, reading: &Reading) -> Result<Disc
 }
 
 fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misread> {
-    let quanta = list(table, "quanta", |value| time_of(table.text, value, "quanta", reading.processor()))?;
+    let quanta = list(table, "quanta", |value| span_of(table.text, value, "quanta", reading.processor()))?;
     let bases = list(table, "bases", base)?;
     let shift = Wanted { key: "shifts", what: "whole numbers", example: "shifts = [3, 5, 7]" };
     let shifts = list(table, "shifts", |value| whole(value, shift, 0..64))?;
-    if let Some(zero) = quanta.iter().position(|ns| ns.round() == 0.0) {
+    if let Some(zero) = quanta.iter().position(|ns| *ns == 0) {
         return Err(Misread::new(
             place(table, "quanta", zero),
             "a quantum must be over 0s, as in quanta = [\"64ms\", \"256ms\"]",
@@ -91,7 +91,7 @@ fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misre
         }
     }
     let rows = quanta.into_iter().zip(bases).zip(shifts);
-    Ok(rows.map(|((ns, base), shift)| TenexQueue { quantum_ns: ns.round() as u64, base, shift: shift as u32 }).collect())
+    Ok(rows.map(|((ns, base), shift)| TenexQueue { quantum_ns: ns, base, shift: shift as u32 }).collect())
 }
 
 /// A base priority; it may be negative.

@@ -1,7 +1,7 @@
 //! Reads `[supervisor]`: the processor time of what it does, and the table whose entries all users share.
 
 use super::choice::one_of;
-use super::values::{Reading, count32, required, span, table as table_under, text, time_of, value_at};
+use super::values::{Reading, count32, required, span, span_of, table as table_under, text, value_at};
 use crate::machine::spec::{Supervisor, SystemTable, WhenTableFull};
 use crate::script::place::Misread;
 use crate::script::table::{Table, Value};
@@ -55,7 +55,7 @@ pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Super
 
 /// A page fault as one time, or as a table of its steps.
 fn steps<'a>(text: &'a str, value: &'a Value<'a>, reading: &Reading) -> Result<Vec<(String, u64)>, Misread> {
-    let one = |value| Ok(time_of(text, value, "page_fault", reading.processor())?.round() as u64);
+    let one = |value| span_of(text, value, "page_fault", reading.processor());
     let Some(entries) = value.get_ref().as_table() else { return Ok(vec![(ONE_STEP.into(), one(value)?)]) };
     let steps = Table::new(text, entries, value.span().start).in_order();
     if steps.is_empty() {

@@ -54,7 +54,17 @@ pub(super) fn required<T>(value: Option<T>, table: &Table<'_>, what: &str) -> Re
 
 /// A time in whole nanoseconds.
 pub(super) fn span(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, Misread> {
-    Ok(time(table, key, unit)?.map(|ns| ns.round() as u64))
+    table.get(key).map(|value| span_of(table.text, value, key, unit)).transpose()
+}
+
+/// The time that `value` is, in whole nanoseconds.
+pub(super) fn span_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str, unit: Unit) -> Result<u64, Misread> {
+    let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
+    law::span(read.value, unit).map_err(|misread| read.place(misread))
+}
+
+fn timed(key: &'static str) -> Wanted {
+    Wanted { key, what: "a time in a string", example: "\"3.3ms\"" }
 }
 
 /// A time in whole nanoseconds, over 0.
@@ -72,8 +82,7 @@ pub(super) fn time(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<O
 
 /// The time that `value` is, in nanoseconds.
 pub(super) fn time_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str, unit: Unit) -> Result<f64, Misread> {
-    let wanted = Wanted { key, what: "a time in a string", example: "\"3.3ms\"" };
-    let read = string(text, value).ok_or_else(|| wanted.wrong(value))?;
+    let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
     law::amount(read.value, unit).map_err(|misread| read.place(misread))
 }
 
