@@ -196,6 +196,7 @@ for command in (
     cli_commands.query,
     cli_machines.machines,
     cli_machines.simulate,
+    cli_machines.reproduce,
 ):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)

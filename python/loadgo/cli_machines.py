@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from loadgo.cli_options import Set
-from loadgo.cli_output import BAD, GOOD, say, table, told
+from loadgo.cli_output import BAD, GOOD, in_colour, note, say, table, told
+
+if TYPE_CHECKING:
+    from loadgo.reproduce import Reproduction
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
 
@@ -37,12 +41,51 @@ def simulate(
 ) -> None:
     """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
     with told():
-        import loadgo.simulate as simulation
+        from loadgo.simulate import USUAL
+        from loadgo.simulate import simulate as simulated
         from loadgo.simulate_text import simulation_json, simulation_text
 
-        made = simulation.simulate(
-            machine, users=users, until=until or simulation.USUAL, streams=streams, seed=seed, set=set or ()
-        )
+        made = simulated(machine, users=users, until=until or USUAL, streams=streams, seed=seed, set=set or ())
         say(simulation_json(made) if format == "json" else simulation_text(made))
         good = made.end != "most" and (made.little is None or made.little.holds)
         raise typer.Exit(GOOD if good else BAD)
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A document; all of them when none is named.")
+    ] = None,
+    format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="How it is written.")] = "text",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; HTML is reproduce.html when nothing is said."),
+    ] = None,
+) -> None:
+    """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
+    with told():
+        from loadgo.reproduce import reproduce as reproduced
+
+        made = reproduced(name, progress=note)
+        content = _reproduction(made, format)
+        if output is None and format == "html":
+            output = Path("reproduce.html")
+        if output is None or str(output) == "-":
+            say(content)
+        else:
+            output.write_text(content, encoding="utf-8")
+            note(f"it is in {output}")
+        raise typer.Exit(BAD if made.bad else GOOD)
+
+
+def _reproduction(made: Reproduction, format: str) -> str:
+    from loadgo.reproduce_data import csv_reproduction, json_reproduction, markdown_reproduction
+    from loadgo.reproduce_text import text_reproduction
+
+    if format == "html":
+        from loadgo.reproduce_html import html_reproduction
+
+        return html_reproduction(made)
+    if format == "text":
+        return text_reproduction(made, color=in_colour())
+    written = {"json": json_reproduction, "csv": csv_reproduction, "md": markdown_reproduction}
+    return written[format](made)

@@ -73,7 +73,7 @@ def _metered(summary: Summary, title: str, heading: str, told: tuple[Metered, ..
         Column("count", tuple(number(row.count) for row in told)),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
         *more,
-        Column("p90", tuple(duration(row.p90_ns) for row in told), spare=2),
+        Column("p90 ≥", tuple(duration(row.p90_ns) for row in told), spare=2),
         Column("of all CPU time", tuple(share(total.share_of(row.cpu_ns) if total else None) for row in told), spare=3),
     )
     return Grid(title, columns)

@@ -134,6 +134,8 @@ def _counted(count: int, what: str) -> str:
 def _usage(summary: Summary) -> str:
     """Where an interaction's usage was read, and how finely."""
     told = summary.run.usage
+    if simulated(summary):
+        return "Exact: the machine knows all that it does."
     sources = [(name, str(told.get(name, ""))) for name in ("cpu", "faults", "waits")]
     parts = [f"{name.replace('cpu', 'CPU')} from {source}" for name, source in sources if source]
     if told.get("cpu_resolution_ns", 1) > 1:
