@@ -1,90 +1,60 @@
-"""The bundled machines: each is read, each runs each bundled script, and each of its figures says where it is from."""
+"""Machine files from Python: found by name or path, laid over each other, mistakes named with their file."""
 
-import re
-import tomllib
 from pathlib import Path
 
-import loadgo
 import pytest
+from loadgo.errors import Mistake
+from loadgo.machines import find, listed, machines, names, printed, told
 
-MACHINES = Path(loadgo.__file__).parent / "machines"
-SCRIPTS = Path(loadgo.__file__).parent / "scripts"
-NAMES = sorted(path.stem for path in MACHINES.glob("*.toml"))
-BUNDLED = sorted(path.stem for path in SCRIPTS.glob("*.toml"))
-ORIGIN = re.compile(r"#.*\b(printed|derived|fitted|assumed)\b")
-FIGURE = re.compile(r"^[\w\"*. ]+=\s*(?P<value>.*\d.*)$")
-WORDS = ("title", "source", "like")
+BASE = 'title = "base"\nsource = "made up"\n[commands.x]\ncpu = "1s"\n'
 
 
-def figures(text: str) -> list[str]:
-    """The lines of a machine file that give a number, but for names with digits in them."""
-    lines = [line for line in text.splitlines() if line and not line.startswith(("#", "["))]
-    return [line for line in lines if FIGURE.match(line.split("#")[0]) and not line.startswith(WORDS)]
+def test_each_bundled_machine_has_a_title_and_says_where_its_figures_are_from() -> None:
+    assert {"ctss", "multics-645", "multics-6180", "tenex"} <= set(names())
+    assert [machine.name for machine in machines()] == names() == [row[0] for row in listed()]
+    assert all(machine.title and machine.source and machine.commands for machine in machines())
 
 
-def without_origin(text: str) -> list[str]:
-    """The figures that do not say where they are from."""
-    return [line for line in figures(text) if not ORIGIN.search(line)]
+def test_an_unknown_machine_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"no machine called 'ctsss'; did you mean ctss\?"):
+        find("ctsss")
 
 
-def test_there_are_the_six_machines_of_the_documents() -> None:
-    assert {"ctss", "multics-1.8", "multics-3.0.2", "multics-645", "multics-6180", "tenex"} <= set(NAMES)
+def test_a_file_that_is_like_another_beside_it_means_the_same_from_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(BASE)
+    (tmp_path / "mine.toml").write_text('like = "base.toml"\ntitle = "mine"\n[processors]\ncount = 3\n')
+    machine = told(tmp_path / "mine.toml")
+    assert (machine.title, machine.processors, machine.commands) == ("mine", 3, ("x",))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_figure_says_where_it_is_from(name: str) -> None:
-    text = (MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-    assert len(figures(text)) > 5
-    assert without_origin(text) == []
+def test_the_name_of_a_command_is_never_taken_for_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("a file that has a command's name")
+    (tmp_path / "mine.toml").write_text(BASE + '[commands.y]\nlike = "x"\n')
+    assert told(tmp_path / "mine.toml").commands == ("x", "y")
 
 
-def test_a_figure_without_an_origin_is_found() -> None:
-    assert without_origin('frames = 256   # from memory\ntitle = "1969"\nwired = 3   # assumed') == [
-        "frames = 256   # from memory"
-    ]
+def test_a_mistake_names_the_file_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(BASE.replace('"1s"', '"1"'))
+    (tmp_path / "mine.toml").write_text('like = "base.toml"\n')
+    with pytest.raises(Mistake) as theirs:
+        told(tmp_path / "mine.toml")
+    assert (theirs.value.file, theirs.value.line, theirs.value.column) == (str(tmp_path / "base.toml"), 4, 9)
+    (tmp_path / "mine.toml").write_text(BASE.replace("cpu", "cup"))
+    with pytest.raises(Mistake, match="did you mean `cpu`") as own:
+        told(tmp_path / "mine.toml")
+    assert (own.value.file, own.value.line) == (str(tmp_path / "mine.toml"), 4)
 
 
-@pytest.mark.parametrize("script", BUNDLED)
-@pytest.mark.parametrize("name", NAMES)
-def test_each_machine_runs_each_bundled_script(name: str, script: str, tmp_path: Path) -> None:
-    done = loadgo.run(script, on=name, users=2, passes=1, out=tmp_path / "run")
-    rows = loadgo.tables(done).interactions
-    assert done.outcome == "done"
-    assert len(rows) > 0
-    assert rows["ready_ns"].null_count() == 0
-    assert set(rows["outcome"].cast(str).unique()) <= {"ok", "failed"}
+def test_a_file_is_printed_as_it_stands_and_merged_with_what_is_set(tmp_path: Path) -> None:
+    assert printed("multics-645") == find("multics-645").path.read_text()
+    merged = printed("multics-6180", ["memory.frames=300"])
+    assert "frames = 300\n" in merged
+    assert "like" not in merged
+    (tmp_path / "again.toml").write_text(merged)
+    assert printed(tmp_path / "again.toml", ["memory.frames=300"]) == merged
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_gives_the_same_interactions(name: str, tmp_path: Path) -> None:
-    runs = [loadgo.run("typical-user", on=name, users=4, seed=7, out=tmp_path / at) for at in ("a", "b")]
-    first, second = (loadgo.tables(run).interactions for run in runs)
-    assert first.equals(second)
-
-
-def test_the_6180_differs_from_the_645_in_processor_fault_path_and_storage_alone() -> None:
-    told = tomllib.loads((MACHINES / "multics-6180.toml").read_text(encoding="utf-8"))
-    assert told["like"] == "multics-645"
-    assert set(told) == {"title", "source", "like", "processors", "memory", "storage", "supervisor", "tariff"}
-    assert set(told["processors"]) == {"count", "speed", "instructions_per_second"}
-    assert set(told["memory"]) == {"frames", "device", "device_pages"}
-    assert told["memory"]["frames"] == 256
-
-
-def test_a_console_session_faults_more_than_a_certification_run(tmp_path: Path) -> None:
-    thinking = loadgo.run("typical-user", on="multics-3.0.2", users=4, out=tmp_path / "console")
-    alone = loadgo.run("typical-user", on="multics-3.0.2", users=1, think="none", out=tmp_path / "certified")
-    console, certified = (
-        loadgo.tables(run).interactions["faults_major"].to_numpy().mean() for run in (thinking, alone)
-    )
-    assert console > 2 * certified
-
-
-def test_a_transfer_costs_by_its_bytes(tmp_path: Path) -> None:
-    script = tmp_path / "sends.toml"
-    lines = "\n".join(f'[[lines]]\nas = "send"\ntype = "send {size}"' for size in (10_000, 20_000))
-    script.write_text(f'name = "sends"\nlogin = "rjs"\npasses = 1\nthink = "none"\n{lines}\n', encoding="utf-8")
-    done = loadgo.run(script, on="tenex", users=1, out=tmp_path / "run")
-    rows = loadgo.tables(done).interactions.sort("line")
-    short, long = (rows["cpu_user_ns"] + rows["cpu_system_ns"]).to_numpy() / 1e9
-    assert 0.5 < (long - short) / 10_000 * 1000 < 0.75
+@pytest.mark.parametrize("set", ["processors.count", "processors.count=0", "processors.cuont=2", "like=ctss"])
+def test_a_mistake_in_what_is_set_names_the_setting(set: str) -> None:
+    with pytest.raises(ValueError, match=f"^--set {set}: "):
+        told("ctss", [set])
