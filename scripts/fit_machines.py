@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fits the bundled machines' free parameters, each to the printed cell that docs/bundled-machines.md names, and prints them.
+"""Fits the bundled machines' free parameters, each to the printed cell that docs/bundled-machines.md names.
 
     scripts/fit_machines.py [multics-645] [multics-3.0.2] [multics-1.8] [tenex]
 
-Each round goes through the parameters one after the other; a parameter is moved by its cell's ratio to the printed figure, to a
-power that says which way and how strongly it acts. Nothing is written: the machine files are changed by hand, with their comments.
+In each round every parameter is moved by its cell's ratio to the printed figure, to a power that says which way and how
+strongly it acts. Nothing is written: the machine files are changed by hand, with their comments.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from statistics import fmean
 from loadgo import reproduce_001, reproduce_003, reproduce_004
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number
+from loadgo.reproduce_scripts import of_command, of_lines, patient
 
 ROUNDS = 8
 Changes = tuple[str, ...]
@@ -61,17 +62,17 @@ def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Chan
             cells = ours(lab, tuple(parameter.change(values[parameter.key]) for parameter in parameters))
         print(f"{machine}, round {turn}")
         for parameter in parameters:
-            ratio = cells[parameter.cell] / parameter.printed
-            print(
-                f"    {parameter.change(values[parameter.key]):60} {parameter.cell}: {cells[parameter.cell]:.4g}, {ratio:.3f}"
-            )
+            figure = cells[parameter.cell]
+            ratio = figure / parameter.printed
+            change = parameter.change(values[parameter.key])
+            print(f"    {change:60} {parameter.cell}: {figure:.4g}, {ratio:.3f}")
             values[parameter.key] *= max(0.5, min(2.0, ratio**parameter.power))
 
 
 def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The 645's column of CSR RFC 20, the mean over the seeds of the reproduction."""
     experiments = [
-        Experiment("absentee", "multics-645", reproduce_004.USERS, seed, (*reproduce_004.ABSENTEE, *changes))
+        Experiment(patient("absentee"), "multics-645", reproduce_004.USERS, seed, (*reproduce_004.ABSENTEE, *changes))
         for seed in reproduce_004.SEEDS
     ]
     figures = reproduce_004.figures_of("multics-645", lab.runs(experiments))
@@ -88,7 +89,7 @@ def of_may_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
 def of_march_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The running time between page faults at 256K, and the print command."""
     times = reproduce_003.between_faults_ms(lab, changes)
-    before = lab.run(reproduce_003.PRINT.format(command="print"), "multics-1.8", set=changes)
+    before = lab.run(of_command("print", repeat=5), "multics-1.8", set=changes)
     return {"headway at 256K": fmean(times), "print before": before.every.cpu_s}
 
 
@@ -97,8 +98,7 @@ def of_1972(lab: Lab, changes: Changes) -> Mapping[str, float]:
     sizes = (3000, 56000)
     found: dict[str, float] = {}
     for way in ("send", "receive"):
-        lines = "\n".join(f'[[lines]]\nas = "{way}"\ntype = "{way} {size}"' for size in sizes)
-        script = f'name = "transfers"\nlogin = "rjs"\npasses = 8\nthink = "none"\n{lines}\n'
+        script = of_lines((f"{way} {size}" for size in sizes), passes=8)
         run = lab.run(script, "tenex", 4, set=changes)
         short, long = (fmean(run.lines[turn, at].cpu_s for turn in range(1, 9)) for at in (1, 2))
         found[f"{way}, 3000 bytes"], found[f"{way}, 56000 bytes"] = short, long

@@ -6,6 +6,7 @@ import math
 
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number, priced
+from loadgo.reproduce_scripts import of_command
 from loadgo.reproduce_totals import Totals
 from loadgo.reproduce_value import Plot, Value, Values
 
@@ -14,26 +15,18 @@ LIGHT, FULL = 10, 19
 BEST_PAGES = 3
 """The program and its machine conditions, in pages."""
 
-CALCULATOR = """
-name   = "a desk calculator"
-login  = "calculator"
-passes = 1
-think  = "exponential(8s, max 60s)"
-[[lines]]
-as     = "{command}"
-type   = "1 + 1"
-repeat = 40
-"""
+INTERACTIONS = 40
+THINK = "exponential(8s, max 60s)"
 
 
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
     light, full, search, multics = lab.runs(
         [
-            Experiment(CALCULATOR.format(command="compute"), "ctss", LIGHT),
-            Experiment(CALCULATOR.format(command="compute"), "ctss", FULL),
-            Experiment(CALCULATOR.format(command="invoke after a search"), "ctss", LIGHT),
-            Experiment(CALCULATOR.format(command="compute"), "multics-1.8", 1, think="none"),
+            Experiment(of_command("compute", think=THINK, repeat=INTERACTIONS), "ctss", LIGHT),
+            Experiment(of_command("compute", think=THINK, repeat=INTERACTIONS), "ctss", FULL),
+            Experiment(of_command("invoke after a search", think=THINK, repeat=2), "ctss", LIGHT),
+            Experiment(of_command("compute", repeat=INTERACTIONS), "multics-1.8"),
         ]
     )
     return _named({**_ctss(light, full, search), **_hopes(), **_multics(multics)})

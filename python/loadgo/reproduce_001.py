@@ -12,6 +12,7 @@ import numpy as np
 
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number
+from loadgo.reproduce_scripts import of_lines, patient
 from loadgo.reproduce_totals import Totals
 from loadgo.reproduce_value import Area, Curve, Mark, Plot, Value, Values
 
@@ -34,7 +35,7 @@ ALLOWED = 70
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
     with _table_machine() as machine:
-        console = lab.runs([Experiment(_script(THINK), machine, AT_LOGIN, seed) for seed in SEEDS])
+        console = lab.runs([Experiment(of_lines(ROWS, think=THINK), machine, AT_LOGIN, seed) for seed in SEEDS])
     certified = certification(lab)
     values = _cells(console)
     page_s, certified_s = (_page_s(runs, range(len(ROWS))) for runs in (console, certified))
@@ -50,14 +51,16 @@ def provide(lab: Lab) -> Values:
 def certification(lab: Lab, changes: tuple[str, ...] = ()) -> list[Totals]:
     """The certification runs: one user alone, who does not think, on the machine with these changes."""
     with _table_machine() as machine:
-        return lab.runs([Experiment(_script("none"), machine, 1, seed, changes) for seed in SEEDS])
+        return lab.runs([Experiment(of_lines(ROWS), machine, 1, seed, changes) for seed in SEEDS])
 
 
 def plots(lab: Lab) -> tuple[Plot, ...]:
     """The charts that the document has only as axes."""
     runs = lab.runs(
         [
-            Experiment("debugging", MACHINE, DEBUGGERS, set=(f'commands."*".pages={pages}',), think="exponential(35s)")
+            Experiment(
+                patient("debugging"), MACHINE, DEBUGGERS, set=(f'commands."*".pages={pages}',), think="exponential(35s)"
+            )
             for pages in PAGES
         ]
     )
@@ -119,11 +122,6 @@ def _between(points: Sequence[tuple[float, float]], left: float, right: float) -
     across, up = (np.array(column, dtype=float) for column in zip(*points, strict=True))
     heights = np.interp(np.linspace(left, right, 20), across, up)
     return float(heights.min()), float(heights.max())
-
-
-def _script(think: str) -> str:
-    lines = "\n".join(f'[[lines]]\nas = "{row}"\ntype = "{row}"' for row in ROWS)
-    return f'name = "typical user"\nlogin = "console"\npasses = 1\nthink = "{think}"\n{lines}\n'
 
 
 @contextmanager

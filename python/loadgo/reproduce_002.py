@@ -9,6 +9,7 @@ from importlib import resources
 
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import priced
+from loadgo.reproduce_scripts import of_lines
 from loadgo.reproduce_totals import Use
 from loadgo.reproduce_value import Curve, Mark, Plot, Value, Values
 
@@ -60,8 +61,7 @@ def provide(lab: Lab) -> Values:
 
 def plots(lab: Lab) -> tuple[Plot, ...]:
     """What the document's remedies would save."""
-    lines = "\n".join(f'[[lines]]\nas = "send"\ntype = "send {size}"' for size in SIZES)
-    script = f'name = "sends"\nlogin = "rjs"\npasses = 1\nthink = "none"\n{lines}\n'
+    script = of_lines(f"send {size}" for size in SIZES)
     runs = lab.runs([Experiment(script, MACHINE, set=changes) for changes in REMEDIES.values()])
     curves = [
         Curve(name, tuple((size, _us_per_bit(run.lines[1, at + 1], size)) for at, size in enumerate(SIZES)))
@@ -84,7 +84,7 @@ def _used(lab: Lab, transfers: Sequence[Transfer]) -> Mapping[Transfer, Use]:
     """Each transfer among as many processes as the load average was: who transfer and compute in turn."""
     loads = sorted({transfer.users for transfer in transfers})
     groups = {load: [transfer for transfer in transfers if transfer.users == load] for load in loads}
-    runs = lab.runs([Experiment(_script(groups[load]), MACHINE, load, passes=PASSES) for load in loads])
+    runs = lab.runs([Experiment(_script(groups[load]), MACHINE, load) for load in loads])
     return {
         transfer: _mean([run.lines[again, 2 * at + 2] for again in range(1, PASSES + 1)])
         for load, run in zip(loads, runs, strict=True)
@@ -93,11 +93,10 @@ def _used(lab: Lab, transfers: Sequence[Transfer]) -> Mapping[Transfer, Use]:
 
 
 def _script(transfers: Sequence[Transfer]) -> str:
-    lines = ['[[lines]]\nas = "algebra"\ntype = "algebra"']
+    work = ["algebra"]
     for transfer in transfers:
-        lines.append(f'[[lines]]\nas = "{transfer.command}"\ntype = "{transfer.command} {transfer.bytes}"')
-        lines.append('[[lines]]\nas = "algebra"\ntype = "algebra"')
-    return 'name = "transfers"\nlogin = "rjs"\npasses = 1\nthink = "none"\n' + "\n".join(lines)
+        work += [f"{transfer.command} {transfer.bytes}", "algebra"]
+    return of_lines(work, passes=PASSES)
 
 
 def _mean(uses: Sequence[Use]) -> Use:

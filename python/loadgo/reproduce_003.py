@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loadgo.queueing import repairman
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number
+from loadgo.reproduce_scripts import of_command, patient
 from loadgo.reproduce_totals import Totals
 from loadgo.reproduce_value import Curve, Plot, Value, Values
 
@@ -27,24 +28,6 @@ FULL = 40
 FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS, CHECK = 7000, 2000, 400
 """The page-fault path of old and of the new file system, and one of its five checks."""
 TABLE_USERS = (2, 4, 8, 12, 16, 20, 24, 32)
-PRINT = """
-name   = "print"
-login  = "console"
-passes = 5
-think  = "none"
-[[lines]]
-as     = "{command}"
-type   = "print file"
-"""
-REQUESTS = """
-name   = "CTSS users"
-login  = "console"
-passes = 1
-think  = "exponential(35s)"
-[[lines]]
-as     = "request"
-type   = "request"
-"""
 
 
 def provide(lab: Lab) -> Values:
@@ -61,7 +44,7 @@ def plots(lab: Lab) -> tuple[Plot, ...]:
         "384K, the table twice as large": (LARGE, "supervisor.table.entries=640"),
     }
     experiments = [
-        Experiment(REQUESTS, MACHINE, users, set=changes, duration="30min")
+        Experiment(of_command("request", think=SCHERR), MACHINE, users, set=changes, duration="30min")
         for changes in systems.values()
         for users in TABLE_USERS
     ]
@@ -96,7 +79,7 @@ def _headway(lab: Lab) -> dict[str, Value]:
 
 def between_faults_ms(lab: Lab, changes: tuple[str, ...] = ()) -> list[float]:
     """The mean running time between page faults under several loads, on the machine with these changes."""
-    runs = lab.runs([Experiment("typical-user", MACHINE, users, set=(*TODAY, *changes)) for users in LOADS])
+    runs = lab.runs([Experiment(patient("typical-user"), MACHINE, users, set=(*TODAY, *changes)) for users in LOADS])
     return [1000 * run.every.cpu_user_s / run.every.faults for run in runs]
 
 
@@ -118,14 +101,18 @@ def _processors() -> dict[str, Value]:
     work_s, path_s = 0.025, number(MACHINE, "supervisor.page_fault")
     one = repairman(1, work_s, path_s).throughput
     gains = [repairman(count, work_s, path_s).throughput / one for count in (4, 5)]
-    how = "processors that work 25 ms and then go through the page-fault path's 15 ms one at a time: the machine repairman"
+    how = "processors that work 25 ms, then go through the page-fault path's 15 ms one at a time: the machine repairman"
     return {"text/more-processors-gain": Value(gains[0], "predicted", f"4 and 5 {how}", high=gains[1])}
 
 
 def _classes(lab: Lab) -> dict[str, Value]:
     heavy, ctss, light = (
         _saturation(lab, script, think)
-        for script, think in (("typical-user", SCHERR), (REQUESTS, SCHERR), ("light", None))
+        for script, think in (
+            (patient("typical-user"), SCHERR),
+            (of_command("request"), SCHERR),
+            (patient("light"), None),
+        )
     )
     how = f"the saturation point on `{MACHINE}`: throughput of {FULL} users, times think time and response of one"
     return {
@@ -145,7 +132,7 @@ def _saturation(lab: Lab, script: str, think: str | None) -> float:
 
 def _print(lab: Lab) -> dict[str, Value]:
     before, after = (
-        lab.run(PRINT.format(command=command), MACHINE).every for command in ("print", "print through tty")
+        lab.run(of_command(command, repeat=5), MACHINE).every for command in ("print", "print through tty")
     )
     how = f"the print command on `{MACHINE}`: eleven lines at their price"
     return {
@@ -160,8 +147,8 @@ def _script(lab: Lab) -> dict[str, Value]:
     """The typical user's time through the old typewriter module with longer page faults, and through the new one."""
     old, new = lab.runs(
         [
-            Experiment("typical-user", MACHINE, 1, set=("supervisor.page_fault=15.3ms",), think="none"),
-            Experiment("typical-user", MACHINE, 1, set=(*TODAY, "supervisor.page_fault=14.1ms"), think="none"),
+            Experiment(patient("typical-user"), MACHINE, 1, set=("supervisor.page_fault=15.3ms",), think="none"),
+            Experiment(patient("typical-user"), MACHINE, 1, set=(*TODAY, "supervisor.page_fault=14.1ms"), think="none"),
         ]
     )
     gain = 100 * (1 - _time_s([new]) / _time_s([old]))

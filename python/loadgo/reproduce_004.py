@@ -10,6 +10,7 @@ import polars as pl
 
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number, told
+from loadgo.reproduce_scripts import patient
 from loadgo.reproduce_totals import Totals
 from loadgo.reproduce_value import Mark, Plot, Value, Values
 
@@ -66,7 +67,9 @@ class Figures:
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
     machines = {"645": "multics-645", "6180": "multics-6180"}
-    experiments = [Experiment("absentee", on, USERS, seed, ABSENTEE) for on in machines.values() for seed in SEEDS]
+    experiments = [
+        Experiment(patient("absentee"), on, USERS, seed, ABSENTEE) for on in machines.values() for seed in SEEDS
+    ]
     done = lab.runs(experiments)
     values: dict[str, Value] = {}
     for at, (column, machine) in enumerate(machines.items()):
