@@ -132,7 +132,8 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
     Raises `ValueError` for a value of a figure that the document does not have.
     """
     further = {key: value for key, value in values.items() if key.startswith(f"{told.name}/further/")}
-    unknown = [key for key in values if key not in told.figures and key not in further]
+    known = {*told.figures, *further, *(total.id for total in told.totals)}
+    unknown = [key for key in values if key not in known]
     if unknown:
         raise ValueError(f"the models of {told.name} give figures that it does not have: {', '.join(unknown)}")
     findings = check(told)
@@ -145,7 +146,7 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
         if cell.verdict == "outside" and cell.ours and suspect and _mended(cell, float(suspect.corrected)):
             cell = Reproduced(figure, cell.rule, cell.ours, cell.ratio, "misprint", suspect.text)
         cells[key] = cell
-    totals = tuple(_total(told, total, cells) for total in told.totals)
+    totals = tuple(_total(told, total, cells, values.get(total.id)) for total in told.totals)
     return DocumentAgain(told, cells, totals, further, findings, tuple(plots))
 
 
@@ -188,11 +189,13 @@ def _mended(cell: Reproduced, corrected: float) -> bool:
     return abs(cell.ours.value / corrected - 1) <= max(cell.rule.within.relative, cell.rule.within.factor - 1)
 
 
-def _total(told: Document, total: Total, cells: Mapping[str, Reproduced]) -> ReproducedTotal:
+def _total(told: Document, total: Total, cells: Mapping[str, Reproduced], own: Value | None) -> ReproducedTotal:
+    """The total from our figures, unless the model gives its own."""
     printed = ours_of(total.expression, told.figures, {})
     values = {key: cell.ours for key, cell in cells.items() if cell.ours is not None}
     whole = not any(cells[key].ours is None for key in total.cells)
     ours = ours_of(total.expression, told.figures, values) if whole else None
+    ours = ours if own is None else own.value
     rule = next((rule for rule in told.rules if fnmatch.fnmatchcase(total.id, rule.cells)), None)
     verdict: Verdict = "missing" if ours is None else "given"
     if rule is not None and rule.within is not None and ours is not None:
