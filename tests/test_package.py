@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
         "Run",
+        "Simulation",
         "doctor",
         "query",
         "ready",
@@ -23,6 +24,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "report",
         "run",
         "runs",
+        "simulate",
         "tables",
     ]
     for name in loadgo.__all__:

@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from loadgo.run import Run as Run
     from loadgo.run import run as run
     from loadgo.runs import runs as runs
+    from loadgo.simulate import Simulation as Simulation
+    from loadgo.simulate import simulate as simulate
     from loadgo.tables import tables as tables
 
     __version__: str
 
-__all__ = ["Run", "doctor", "query", "ready", "record", "report", "run", "runs", "tables"]
+__all__ = ["Run", "Simulation", "doctor", "query", "ready", "record", "report", "run", "runs", "simulate", "tables"]
 
 # Where each public name lives.
 _HOMES = {
     "Run": "run",
+    "Simulation": "simulate",
     "doctor": "doctor",
     "query": "query",
     "ready": "ready",
@@ -34,6 +37,7 @@ _HOMES = {
     "report": "reporting",
     "run": "run",
     "runs": "runs",
+    "simulate": "simulate",
     "tables": "tables",
 }
 

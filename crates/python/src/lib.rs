@@ -10,6 +10,7 @@ mod record;
 mod run;
 mod run_machine;
 mod script;
+mod simulate;
 mod store;
 
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     machine::register(module)?;
     run::register(module)?;
     run_machine::register(module)?;
+    simulate::register(module)?;
     store::register(module)?;
     record::register(module)?;
     ready::register(module)?;

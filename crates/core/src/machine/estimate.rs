@@ -17,12 +17,12 @@ mod tests;
 mod until;
 mod windows;
 
-pub use figures::{Figure, Lacking, estimate};
+pub use figures::{Figure, Lacking, Sample, estimate};
 pub use histogram::Histogram;
 pub use interval::{Interval, Moments};
 pub use student::quantile as student_quantile;
 pub use until::{Asked, Until};
-pub use windows::Windows;
+pub use windows::{Batches, Sum, Window, Windows};
 
 /// Interactions at the first look at the precision; later looks are at twice as many each.
 pub const FIRST_LOOK: u64 = 20_000;

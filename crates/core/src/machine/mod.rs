@@ -17,5 +17,6 @@ pub mod meters;
 pub mod ready_list;
 pub mod simulate;
 pub mod spec;
+pub mod study;
 pub mod system;
 pub mod table;

@@ -2,7 +2,8 @@
 
 use super::histogram::Histogram;
 use super::interval::{Interval, Moments};
-use super::windows::{Window, Windows};
+use super::windows::{Batches, Sum, Window, Windows};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Interactions that each batch must have beyond a quantile.
@@ -48,17 +49,37 @@ impl fmt::Display for Lacking {
     }
 }
 
-/// A figure with its interval, of one stream or of several independent ones of about the same length.
+/// The batches of one stream, or of several independent ones of about the same length, to take figures from.
+#[derive(Clone, Debug)]
+pub struct Sample(Result<Vec<Batches>, Lacking>);
+
+impl Sample {
+    /// The streams so far.
+    pub fn of(streams: &[&Windows]) -> Sample {
+        Sample(streams.iter().map(|windows| windows.batches().ok_or(Lacking::Short)).collect())
+    }
+
+    /// A figure with its interval.
+    ///
+    /// # Errors
+    /// What is lacking, in any of the streams.
+    pub fn estimate(&self, figure: Figure, confidence: f64) -> Result<Interval, Lacking> {
+        let streams = self.0.as_ref().map_err(|lacking| *lacking)?;
+        let moments: Vec<Moments> = streams.iter().map(|batches| moments(batches, figure)).collect::<Result<_, _>>()?;
+        Ok(Moments::combined(&moments).interval(confidence))
+    }
+}
+
+/// A figure with its interval, of one stream or of several; see [`Sample`].
 ///
 /// # Errors
 /// What is lacking, in any of the streams.
 pub fn estimate(streams: &[&Windows], figure: Figure, confidence: f64) -> Result<Interval, Lacking> {
-    let moments: Vec<Moments> = streams.iter().map(|windows| moments(windows, figure)).collect::<Result<_, _>>()?;
-    Ok(Moments::combined(&moments).interval(confidence))
+    Sample::of(streams).estimate(figure, confidence)
 }
 
-fn moments(windows: &Windows, figure: Figure) -> Result<Moments, Lacking> {
-    let (batches, length_ns) = windows.batches().ok_or(Lacking::Short)?;
+fn moments(stream: &Batches, figure: Figure) -> Result<Moments, Lacking> {
+    let Batches { whole: batches, length_ns } = stream;
     let column = |of: &dyn Fn(&Window) -> f64| batches.iter().map(of).collect::<Vec<f64>>();
     Ok(match figure {
         Figure::Throughput(class) => Moments::of_mean(&column(&|batch| count(batch, class) / length_ns)),
@@ -69,7 +90,7 @@ fn moments(windows: &Windows, figure: Figure) -> Result<Moments, Lacking> {
         Figure::Each(meter, class) => {
             per_interaction(&column(&|batch| batch.gains[meter]), &column(&|batch| count(batch, class)))?
         }
-        Figure::Quantile(p, class) => quantile(&batches, p, class)?,
+        Figure::Quantile(p, class) => quantile(batches, p, class)?,
     })
 }
 
@@ -83,16 +104,18 @@ fn per_interaction(sums: &[f64], counts: &[f64]) -> Result<Moments, Lacking> {
 
 /// The quantile of all batches together, with the batches' quantiles around it.
 fn quantile(batches: &[Window], p: f64, class: Option<usize>) -> Result<Moments, Lacking> {
-    let parts: Vec<Histogram> = batches.iter().map(|batch| responses(batch, class)).collect();
+    let parts: Vec<Cow<Histogram>> = batches.iter().map(|batch| responses(batch, class)).collect();
     let needs = libm::ceil(BEYOND / (1.0 - p).min(p)) as u64;
+    let has = parts.iter().map(|part| part.total()).sum::<u64>() / parts.len() as u64;
+    let least = parts.iter().map(|part| part.total()).min().unwrap_or(0);
+    if has < needs || least == 0 {
+        return Err(Lacking::TooFew { has, needs });
+    }
     let mut all = Histogram::default();
     parts.iter().for_each(|part| all.merge(part));
-    let has = all.total() / parts.len() as u64;
-    let values: Option<Vec<f64>> = parts.iter().map(|part| part.quantile(p)).collect();
-    match (all.quantile(p), values) {
-        (Some(value), Some(values)) if has >= needs => Ok(Moments::around(value, values.iter().map(|v| v - value))),
-        _ => Err(Lacking::TooFew { has, needs }),
-    }
+    let of = |histogram: &Histogram| histogram.quantile(p).expect("a batch with interactions has quantiles");
+    let value = of(&all);
+    Ok(Moments::around(value, parts.iter().map(|part| of(part) - value)))
 }
 
 fn count(batch: &Window, class: Option<usize>) -> f64 {
@@ -103,16 +126,22 @@ fn response(batch: &Window, class: Option<usize>) -> f64 {
     of(batch, class, |sum| sum.response_ns as f64)
 }
 
-fn of(batch: &Window, class: Option<usize>, what: impl Fn(&super::windows::Sum) -> f64) -> f64 {
+fn of(batch: &Window, class: Option<usize>, what: impl Fn(&Sum) -> f64) -> f64 {
     match class {
         Some(class) => batch.classes.get(class).map_or(0.0, what),
         None => batch.classes.iter().map(what).sum(),
     }
 }
 
-fn responses(batch: &Window, class: Option<usize>) -> Histogram {
+fn responses(batch: &Window, class: Option<usize>) -> Cow<'_, Histogram> {
+    let wanted = match class {
+        Some(class) => batch.classes.get(class..=class).unwrap_or(&[]),
+        None => &batch.classes,
+    };
+    if let [only] = wanted {
+        return Cow::Borrowed(&only.responses);
+    }
     let mut all = Histogram::default();
-    let wanted = batch.classes.iter().enumerate().filter(|(index, _)| class.is_none_or(|class| class == *index));
-    wanted.for_each(|(_, sum)| all.merge(&sum.responses));
-    all
+    wanted.iter().for_each(|sum| all.merge(&sum.responses));
+    Cow::Owned(all)
 }

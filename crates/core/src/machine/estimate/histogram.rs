@@ -1,21 +1,105 @@
-//! A histogram of nanoseconds whose buckets are at most 0.4 % wide, with memory only for the stretch of values that occurs.
+//! A histogram of nanoseconds whose buckets are at most 0.4 % wide: a list of buckets while values are few, then counts.
+
+use std::borrow::Cow;
 
 /// Buckets for each doubling of the value, as a power of two: 256.
 const FINENESS: u32 = 8;
+/// So many values are listed before they are counted.
+const FEW: usize = 1024;
 
-/// Counts of whole numbers in log-linear buckets; values under 512 are exact.
+/// Whole numbers by log-linear buckets; values under 512 are exact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram(Values);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    /// The bucket of each, in the order of coming.
+    Listed(Vec<u16>),
+    /// Counts by bucket.
+    Counted(Counts),
+}
+
+/// Counts of the buckets from `first` on, and their sum.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
-    /// The bucket of `counts[0]`.
+struct Counts {
     first: usize,
     counts: Vec<u32>,
     total: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram(Values::Listed(Vec::new()))
+    }
 }
 
 impl Histogram {
     /// One more `value`.
     pub fn add(&mut self, value: u64) {
         let bucket = bucket(value);
+        match &mut self.0 {
+            Values::Counted(counts) => counts.add(bucket),
+            Values::Listed(listed) => {
+                listed.push(bucket as u16);
+                if listed.len() > FEW {
+                    self.0 = Values::Counted(counted(listed));
+                }
+            }
+        }
+    }
+
+    /// How many values there are.
+    pub fn total(&self) -> u64 {
+        match &self.0 {
+            Values::Listed(listed) => listed.len() as u64,
+            Values::Counted(counts) => counts.total,
+        }
+    }
+
+    /// Takes in all that `other` holds.
+    pub fn merge(&mut self, other: &Histogram) {
+        match (&mut self.0, &other.0) {
+            (Values::Listed(own), Values::Listed(others)) if own.len() + others.len() <= FEW => own.extend_from_slice(others),
+            (Values::Counted(own), Values::Counted(others)) => own.merge(others),
+            (Values::Counted(own), Values::Listed(others)) => others.iter().for_each(|bucket| own.add(usize::from(*bucket))),
+            (Values::Listed(own), _) => {
+                let mut counts = other.counts().into_owned();
+                own.iter().for_each(|bucket| counts.add(usize::from(*bucket)));
+                self.0 = Values::Counted(counts);
+            }
+        }
+    }
+
+    /// The value that a share `p` (0 to 1) of the values do not exceed, evenly spread within its bucket; `None` when there are none.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        let counts = self.counts();
+        let wanted = p * counts.total as f64;
+        let mut below = 0.0;
+        for (low, width, count) in counts.buckets() {
+            let after = below + f64::from(count);
+            if after >= wanted {
+                return Some(low + width * (wanted - below) / f64::from(count));
+            }
+            below = after;
+        }
+        None
+    }
+
+    /// The buckets that hold something, in order: (least value, width, count).
+    pub fn buckets(&self) -> Vec<(f64, f64, u32)> {
+        self.counts().buckets().collect()
+    }
+
+    fn counts(&self) -> Cow<'_, Counts> {
+        match &self.0 {
+            Values::Listed(listed) => Cow::Owned(counted(listed)),
+            Values::Counted(counts) => Cow::Borrowed(counts),
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, bucket: usize) {
         if bucket < self.first || bucket - self.first >= self.counts.len() {
             self.make_room(bucket, bucket);
         }
@@ -24,13 +108,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// How many values there are.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// Takes in all that `other` holds.
-    pub fn merge(&mut self, other: &Histogram) {
+    fn merge(&mut self, other: &Counts) {
         if other.total == 0 {
             return;
         }
@@ -42,23 +120,7 @@ impl Histogram {
         self.total += other.total;
     }
 
-    /// The value that a share `p` (0 to 1) of the values do not exceed, evenly spread within its bucket; `None` when there are none.
-    pub fn quantile(&self, p: f64) -> Option<f64> {
-        let wanted = p * self.total as f64;
-        let mut below = 0.0;
-        for (offset, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let after = below + f64::from(count);
-            if after >= wanted {
-                let (low, width) = bounds(self.first + offset);
-                return Some(low + width * (wanted - below) / f64::from(count));
-            }
-            below = after;
-        }
-        None
-    }
-
-    /// The buckets that hold something, in order: (least value, width, count).
-    pub fn buckets(&self) -> impl Iterator<Item = (f64, f64, u32)> + '_ {
+    fn buckets(&self) -> impl Iterator<Item = (f64, f64, u32)> + '_ {
         let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         held.map(|(offset, &count)| {
             let (low, width) = bounds(self.first + offset);
@@ -80,6 +142,15 @@ impl Histogram {
             self.counts.resize((high - self.first + 1).next_multiple_of(1 << FINENESS), 0);
         }
     }
+}
+
+fn counted(listed: &[u16]) -> Counts {
+    let mut counts = Counts::default();
+    if let (Some(low), Some(high)) = (listed.iter().min(), listed.iter().max()) {
+        counts.make_room(usize::from(*low), usize::from(*high));
+    }
+    listed.iter().for_each(|bucket| counts.add(usize::from(*bucket)));
+    counts
 }
 
 /// The number of the bucket that `value` falls in.
@@ -125,6 +196,22 @@ mod tests {
     }
 
     #[test]
+    fn few_values_and_many_are_merged_alike_in_any_order() {
+        let of = |count: u64| {
+            let mut histogram = Histogram::default();
+            (0..count).for_each(|value| histogram.add(value * 12_345));
+            histogram
+        };
+        for (left, right) in [(10, 20), (700, 700), (10, 5_000), (5_000, 10), (5_000, 5_000), (0, 5_000), (5_000, 0)] {
+            let (mut one, mut other) = (of(left), of(right));
+            one.merge(&of(right));
+            other.merge(&of(left));
+            assert_eq!((one.total(), one.buckets()), (left + right, other.buckets()), "{left} and {right}");
+            assert_eq!(one.quantile(0.9), other.quantile(0.9));
+        }
+    }
+
+    #[test]
     fn merged_histograms_are_the_histogram_of_all_values() {
         let (mut low, mut high, mut both) = (Histogram::default(), Histogram::default(), Histogram::default());
         for value in 0..5_000u64 {
@@ -134,7 +221,7 @@ mod tests {
         high.add(u64::MAX);
         both.add(u64::MAX);
         low.merge(&high);
-        assert_eq!(low.buckets().collect::<Vec<_>>(), both.buckets().collect::<Vec<_>>());
+        assert_eq!(low.buckets(), both.buckets());
         assert_eq!(low.total(), both.total());
     }
 }

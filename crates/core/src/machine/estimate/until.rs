@@ -1,6 +1,6 @@
 //! When a run is long enough: `interactions=1e6`, `time=1h`, `precision(p90)=2%`, or several with commas between them.
 
-use super::figures::{Figure, estimate};
+use super::figures::{Figure, Sample};
 use super::windows::Windows;
 use super::{CONFIDENCE, MOST};
 use crate::script::parse_span;
@@ -65,10 +65,14 @@ impl Until {
     /// Whether every asked figure of these streams is precise enough, all at once with the confidence of one (Bonferroni).
     pub fn is_precise(&self, streams: &[&Windows]) -> bool {
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.precisions.len().max(1) as f64;
+        if self.precisions.is_empty() {
+            return false;
+        }
+        let sample = Sample::of(streams);
         let reached = |(asked, target): &(Asked, f64)| {
-            estimate(streams, asked.figure(), confidence).is_ok_and(|interval| interval.relative() <= *target)
+            sample.estimate(asked.figure(), confidence).is_ok_and(|interval| interval.relative() <= *target)
         };
-        !self.precisions.is_empty() && self.precisions.iter().all(reached)
+        self.precisions.iter().all(reached)
     }
 
     fn take(&mut self, name: &str, value: &str) -> Result<(), String> {

@@ -29,6 +29,15 @@ pub struct Window {
     pub gains: Vec<f64>,
 }
 
+/// The part of a run that counts, in batches of equal time.
+#[derive(Clone, Debug)]
+pub struct Batches {
+    /// One after the other.
+    pub whole: Vec<Window>,
+    /// The length of each.
+    pub length_ns: f64,
+}
+
 /// A run so far. Meters are running totals of anything: busy time, requests, integrals of queue lengths.
 #[derive(Clone, Debug)]
 pub struct Windows {
@@ -84,26 +93,28 @@ impl Windows {
         self.width_ns
     }
 
-    /// The part of the run that counts, as (batches, the length of each in ns); `None` when it is too short to have any.
+    /// The part of the run that counts; `None` when it is too short to have batches.
     ///
     /// The first tenth is dropped and the rest cut into 30 batches or a few more, so that few windows are left over.
-    pub fn batches(&self) -> Option<(Vec<Window>, f64)> {
+    pub fn batches(&self) -> Option<Batches> {
         let kept = self.whole.len() - self.whole.len().div_ceil(10);
         let size = kept / BATCHES;
         if size == 0 {
             return None;
         }
         let first = self.whole.len() - kept / size * size;
-        let batches = self.whole[first..].chunks_exact(size).map(|windows| windows.iter().fold(Window::default(), merged));
-        Some((batches.collect(), (size as u64 * self.width_ns) as f64))
+        let whole = self.whole[first..].chunks_exact(size).map(|windows| windows.iter().fold(Window::default(), merged));
+        Some(Batches { whole: whole.collect(), length_ns: (size as u64 * self.width_ns) as f64 })
     }
 
     fn close(&mut self, gains: Vec<f64>) {
         self.open.gains = gains;
         self.whole.push(std::mem::take(&mut self.open));
         if self.whole.len() == TOO_MANY {
-            let pairs = self.whole.chunks_exact(2);
-            self.whole = pairs.map(|pair| merged(pair[0].clone(), &pair[1])).collect();
+            let mut windows = std::mem::take(&mut self.whole).into_iter();
+            while let (Some(one), Some(next)) = (windows.next(), windows.next()) {
+                self.whole.push(merged(one, &next));
+            }
             self.width_ns *= 2;
         }
         self.open_end += self.width_ns;
@@ -137,9 +148,9 @@ mod tests {
         let all = windows.whole.iter().chain([&windows.open]).fold(Window::default(), merged);
         assert_eq!((all.classes[0].count, all.classes[1].count), (50_000, 50_000));
         assert_eq!(all.classes[0].response_ns + all.classes[1].response_ns, (0..100_000u128).sum());
-        let (batches, length) = windows.batches().unwrap();
-        assert!((30..40).contains(&batches.len()), "{}", batches.len());
-        assert!(batches.len() as f64 * length > 0.85 * 1e12, "little is left over");
+        let batches = windows.batches().unwrap();
+        assert!((30..40).contains(&batches.whole.len()), "{}", batches.whole.len());
+        assert!(batches.whole.len() as f64 * batches.length_ns > 0.85 * 1e12, "little is left over");
     }
 
     #[test]

@@ -4,15 +4,9 @@
 const FINENESS: u32 = 3;
 const BUCKETS: usize = 62 << FINENESS;
 
-/// Counts of durations by bucket.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Durations(Box<[u64; BUCKETS]>);
-
-impl Default for Durations {
-    fn default() -> Durations {
-        Durations(Box::new([0; BUCKETS]))
-    }
-}
+/// Counts of durations by bucket; without memory while there are none, so that meters which count nothing are read for nothing.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Durations(Option<Box<[u64; BUCKETS]>>);
 
 impl std::fmt::Debug for Durations {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -23,18 +17,25 @@ impl std::fmt::Debug for Durations {
 impl Durations {
     /// One more.
     pub fn add(&mut self, duration_ns: u64) {
-        self.0[bucket(duration_ns)] += 1;
+        self.0.get_or_insert_with(|| Box::new([0; BUCKETS]))[bucket(duration_ns)] += 1;
     }
 
     /// The buckets that hold something: the least duration in it, and how many.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| (least(bucket), *count))
+        self.0
+            .iter()
+            .flat_map(|counts| counts.iter())
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(bucket, count)| (least(bucket), *count))
     }
 
     /// What has come since `earlier`, bucket by bucket.
     pub fn since(&self, earlier: &Durations) -> Durations {
         let mut later = self.clone();
-        later.0.iter_mut().zip(earlier.0.iter()).for_each(|(count, before)| *count -= before);
+        if let (Some(counts), Some(before)) = (&mut later.0, &earlier.0) {
+            counts.iter_mut().zip(before.iter()).for_each(|(count, before)| *count -= before);
+        }
         later
     }
 }

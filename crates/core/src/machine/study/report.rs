@@ -1,7 +1,7 @@
 //! What a study tells: throughput and response times by class, utilisation and queue by station, where the processors' time went.
 
 use super::stream::{Stream, meter};
-use crate::machine::estimate::{CONFIDENCE, End, Figure, Interval, Lacking, Windows, estimate};
+use crate::machine::estimate::{CONFIDENCE, End, Figure, Interval, Lacking, Sample, Windows};
 use crate::machine::meters::Category;
 use crate::machine::spec::{Machine, Population, Store, StoreKind};
 
@@ -71,7 +71,8 @@ pub struct StationReport {
 /// What the streams have come to.
 pub(super) fn of(machine: &Machine, streams: &[Stream], end: End) -> Report {
     let windows: Vec<&Windows> = streams.iter().map(Stream::windows).collect();
-    let told = |figure| estimate(&windows, figure, CONFIDENCE);
+    let sample = Sample::of(&windows);
+    let told = |figure| sample.estimate(figure, CONFIDENCE);
     let mean_of = |meter| told(Figure::Share(meter, meter::CLOCK));
     let users = machine.load.iter().map(|class| match class.population {
         Population::Closed(users) => Some(u64::from(users)),

@@ -51,7 +51,12 @@ struct Tap {
     interactions: u64,
     target: u64,
     time_ns: u64,
-    stopped: bool,
+}
+
+/// The tap, while a study may be stopped.
+struct Stoppable<'a> {
+    tap: &'a mut Tap,
+    stop: &'a AtomicBool,
 }
 
 impl Stream {
@@ -59,27 +64,21 @@ impl Stream {
     pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Stream, String> {
         let engine = Engine::with_own_load(machine, seed)?;
         let meters = engine.meters();
-        let tap = Tap {
-            windows: None,
-            pilot: Vec::with_capacity(PILOT),
-            late: None,
-            interactions: 0,
-            target: 0,
-            time_ns: u64::MAX,
-            stopped: false,
-        };
+        let tap =
+            Tap { windows: None, pilot: Vec::with_capacity(PILOT), late: None, interactions: 0, target: 0, time_ns: u64::MAX };
         Ok(Stream { engine, tap, meters })
     }
 
     /// Goes on until `target` interactions are over in all, or `time_ns` has come.
     pub fn advance(&mut self, target: u64, time_ns: u64, stop: &AtomicBool) -> Result<(), String> {
         (self.tap.target, self.tap.time_ns) = (target, time_ns);
-        while self.tap.interactions < target && self.meters.at < time_ns && !self.tap.stopped {
-            self.meters = self.engine.run(&mut self.tap)?;
+        loop {
+            self.meters = self.engine.run(&mut Stoppable { tap: &mut self.tap, stop })?;
             self.tap.read(&self.meters);
-            self.tap.stopped = stop.load(Ordering::Relaxed);
+            if !self.tap.goes_on(self.meters.at) || stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// What was recorded.
@@ -103,7 +102,17 @@ impl Stream {
     }
 }
 
-impl Sink for Tap {
+impl Sink for Stoppable<'_> {
+    fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
+        self.tap.finished(class, at, response_ns)
+    }
+
+    fn goes_on(&mut self, at: u64) -> bool {
+        self.tap.goes_on(at) && !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Tap {
     fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
         self.interactions += 1;
         match &mut self.windows {
@@ -113,7 +122,7 @@ impl Sink for Tap {
             }
             Some(windows) if at < windows.next_reading() => {
                 windows.add(class, at, response_ns);
-                self.interactions < self.target
+                self.goes_on(at)
             }
             Some(_) => {
                 self.late = Some((class, at, response_ns));
@@ -122,12 +131,10 @@ impl Sink for Tap {
         }
     }
 
-    fn goes_on(&mut self, at: u64) -> bool {
+    fn goes_on(&self, at: u64) -> bool {
         self.interactions < self.target && at < self.time_ns
     }
-}
 
-impl Tap {
     /// Takes in the meters, where a window has come to its end. A window's gains are those between two readings, its clock's too.
     fn read(&mut self, meters: &Meters) {
         let totals = totals(meters);

@@ -1,0 +1,177 @@
+//! Simulations of machines under their own load, for Python: one until it is precise enough, or many on all processors.
+
+use crate::errors;
+use crate::machine::read;
+use loadgo_core::machine::estimate::{End, Until};
+use loadgo_core::machine::spec::{Machine, Population};
+use loadgo_core::machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often Python may interrupt.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const NS_PER_S: f64 = 1e9;
+
+/// Adds this file's functions to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep, module)?)
+}
+
+/// What is asked for: the keys of `options`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Options {
+    users: Option<u32>,
+    until: String,
+    seed: u64,
+    streams: usize,
+}
+
+/// Simulates the machine of a file's `text`, with `sets` changed in it.
+///
+/// Raises `loadgo.errors.Mistake`, `Refused`, `ValueError`; an interrupt ends it.
+#[pyfunction]
+fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Options) -> PyResult<Bound<'py, PyDict>> {
+    let (mut machine, _) = read(py, text, &sets)?;
+    let until = Until::parse(&options.until).map_err(PyValueError::new_err)?;
+    if let Some(users) = options.users {
+        populate(&mut machine, users).map_err(PyValueError::new_err)?;
+    }
+    let subject = Subject { machine: Arc::new(machine), seed: options.seed };
+    let report = interruptible(py, |stop| study(&subject, options.streams, &until, stop))?;
+    let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
+    in_python(py, &subject.machine.title, &report)
+}
+
+/// Simulates each of (file's text, seed) over one stream, on `threads` threads.
+///
+/// Raises what `simulate` raises.
+#[pyfunction]
+fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, threads: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let until = Until::parse(until).map_err(PyValueError::new_err)?;
+    let subjects = subjects(py, &machines)?;
+    let reports = interruptible(py, |stop| studies(&subjects, threads, &until, stop))?;
+    let told = subjects.iter().zip(reports).map(|(subject, report)| {
+        let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
+        in_python(py, &subject.machine.title, &report)
+    });
+    told.collect()
+}
+
+/// Texts that follow each other and are the same are read once.
+fn subjects(py: Python<'_>, machines: &[(String, u64)]) -> PyResult<Vec<Subject>> {
+    let mut subjects: Vec<Subject> = Vec::with_capacity(machines.len());
+    for (index, (text, seed)) in machines.iter().enumerate() {
+        let machine = match index.checked_sub(1) {
+            Some(before) if machines[before].0 == *text => Arc::clone(&subjects[before].machine),
+            _ => Arc::new(read(py, text, &[])?.0),
+        };
+        subjects.push(Subject { machine, seed: *seed });
+    }
+    Ok(subjects)
+}
+
+fn populate(machine: &mut Machine, users: u32) -> Result<(), String> {
+    match machine.load.as_mut_slice() {
+        [only] if users > 0 && matches!(only.population, Population::Closed(_)) => only.population = Population::Closed(users),
+        [only] if users > 0 => return Err(format!("the users of {:?} come and go: their number cannot be set", only.name)),
+        [_] => return Err("0 users cannot be simulated: at least 1".into()),
+        [] => return Err("the machine's file has no load of its own: add a [[load]], or give it a script with loadgo run".into()),
+        several => return Err(format!("the machine's load has {} classes: set each one's users in the file", several.len())),
+    }
+    Ok(())
+}
+
+/// Runs `work` on a thread of its own, and tells it to stop when Python has a signal.
+fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (done, told) = channel();
+            let stop = &stop;
+            scope.spawn(move || done.send(work(stop)));
+            let mut interrupted = None;
+            loop {
+                match told.recv_timeout(LOOK_EVERY) {
+                    Ok(outcome) => return interrupted.map_or(Ok(outcome), Err),
+                    Err(RecvTimeoutError::Disconnected) => panic!("a simulation ended without an outcome"),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(signal) = Python::attach(|py| py.check_signals()) {
+                            stop.store(true, Ordering::Relaxed);
+                            interrupted = Some(signal);
+                        }
+                    }
+                }
+            }
+        })
+    })
+}
+
+fn in_python<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("title", title)?;
+    told.set_item("end", end(report.end))?;
+    told.set_item("interactions", report.interactions)?;
+    told.set_item("simulated_s", report.simulated_ns as f64 / NS_PER_S)?;
+    told.set_item("events", report.events)?;
+    told.set_item("all", class(py, &report.all)?)?;
+    told.set_item("little", estimate(py, &report.little, 1.0 / NS_PER_S)?)?;
+    told.set_item("active", estimate(py, &report.active, 1.0)?)?;
+    told.set_item("asking", estimate(py, &report.asking, 1.0)?)?;
+    told.set_item("classes", report.classes.iter().map(|one| class(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("stations", report.stations.iter().map(|one| station(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+    let time = PyDict::new(py);
+    for (category, share) in &report.time {
+        time.set_item(category.name(), estimate(py, share, 1.0)?)?;
+    }
+    told.set_item("time", time)?;
+    Ok(told)
+}
+
+fn end(end: End) -> &'static str {
+    match end {
+        End::Length => "length",
+        End::Precision => "precision",
+        End::Most => "most",
+        End::Stopped => "stopped",
+    }
+}
+
+fn class<'py>(py: Python<'py>, class: &ClassReport) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("name", &class.name)?;
+    told.set_item("users", class.users)?;
+    told.set_item("throughput", estimate(py, &class.throughput, NS_PER_S)?)?;
+    told.set_item("mean", estimate(py, &class.mean, 1.0 / NS_PER_S)?)?;
+    let quantiles = class.quantiles.iter().map(|quantile| estimate(py, quantile, 1.0 / NS_PER_S));
+    told.set_item("quantiles", quantiles.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(told)
+}
+
+fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let (requests, response) = station.requests.as_ref().map(|(requests, response)| (requests, response)).unzip();
+    let maybe = |figure: Option<&Told>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
+    told.set_item("name", &station.name)?;
+    told.set_item("servers", station.servers)?;
+    told.set_item("utilisation", maybe(station.utilisation.as_ref(), 1.0)?)?;
+    told.set_item("queue", estimate(py, &station.queue, 1.0)?)?;
+    told.set_item("requests", maybe(requests, NS_PER_S)?)?;
+    told.set_item("response", maybe(response, 1.0 / NS_PER_S)?)?;
+    Ok(told)
+}
+
+/// (value, half of the interval's width), or why there is none.
+fn estimate<'py>(py: Python<'py>, told: &Told, scale: f64) -> PyResult<Bound<'py, PyAny>> {
+    match told {
+        Ok(interval) => Ok((interval.value * scale, interval.half_width * scale).into_pyobject(py)?.into_any()),
+        Err(lacking) => Ok(lacking.to_string().into_pyobject(py)?.into_any()),
+    }
+}
