@@ -88,9 +88,12 @@ fn a_device_of_no_service_is_no_device() {
         made.stores = vec![server("nothing", 1)];
         responses(made, 7, 5_000).0
     };
-    for (without, within) in with(0.0).iter().zip(with(3.0)) {
-        assert!(within.abs_diff(*without) <= 100_000, "{without} without the device, {within} with it");
+    let (without, within) = (with(0.0), with(3.0));
+    for (without, within) in without.iter().zip(&within).take(500) {
+        assert!(within.abs_diff(*without) <= 20_000, "{without} without the device, {within} with it");
     }
+    // Later, nanoseconds that were rounded have made larger differences.
+    assert!((mean(&within) / mean(&without) - 1.0).abs() < 1e-4);
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn with_less_memory_there_are_more_faults_and_idle_time_is_page_wait() {
     assert_eq!(tight.faults[0].count, tight.command_faults[0]);
     assert!(tight.total_ns(Category::IdlePageWait) > 0 && tight.total_ns(Category::IdleDiskWait) == 0);
     assert!(tight.faults[0].cpu_ns <= tight.total_ns(Category::PageFault));
-    assert_eq!(tight.stores[0].requests > tight.faults[0].count, true, "dirty pages are written");
+    assert!(tight.stores[0].requests > tight.faults[0].count, "dirty pages are written");
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn what_cannot_work_is_refused_in_words() {
     let refused = |change: &dyn Fn(&mut Machine), words: &str| {
         let mut made = paged(200, Limit::None, 8);
         change(&mut made);
-        let told = Engine::new(&Arc::new(made), 1).err().expect(words);
+        let told = Engine::new(&Arc::new(made), 1).expect_err(words);
         assert!(told.contains(words), "{told:?} does not say {words:?}");
     };
     refused(&|made| made.stores.clear(), "no storage that pages come from");

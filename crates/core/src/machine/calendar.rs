@@ -41,7 +41,7 @@ impl Calendar {
 
     /// Takes out the next event: its time and its payload.
     #[inline]
-    pub fn next(&mut self) -> Option<(u64, u32)> {
+    pub fn take_next(&mut self) -> Option<(u64, u32)> {
         self.close_hole();
         let top = *self.heap.first()?;
         self.hole = true;
@@ -148,7 +148,7 @@ mod tests {
             expected.push((at, payload));
         }
         expected.sort();
-        let came: Vec<_> = std::iter::from_fn(|| calendar.next()).collect();
+        let came: Vec<_> = std::iter::from_fn(|| calendar.take_next()).collect();
         assert_eq!(came, expected);
     }
 
@@ -157,9 +157,9 @@ mod tests {
         let mut stream = Stream::new(2, 1, Purpose::Work);
         let (mut calendar, mut others) = (Calendar::default(), std::collections::BTreeSet::new());
         (0..40).for_each(|payload| calendar.enter(u64::from(payload), payload));
-        (0..40u32).for_each(|payload| drop(others.insert((u64::from(payload), payload))));
+        others.extend((0..40u32).map(|payload| (u64::from(payload), payload)));
         for payload in 40..20_000u32 {
-            let (now, came) = calendar.next().unwrap();
+            let (now, came) = calendar.take_next().unwrap();
             assert_eq!(others.pop_first(), Some((now, came)));
             for twin in 0..stream.index(3) as u32 * u32::from(calendar.len() < 300) + u32::from(calendar.len() < 5) {
                 let entered = (now + stream.index(90) as u64, payload * 4 + twin);
@@ -174,7 +174,7 @@ mod tests {
     fn when_the_serials_are_used_up_the_order_stays() {
         let mut calendar = Calendar { serial: (1 << SERIAL_BITS) - 2, ..Calendar::default() };
         (0..6).for_each(|payload| calendar.enter(7, payload));
-        assert_eq!(std::iter::from_fn(|| calendar.next()).collect::<Vec<_>>(), (0..6).map(|p| (7, p)).collect::<Vec<_>>());
+        assert_eq!(std::iter::from_fn(|| calendar.take_next()).collect::<Vec<_>>(), (0..6).map(|p| (7, p)).collect::<Vec<_>>());
     }
 
     #[test]
@@ -182,6 +182,6 @@ mod tests {
         let mut calendar = Calendar::default();
         (0..100).for_each(|payload| calendar.enter(1_000 - u64::from(payload), payload));
         calendar.retain(|payload| payload % 2 == 0);
-        assert_eq!((calendar.len(), calendar.next()), (50, Some((902, 98))));
+        assert_eq!((calendar.len(), calendar.take_next()), (50, Some((902, 98))));
     }
 }

@@ -171,7 +171,7 @@ impl<L: ReadyList> Clockwork<L> {
         if self.shared.is_some() && self.share_is_due() {
             return true;
         }
-        let Some((at, payload)) = self.calendar.next() else { return false };
+        let Some((at, payload)) = self.calendar.take_next() else { return false };
         debug_assert!(at >= self.now, "time goes back");
         self.now = at;
         let (kind, entity) = (payload >> ENTITY_BITS, payload & ENTITY_MASK);

@@ -62,13 +62,13 @@ fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
         StoreKind::Drum { revolution_ns: 0, .. } => "does not turn: `revolution` is above 0",
         StoreKind::Drum { sectors: Some(0), .. } => "has no sectors: `sectors` is 1 or more",
         StoreKind::Drum { words_per_second: Some(rate), .. } | StoreKind::Bulk { words_per_second: Some(rate), .. }
-            if !(*rate > 0.0) =>
+            if *rate <= 0.0 =>
         {
             "never ends a transfer: `words_per_second` is above 0"
         }
         StoreKind::Bulk { channels: 0, .. } | StoreKind::Disk { channels: 0, .. } => "has no channel: `channels` is 1 or more",
         StoreKind::Disk { units: 0, .. } => "has no unit: `units` is 1 or more",
-        StoreKind::Disk { words_per_second, .. } if !(*words_per_second > 0.0) => {
+        StoreKind::Disk { words_per_second, .. } if *words_per_second <= 0.0 => {
             "never ends a transfer: `words_per_second` is above 0"
         }
         _ => return Ok(()),
@@ -178,7 +178,7 @@ fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
         if stage.store.is_some_and(|store| store >= machine.stores.len()) {
             return Err(format!("goes to a storage that is not there at stage {number}"));
         }
-        if stage.then.iter().any(|(weight, to)| !(*weight >= 0.0) || to.is_some_and(|to| to >= route.stages.len())) {
+        if stage.then.iter().any(|(weight, to)| *weight < 0.0 || to.is_some_and(|to| to >= route.stages.len())) {
             return Err(format!("leads from stage {number} to one that is not there, or by a weight below 0"));
         }
         let sum: f64 = stage.then.iter().map(|(weight, _)| weight).sum();

@@ -56,14 +56,15 @@ impl<L: ReadyList> Clockwork<L> {
     /// Lets processor `p` begin whatever is next.
     pub(super) fn carry_on(&mut self, p: usize) {
         loop {
-            if self.processors[p].interrupts > 0 {
-                self.processors[p].interrupts -= 1;
+            let processor = &mut self.processors[p];
+            if processor.interrupts > 0 {
+                processor.interrupts -= 1;
                 return self.begin_segment(p, Doing::Interrupt, Category::Interrupt, self.costs.interrupt_ns);
             }
-            let job = self.processors[p].job;
+            let mut job = processor.job;
             if job == NOBODY {
                 match self.dispatch(p) {
-                    Dispatched::Given => continue,
+                    Dispatched::To(dispatched) => job = dispatched,
                     Dispatched::Loading => return,
                     Dispatched::Nobody => return self.go_idle(p),
                 }
@@ -81,9 +82,10 @@ impl<L: ReadyList> Clockwork<L> {
                     Next::Works => {}
                 }
             }
-            if self.processors[p].preempted {
+            let processor = &self.processors[p];
+            if processor.preempted {
                 self.turn_ends(p, Off::Preempted);
-            } else if self.processors[p].slice_ns == 0 && self.processes[job as usize].left_ns > 0 {
+            } else if processor.slice_ns == 0 && self.processes[job as usize].left_ns > 0 {
                 self.turn_ends(p, Off::TurnOver);
             } else {
                 return self.begin_work(p, job);
@@ -93,8 +95,11 @@ impl<L: ReadyList> Clockwork<L> {
 
     #[inline]
     fn begin_segment(&mut self, p: usize, doing: Doing, category: Category, length_ns: u64) {
+        let now = self.now;
         let processor = &mut self.processors[p];
-        processor.close(self.now);
+        if processor.since != now {
+            processor.close(now);
+        }
         processor.doing = doing;
         processor.category = category;
         self.enter_segment(p, length_ns);
@@ -125,7 +130,7 @@ impl<L: ReadyList> Clockwork<L> {
         processor.job = turn.job;
         processor.slice_ns = turn.slice_ns.max(1);
         processor.ran_ns = 0;
-        if self.core.is_some() && self.begin_loading(p, turn.job) { Dispatched::Loading } else { Dispatched::Given }
+        if self.core.is_some() && self.begin_loading(p, turn.job) { Dispatched::Loading } else { Dispatched::To(turn.job) }
     }
 
     pub(super) fn go_idle(&mut self, p: usize) {
@@ -247,8 +252,8 @@ impl<L: ReadyList> Clockwork<L> {
 
 /// What became of a free processor.
 enum Dispatched {
-    /// A process has it.
-    Given,
+    /// This process has it.
+    To(Job),
     /// A process has it, whose program must be brought in first.
     Loading,
     /// Nobody wants it.

@@ -61,19 +61,23 @@ impl Shared {
 
     /// Brings virtual time and the processors' times up to `now`.
     fn bring_up(&mut self, now: u64, processors: &mut [Processor]) {
-        let span_ns = now - self.since;
-        if span_ns == 0 {
-            return;
-        }
-        self.since = now;
+        self.charge(now, processors);
         let there = self.leaving.len() as u64;
         if there > 0 {
-            self.virtual_now += self.virtual_span(span_ns, there);
-            self.busy.iter().for_each(|p| {
-                let processor = &mut processors[*p as usize];
-                split(&self.mix, span_ns, &mut processor.time_ns);
-                processor.since = now;
-            });
+            self.virtual_now += self.virtual_span(now - self.since, there);
+        }
+        self.since = now;
+    }
+
+    /// Brings the busy processors' times up to `now`.
+    fn charge(&self, now: u64, processors: &mut [Processor]) {
+        if now == self.since || self.leaving.is_empty() {
+            return;
+        }
+        for p in &self.busy {
+            let processor = &mut processors[*p as usize];
+            split(&self.mix, now - self.since, &mut processor.time_ns);
+            processor.since = now;
         }
     }
 
@@ -97,7 +101,7 @@ impl Shared {
     #[cold]
     fn begin_again(&mut self) {
         let mut leaving = Calendar::default();
-        while let Some((at, job)) = self.leaving.next() {
+        while let Some((at, job)) = self.leaving.take_next() {
             leaving.enter(at.saturating_sub(self.virtual_now), job);
         }
         self.leaving = leaving;
@@ -107,7 +111,7 @@ impl Shared {
     /// The times of processors up to `now`, those of the busy ones split as above.
     pub fn times(&self, now: u64, processors: &[Processor]) -> Vec<[u64; Category::COUNT]> {
         let mut processors = processors.to_vec();
-        self.clone().bring_up(now, &mut processors);
+        self.charge(now, &mut processors);
         processors.iter().map(|processor| processor.times(now)).collect()
     }
 }
@@ -210,7 +214,7 @@ impl<L: ReadyList> Clockwork<L> {
         let Some(due) = shared.due.filter(|due| entered.is_none_or(|at| *due <= at)) else { return false };
         self.now = due;
         shared.bring_up(due, &mut self.processors);
-        let (_, job) = shared.leaving.next().expect("who is due is there");
+        let (_, job) = shared.leaving.take_next().expect("who is due is there");
         let ((_, ns), works) = (shared.doing[job as usize], shared.works[job as usize]);
         self.leave_share(job);
         if works {

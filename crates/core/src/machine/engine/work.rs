@@ -40,10 +40,11 @@ impl<L: ReadyList> Clockwork<L> {
         let process = &mut self.processes[job as usize];
         process.left_ns -= span_ns;
         process.cpu_user_ns += span_ns;
-        if process.on_errand && span_ns > 0 {
-            if let Some(paged) = &mut self.paged {
-                paged.frames.ran(job, span_ns, self.now);
-            }
+        if process.on_errand
+            && span_ns > 0
+            && let Some(paged) = &mut self.paged
+        {
+            paged.frames.ran(job, span_ns, self.now);
         }
     }
 
@@ -91,10 +92,9 @@ impl<L: ReadyList> Clockwork<L> {
         let left_ns = process.left_ns;
         let errand = process.errand.as_mut().expect("a process on an errand has one");
         let (mut planned_ns, mut goal) = errand.work_to_stop(left_ns).map_or((left_ns, Goal::End), |ns| (ns, Goal::Stop));
-        if let Some(paged) = self.paged.as_mut().filter(|_| left_ns > 0) {
-            if let Some(ns) = paged.work_to_fault(job).filter(|ns| *ns < planned_ns) {
-                (planned_ns, goal) = (ns, Goal::Fault);
-            }
+        let to_fault = self.paged.as_mut().filter(|_| left_ns > 0).and_then(|paged| paged.work_to_fault(job));
+        if let Some(ns) = to_fault.filter(|ns| *ns < planned_ns) {
+            (planned_ns, goal) = (ns, Goal::Fault);
         }
         errand.goal = goal;
         planned_ns.min(left_ns)
