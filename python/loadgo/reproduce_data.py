@@ -52,6 +52,7 @@ def markdown_reproduction(told: Reproduction) -> str:
             "Where the document contradicts itself", [words.finding(f, again.document) for f in again.findings]
         )
         lines += _items("Not as it should be", [[line] for line in words.troubles(again)])
+        lines += _items("Fitted, and still more than 10 % off", [[line] for line in words.loose_fits(again)])
     return "\n".join(lines) + "\n"
 
 

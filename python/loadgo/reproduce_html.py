@@ -46,5 +46,6 @@ def _part(again: DocumentAgain) -> dict[str, Any]:
         "charts": charts(again),
         "findings": [words.finding(found, again.document) for found in again.findings],
         "troubles": words.troubles(again),
+        "fits": words.loose_fits(again),
         "sources": words.sources(again),
     }

@@ -30,7 +30,8 @@ def _ratios(again: DocumentAgain) -> Chart | None:
         {
             "figure": key.partition("/")[2],
             "where": key.split("/")[1] if key.split("/")[1] != "text" else "running text",
-            "ratio": min(max(cell.ratio, 1 / _WIDEST), _WIDEST),
+            "ratio": cell.ratio,
+            "drawn": min(max(cell.ratio, 1 / _WIDEST), _WIDEST),
             "printed": cell.figure.text,
             "verdict": cell.verdict,
         }
@@ -40,12 +41,12 @@ def _ratios(again: DocumentAgain) -> Chart | None:
     if not rows:
         return None
     frame = pl.DataFrame(rows)
-    scale = alt.Scale(type="log", domain=_domain(frame))
+    scale = alt.Scale(type="log", domain=_domain(frame), nice=False)
     points = (
         alt.Chart(frame)
         .mark_point(filled=True, size=45, opacity=0.7)
         .encode(
-            x=alt.X("ratio:Q", title="ours over printed", scale=scale, axis=alt.Axis(format=".3~g")),
+            x=alt.X("drawn:Q", title="ours over printed", scale=scale, axis=alt.Axis(format=".3~g")),
             y=alt.Y("where:N", title=None, sort=None),
             color=alt.Color("verdict:N", title=None, scale=alt.Scale(domain=list(_MARKS), range=list(_MARKS.values()))),
             tooltip=["figure:N", "printed:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"],
@@ -53,13 +54,15 @@ def _ratios(again: DocumentAgain) -> Chart | None:
     )
     one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
     caption = f"{len(rows)} predicted figures; the dashed line is where ours is what is printed."
+    if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
+        caption += f" {beyond} lie beyond the edge, further than a factor of {_WIDEST:g}."
     height = 40 * frame["where"].n_unique()
     name = f"ratios-{again.document.name}"
     return Chart(name, "What was predicted", caption, _specification(one + points, max(60, height)))
 
 
 def _domain(frame: pl.DataFrame) -> list[float]:
-    ratios = frame["ratio"].to_numpy()
+    ratios = frame["drawn"].to_numpy()
     widest = max(1.25, float(ratios.max()), 1 / float(ratios.min()))
     return [1 / widest, widest]
 
@@ -80,7 +83,7 @@ def _plot(plot: Plot) -> Chart:
     lines = alt.Chart(points).mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     dots = alt.Chart(points.filter(~pl.col("dashed"))).mark_point(filled=True, size=40).encode(x=x, y=y, color=color)
     drawn: Any = alt.layer(*_areas(plot), lines, dots)
-    return Chart(plot.name, plot.title, plot.how, _specification(drawn, 320))
+    return Chart(plot.name, plot.title, plot.how.replace("`", ""), _specification(drawn, 320))
 
 
 def _areas(plot: Plot) -> list[alt.Chart]:

@@ -65,6 +65,8 @@ def _document(again: DocumentAgain, page: int) -> list[Line]:
         lines += [("", ""), *(_stacked(block, page) if block.stacked else _listed(block, page))]
     lines += _section("Where the document contradicts itself", _findings(again), page)
     lines += _section("Not as it should be", [[line] for line in words.troubles(again)], page)
+    fits = [[line] for line in words.loose_fits(again)]
+    lines += _section("Fitted, and still more than 10 % off", fits, page)
     ways = [[f"{names}: {way}"] for names, way in words.sources(again)]
     return lines + _section("Where ours come from", ways, page)
 

@@ -11,6 +11,9 @@ from loadgo.published import Document, Figure
 from loadgo.report_figures import digits
 from loadgo.reproduce import BAD, DocumentAgain, Reproduced, ReproducedTotal, Reproduction, Verdict
 
+LOOSE = 0.1
+"""How far a fitted figure may be from what is printed before it is told."""
+
 MARKS: dict[Verdict, str] = {
     "given": "g",
     "fitted": "f",
@@ -52,11 +55,11 @@ SUMMARY = (
     "fitted",
     "predicted",
     "outside",
-    "missing",
+    "not predicted",
     "not modelled",
     "findings",
 )
-"""The columns of the summary."""
+"""The columns of the summary; `not predicted`: to be predicted or fitted, and missing or merely fed in."""
 
 
 def summary(told: Reproduction) -> list[tuple[str, ...]]:
@@ -94,7 +97,7 @@ def _counts(count: Callable[..., int]) -> str:
         parts.append(f"{missing} missing")
     verdict = f"{outside} outside tolerance" if outside else "all predicted ones within tolerance"
     if misprints := count("misprint"):
-        verdict += f", {misprints} of them misprinted"
+        verdict += f", {misprints} misprinted"
     return f"{every:,} figures: {', '.join(parts)}; {verdict}"
 
 
@@ -153,6 +156,15 @@ def troubles(again: DocumentAgain) -> list[str]:
     return lines
 
 
+def loose_fits(again: DocumentAgain) -> list[str]:
+    """A line for each figure that a parameter was set by and that ours is still far from."""
+    return [
+        f"{_short(key)}: printed {cell.figure.text}, ours {value_text(cell.figure, cell.ours.value, cell.ours.high)}"
+        for key, cell in again.cells.items()
+        if cell.verdict == "fitted" and cell.ours and cell.ratio and abs(cell.ratio - 1) > LOOSE
+    ]
+
+
 def _trouble(cell: Reproduced) -> str:
     ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
     if cell.verdict == "missing":
@@ -176,7 +188,7 @@ def sources(again: DocumentAgain) -> list[tuple[str, str]]:
             ways.setdefault(f"not modelled: {cell.rule.why}", []).append(_short(cell.figure.id))
         elif cell.ours is not None and cell.ours.how:
             ways.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
-    return [(_several(names), way) for way, names in ways.items()]
+    return [(_several(names), way.replace("`", "")) for way, names in ways.items()]
 
 
 def finding(found: Finding, document: Document) -> list[str]:
