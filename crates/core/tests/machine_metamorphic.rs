@@ -11,7 +11,7 @@ use loadgo_core::machine::simulate::{self, Sink};
 use loadgo_core::machine::spec::{
     Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Swapping,
 };
-use machine_models::{at_processors, command, machine, server};
+use machine_models::{at_processors, at_store, command, machine, server};
 
 const MS: u64 = 1_000_000;
 
@@ -82,18 +82,20 @@ fn a_short_quantum_is_nearly_sharing() {
 
 #[test]
 fn a_device_of_no_service_is_no_device() {
-    let with = |requests: f64| {
-        let edit = Command { requests: vec![(0, Draw::Fixed(requests))], ..machine_models::work("edit", Draw::Exponential(3e8)) };
-        let mut made = machine(1, Discipline::Sharing, edit, Population::Closed(30), Draw::Exponential(1e10));
+    let routed = |stages| {
+        let edit = machine_models::routed("edit", stages);
+        let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(60), Draw::Exponential(1e10));
         made.stores = vec![server("nothing", 1)];
-        responses(made, 7, 5_000).0
+        responses(made, 7, 20_000).0
     };
-    let (without, within) = (with(0.0), with(3.0));
-    for (without, within) in without.iter().zip(&within).take(500) {
-        assert!(within.abs_diff(*without) <= 20_000, "{without} without the device, {within} with it");
-    }
-    // Later, nanoseconds that were rounded have made larger differences.
-    assert!((mean(&within) / mean(&without) - 1.0).abs() < 1e-4);
+    let service = Draw::Exponential(3e8);
+    let without = routed(vec![at_processors(service.clone(), &[(1.0, None)])]);
+    let within = routed(vec![
+        at_store(0, Draw::ZERO, &[(1.0, Some(1))]),
+        at_processors(service, &[(1.0, Some(2))]),
+        at_store(0, Draw::ZERO, &[(1.0, None)]),
+    ]);
+    assert_eq!(without, within);
 }
 
 #[test]
