@@ -40,6 +40,13 @@ def test_no_figure_is_missing(calculator: DocumentAgain) -> None:
     assert not calculator.count("missing", "not predicted")
 
 
+def test_the_same_figures_come_out_again(calculator: DocumentAgain) -> None:
+    again = reproduce("ctss-trivial").documents[0]
+    assert {key: cell.ours for key, cell in again.cells.items()} == {
+        key: cell.ours for key, cell in calculator.cells.items()
+    }
+
+
 def test_an_experiment_is_run_once_however_often_it_is_asked_for(lab: Lab) -> None:
     once, again, other = lab.runs(
         [Experiment(CALCULATION, "ctss", 2), Experiment(CALCULATION, "ctss", 2), Experiment(CALCULATION, "ctss", 3)]

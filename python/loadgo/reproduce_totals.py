@@ -62,13 +62,14 @@ def totals_of(tables: Tables) -> Totals:
     if done.is_empty():
         raise ValueError("the run has no interaction that was answered")
     named = done.with_columns(pl.col("command").cast(pl.String)).sort("line", maintain_order=True)
+    in_order = done.sort("pass", "line", "user")
     first, last = done["sent_ns"].to_numpy().min(), done["ready_ns"].to_numpy().max()
     return Totals(
         users=done["user"].n_unique(),
         elapsed_s=(int(last) - int(first)) / 1e9,
         every=_use(done),
         commands={str(name): _use(part) for (name,), part in named.group_by("command", maintain_order=True)},
-        lines={(int(a), int(b)): _use(part) for (a, b), part in done.sort("pass", "line").group_by("pass", "line")},
+        lines={(int(a), int(b)): _use(part) for (a, b), part in in_order.group_by("pass", "line", maintain_order=True)},
         time=_shares(tables.time),
         tables=tables,
     )
