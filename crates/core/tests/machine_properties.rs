@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use loadgo_core::machine::draw::Draw;
 use loadgo_core::machine::engine::{Engine, Told};
-use loadgo_core::machine::meters::Category;
+use loadgo_core::machine::meters::{Category, Meters};
 use loadgo_core::machine::spec::{
     Amount, Behind, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind,
     Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
@@ -147,18 +147,29 @@ prop_compose! {
     }
 }
 
+/// The meters of a machine on which nobody has a command in hand.
+fn at_rest(engine: &Engine) -> Result<Meters, TestCaseError> {
+    let meters = engine.meters();
+    prop_assert_eq!((meters.active.now, meters.ready.now, meters.eligible.now, meters.asking.now), (0, 0, 0, 0));
+    for processor in &meters.time_ns {
+        prop_assert_eq!(processor.iter().sum::<u64>(), meters.at);
+    }
+    Ok(meters)
+}
+
+const USERS: usize = 5;
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Is {
+    Away,
+    Coming,
+    Thinking,
+    Waiting,
+    GivingUp,
+}
+
 /// What users do to a machine, step by step; each byte is one deed. What was told, and the meters, as text.
 fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
     let mut engine = Engine::new(machine, seed).map_err(TestCaseError::reject)?;
-    const USERS: usize = 5;
-    #[derive(Clone, Copy, PartialEq, Debug)]
-    enum Is {
-        Away,
-        Coming,
-        Thinking,
-        Waiting,
-        GivingUp,
-    }
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;
@@ -209,12 +220,7 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
         hear(told, &mut users, &mut now, &mut story)?;
     }
     prop_assert!(users.iter().all(|is| matches!(is, Is::Away | Is::Thinking)), "somebody is lost: {users:?}");
-    let meters = engine.meters();
-    prop_assert_eq!((meters.active.now, meters.ready.now, meters.eligible.now, meters.asking.now), (0, 0, 0, 0));
-    for processor in &meters.time_ns {
-        prop_assert_eq!(processor.iter().sum::<u64>(), meters.at);
-    }
-    story.push_str(&format!("{meters:?}"));
+    story.push_str(&format!("{:?}", at_rest(&engine)?));
     Ok(story)
 }
 
