@@ -81,7 +81,7 @@ def test_help_loads_nothing_of_the_analysis() -> None:
         (["run", "light", "--fail-if", "p90(edit) > "], "--fail-if, column"),
         (["run", "light", "--fail-if", "p90(nobody) > 1s"], "nobody"),
         (["run", "light", "--tariff", "free"], "tariff"),
-        (["run", "light", "--on", "ctss"], "no system"),
+        (["run", "light", "--on", "ctsss"], "did you mean ctss?"),
         (["run", "light", "--unknown"], "--unknown"),
         (["run"], "SCRIPT"),
         (["walk"], "walk"),

@@ -28,9 +28,25 @@ _COLORS = {
     "system": "#d9822b",
     "irq": "#a35fc0",
     "softirq": "#c58bdc",
+    "page fault": "#d9822b",
+    "segment fault": "#e3b04b",
+    "bound fault": "#b8b04a",
+    "interrupt": "#a35fc0",
+    "getwork": "#5aa469",
+    "terminal": "#4aa3a2",
+    "wall crossing": "#8c6d46",
+    "network": "#d8608b",
+    "process creation": "#6c6cc4",
     "steal": "#c23b3b",
     "iowait": "#b8b04a",
     "idle": "#9aa3ad55",
+    "idle loading": "#5aa46955",
+    "idle not eligible": "#c23b3b55",
+    "idle governed": "#a35fc055",
+    "idle page wait": "#d9822b55",
+    "idle disk wait": "#b8b04a55",
+    "idle dispatch": "#3b7dd855",
+    "idle zero": "#9aa3ad55",
 }
 _OTHERS = ("#5aa469", "#8c6d46", "#4aa3a2", "#d8608b", "#6c6cc4", "#7d8b99")
 
@@ -170,7 +186,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
                 "bottom:Q", title="share of all processors", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
             ),
             y2="top:Q",
-            color=alt.Color("category:N", title=None, scale=scale),
+            color=alt.Color("category:N", title=None, scale=scale, legend=alt.Legend(columns=7)),
             tooltip=["category:N", _percent("share"), _seconds("from_s"), _seconds("to_s")],
         )
     )
