@@ -69,3 +69,13 @@ def test_intervals_of_a_network_hold_the_truth(
     central: list[Simulation], figure: Callable[[Simulation], Estimate], truth: float
 ) -> None:
     assert 0.91 <= held(central, figure, truth) <= 0.98
+
+
+def test_a_run_that_stops_when_it_is_precise_enough_is_so() -> None:
+    asked = [(central_server(36), seed) for seed in range(RUNS)]
+    runs = sweep(asked, until="precision(mean)=5%")
+    truth = CENTRAL.response_s[0]
+    assert {run.end for run in runs} == {"precision"}
+    assert 0.91 <= held(runs, lambda run: run.response_s, truth) <= 0.98
+    near = sum(abs((run.response_s.value or 0.0) / truth - 1.0) <= 0.05 for run in runs) / RUNS
+    assert near >= 0.95, "the truth is within the asked precision"
