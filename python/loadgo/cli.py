@@ -26,6 +26,7 @@ time goes. A first command that works:
 It takes about a minute. Then:
 
     loadgo report --format html      the same run as a page with charts
+    loadgo run typical-user --on multics-645 --users 4     the same on a simulated machine of 1973
     loadgo doctor                    what can be measured on this host, and why not the rest
     loadgo --help                    all commands
 """
