@@ -4,8 +4,9 @@ mod discipline;
 
 use discipline::bare::{live, machine};
 use discipline::{Interaction, MS, interaction};
+use loadgo_core::machine::meters::Category;
 use loadgo_core::machine::ready_list::Facts;
-use loadgo_core::machine::spec::Discipline;
+use loadgo_core::machine::spec::{Discipline, Limit};
 
 /// The span of one quantum in the cases.
 const Q: u64 = 100 * MS;
@@ -40,4 +41,27 @@ fn the_worst_of_two_that_run_is_the_one_that_loses_its_processor() {
             if first < second { [20 * Q / 10, 30 * Q / 10, 15 * Q / 10] } else { [30 * Q / 10, 20 * Q / 10, 15 * Q / 10] }
         );
     }
+}
+
+#[test]
+fn a_processor_that_is_free_anyway_is_taken_from_nobody() {
+    let number = |priority| Facts { priority, ..Facts::default() };
+    // Two may be eligible. 2 asks from 0.5 on, and is admitted when 0 is done: it has 0's processor, and 1 goes on.
+    let three = [with(0.0, 1.0, number(5)), with(0.0, 3.0, number(5)), with(0.5, 1.0, number(0))];
+    let mut two_processors = machine(Discipline::Priority { preemptive: true }, &three);
+    two_processors.processors.count = 2;
+    two_processors.limit = Limit::Fixed(2);
+    let (done, meters) = live(two_processors, &three);
+    assert_eq!((done, meters.preemptions), (vec![Q, 3 * Q, 2 * Q], 0));
+}
+
+#[test]
+fn who_is_alone_stays_on_its_processor() {
+    let one = [work(0.0, 3.0)];
+    let mut two_processors = machine(Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q }, &one);
+    two_processors.processors.count = 2;
+    two_processors.supervisor.getwork_ns = Q / 10;
+    let (done, meters) = live(two_processors, &one);
+    assert_eq!(done, [3 * Q], "its process was made there, so nothing is to be switched");
+    assert_eq!(meters.total_ns(Category::Getwork), Q / 10);
 }

@@ -67,6 +67,8 @@ pub struct Clockwork<L> {
     pub(super) idle: Vec<u16>,
     /// Why those that idle do, when it was last looked at.
     pub(super) idle_cause: Category,
+    /// A processor is free at this moment, and gives itself to who is next as soon as all is in its place.
+    pub(super) in_hand: bool,
     pub(super) next_interrupted: usize,
     pub(super) stale: u32,
     pub(super) shared: Option<Shared>,
@@ -121,6 +123,7 @@ impl<L: ReadyList> Clockwork<L> {
             processors: vec![Processor::new(); count],
             idle: (0..count as u16).rev().collect(),
             idle_cause: Category::IdleZero,
+            in_hand: false,
             next_interrupted: 0,
             stale: 0,
             shared: sharing.then(|| Shared::new(count)),

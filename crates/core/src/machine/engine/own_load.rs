@@ -125,6 +125,7 @@ impl<L: ReadyList> Clockwork<L> {
             self.make_room(job);
             self.place(job, State::Thinking);
         }
+        self.list.new_process(job);
         let own = self.own.as_mut().expect("a machine with its own load");
         own.users[job as usize].class = class as u32;
         let command = own.next_command(job);

@@ -151,6 +151,9 @@ impl<L: ReadyList> Clockwork<L> {
             return self.joins(job);
         }
         self.queue_ready(job, why);
+        if std::mem::take(&mut self.in_hand) {
+            return;
+        }
         if let Some(p) = self.idle.pop() {
             self.carry_on(p as usize);
         } else if let Some(p) = self.whom_to_preempt(job) {
@@ -205,7 +208,11 @@ impl<L: ReadyList> Clockwork<L> {
         self.free_processor(p);
         match self.list.off(job, ran_ns, why, self.now) {
             Stay::Eligible => self.queue_ready(job, Why::Again),
-            Stay::Asks => self.asks_again(job),
+            Stay::Asks => {
+                self.in_hand = self.processors[p].interrupts == 0;
+                self.asks_again(job);
+                self.in_hand = false;
+            }
         }
     }
 
@@ -224,7 +231,9 @@ impl<L: ReadyList> Clockwork<L> {
         if let Fate::Requeues = fate {
             return self.queue_ready(job, Why::Woken);
         }
+        self.in_hand = self.processors[p].interrupts == 0;
         self.depart(job, fate);
+        self.in_hand = false;
     }
 
     /// A device has ended a transfer: its interrupt is handled at once where a processor idles, else before the next segment of one.
