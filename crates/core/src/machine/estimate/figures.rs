@@ -2,6 +2,7 @@
 
 use super::histogram::Histogram;
 use super::interval::{Interval, Moments};
+use super::student;
 use super::windows::{Batches, Sum, Window, Windows};
 use std::borrow::Cow;
 use std::fmt;
@@ -51,22 +52,29 @@ impl fmt::Display for Lacking {
 
 /// The batches of one stream, or of several independent ones of about the same length, to take figures from.
 #[derive(Clone, Debug)]
-pub struct Sample(Result<Vec<Batches>, Lacking>);
+pub struct Sample {
+    streams: Result<Vec<Batches>, Lacking>,
+    /// So many standard errors to each side.
+    t: f64,
+}
 
 impl Sample {
-    /// The streams so far.
-    pub fn of(streams: &[&Windows]) -> Sample {
-        Sample(streams.iter().map(|windows| windows.batches().ok_or(Lacking::Short)).collect())
+    /// The streams so far, for intervals that hold the truth with probability `confidence`.
+    pub fn of(streams: &[&Windows], confidence: f64) -> Sample {
+        let streams: Result<Vec<Batches>, Lacking> =
+            streams.iter().map(|windows| windows.batches().ok_or(Lacking::Short)).collect();
+        let degrees = streams.iter().flatten().map(|batches| batches.whole.len() as u32 - 1).sum();
+        Sample { t: if degrees > 0 { student::quantile(0.5 + confidence / 2.0, degrees) } else { 0.0 }, streams }
     }
 
     /// A figure with its interval.
     ///
     /// # Errors
     /// What is lacking, in any of the streams.
-    pub fn estimate(&self, figure: Figure, confidence: f64) -> Result<Interval, Lacking> {
-        let streams = self.0.as_ref().map_err(|lacking| *lacking)?;
+    pub fn estimate(&self, figure: Figure) -> Result<Interval, Lacking> {
+        let streams = self.streams.as_ref().map_err(|lacking| *lacking)?;
         let moments: Vec<Moments> = streams.iter().map(|batches| moments(batches, figure)).collect::<Result<_, _>>()?;
-        Ok(Moments::combined(&moments).interval(confidence))
+        Ok(Moments::combined(&moments).interval(self.t))
     }
 }
 
@@ -75,7 +83,7 @@ impl Sample {
 /// # Errors
 /// What is lacking, in any of the streams.
 pub fn estimate(streams: &[&Windows], figure: Figure, confidence: f64) -> Result<Interval, Lacking> {
-    Sample::of(streams).estimate(figure, confidence)
+    Sample::of(streams, confidence).estimate(figure)
 }
 
 fn moments(stream: &Batches, figure: Figure) -> Result<Moments, Lacking> {

@@ -1,7 +1,5 @@
 //! An estimate with its interval, from batches of one stream, or from several independent streams.
 
-use super::student;
-
 /// An estimate and how far the truth may be from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -30,8 +28,6 @@ pub struct Moments {
     pub value: f64,
     /// Its variance.
     pub variance: f64,
-    /// Degrees of freedom of the variance.
-    pub degrees: u32,
 }
 
 impl Moments {
@@ -52,9 +48,8 @@ impl Moments {
     /// `value`, with the batches' deviations from it.
     pub fn around(value: f64, deviations: impl ExactSizeIterator<Item = f64>) -> Moments {
         let count = deviations.len() as f64;
-        let degrees = deviations.len() as u32 - 1;
-        let variance = deviations.map(|d| d * d).sum::<f64>() / f64::from(degrees) / count;
-        Moments { value, variance, degrees }
+        let variance = deviations.map(|d| d * d).sum::<f64>() / (count - 1.0) / count;
+        Moments { value, variance }
     }
 
     /// Independent streams of about the same length as one.
@@ -63,13 +58,11 @@ impl Moments {
         Moments {
             value: streams.iter().map(|m| m.value).sum::<f64>() / count,
             variance: streams.iter().map(|m| m.variance).sum::<f64>() / (count * count),
-            degrees: streams.iter().map(|m| m.degrees).sum(),
         }
     }
 
-    /// The interval that holds the truth with probability `confidence`.
-    pub fn interval(&self, confidence: f64) -> Interval {
-        let t = student::quantile(0.5 + confidence / 2.0, self.degrees);
+    /// The interval of `t` standard errors to each side.
+    pub fn interval(&self, t: f64) -> Interval {
         Interval { value: self.value, half_width: t * libm::sqrt(self.variance) }
     }
 }

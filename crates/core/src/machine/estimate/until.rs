@@ -68,10 +68,9 @@ impl Until {
         if self.precisions.is_empty() {
             return false;
         }
-        let sample = Sample::of(streams);
-        let reached = |(asked, target): &(Asked, f64)| {
-            sample.estimate(asked.figure(), confidence).is_ok_and(|interval| interval.relative() <= *target)
-        };
+        let sample = Sample::of(streams, confidence);
+        let reached =
+            |(asked, target): &(Asked, f64)| sample.estimate(asked.figure()).is_ok_and(|interval| interval.relative() <= *target);
         self.precisions.iter().all(reached)
     }
 

@@ -71,8 +71,8 @@ pub struct StationReport {
 /// What the streams have come to.
 pub(super) fn of(machine: &Machine, streams: &[Stream], end: End) -> Report {
     let windows: Vec<&Windows> = streams.iter().map(Stream::windows).collect();
-    let sample = Sample::of(&windows);
-    let told = |figure| sample.estimate(figure, CONFIDENCE);
+    let sample = Sample::of(&windows, CONFIDENCE);
+    let told = |figure| sample.estimate(figure);
     let mean_of = |meter| told(Figure::Share(meter, meter::CLOCK));
     let users = machine.load.iter().map(|class| match class.population {
         Population::Closed(users) => Some(u64::from(users)),
