@@ -100,3 +100,18 @@ def test_a_condition_can_fail_a_run_on_a_machine(bench: Bench) -> None:
     options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1ms")
     told = bench.loadgo("run", "small.toml", *options, status=1)
     assert "failed:" in told.stderr
+
+
+def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
+    load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
+    (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")
+    told = bench.loadgo("simulate", "loaded.toml", "--until", "interactions=30000").stdout
+    assert "Little's law holds" in told
+    refused = bench.loadgo("simulate", "small-machine.toml", status=2)
+    assert "[[load]]" in refused.stderr
+
+
+def test_a_document_is_reproduced(bench: Bench) -> None:
+    told = bench.loadgo("reproduce", "ctss-trivial", "--format", "csv").stdout
+    assert told.startswith("document,id,")
+    assert ",predicted,within," in told

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loadgo.doctor import doctor as doctor
+    from loadgo.machines import machines as machines
     from loadgo.query import query as query
     from loadgo.ready import ready as ready
     from loadgo.record import record as record
     from loadgo.reporting import report as report
+    from loadgo.reproduce import reproduce as reproduce
     from loadgo.run import Run as Run
     from loadgo.run import run as run
     from loadgo.runs import runs as runs
@@ -24,17 +26,33 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Run", "Simulation", "doctor", "query", "ready", "record", "report", "run", "runs", "simulate", "tables"]
+__all__ = [
+    "Run",
+    "Simulation",
+    "doctor",
+    "machines",
+    "query",
+    "ready",
+    "record",
+    "report",
+    "reproduce",
+    "run",
+    "runs",
+    "simulate",
+    "tables",
+]
 
 # Where each public name lives.
 _HOMES = {
     "Run": "run",
     "Simulation": "simulate",
     "doctor": "doctor",
+    "machines": "machines",
     "query": "query",
     "ready": "ready",
     "record": "record",
     "report": "reporting",
+    "reproduce": "reproduce",
     "run": "run",
     "runs": "runs",
     "simulate": "simulate",

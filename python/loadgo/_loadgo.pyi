@@ -10,7 +10,7 @@ def parse_script(text: str) -> dict[str, Any]:
     """What a script says, checked: name, login, passes, think, typing, needs, files, lines; raises `errors.Mistake`."""
 
 def parse_machine(text: str, sets: Sequence[str]) -> dict[str, Any]:
-    """What a machine file says with `sets` (KEY=VALUE) over it: title, source, processors, commands, stores, load, text.
+    """What a machine file says with `sets` (KEY=VALUE): title, source, processors, commands, stores, load, text.
 
     Raises `errors.Mistake`; `ValueError` for a mistake in `sets`.
     """

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from loadgo.cli_options import Set
 from loadgo.cli_output import BAD, GOOD, in_colour, note, say, table, told
-
-if TYPE_CHECKING:
-    from loadgo.reproduce import Reproduction
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
 
@@ -64,9 +61,10 @@ def reproduce(
     """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
     with told():
         from loadgo.reproduce import reproduce as reproduced
+        from loadgo.reproducing import render_reproduction
 
         made = reproduced(name, progress=note)
-        content = _reproduction(made, format)
+        content = render_reproduction(made, format, color=in_colour())
         if output is None and format == "html":
             output = Path("reproduce.html")
         if output is None or str(output) == "-":
@@ -75,17 +73,3 @@ def reproduce(
             output.write_text(content, encoding="utf-8")
             note(f"it is in {output}")
         raise typer.Exit(BAD if made.bad else GOOD)
-
-
-def _reproduction(made: Reproduction, format: str) -> str:
-    from loadgo.reproduce_data import csv_reproduction, json_reproduction, markdown_reproduction
-    from loadgo.reproduce_text import text_reproduction
-
-    if format == "html":
-        from loadgo.reproduce_html import html_reproduction
-
-        return html_reproduction(made)
-    if format == "text":
-        return text_reproduction(made, color=in_colour())
-    written = {"json": json_reproduction, "csv": csv_reproduction, "md": markdown_reproduction}
-    return written[format](made)

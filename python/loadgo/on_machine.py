@@ -41,9 +41,9 @@ def prepare(on: str, set: Sequence[str], *, limit: str | None, usage_every: int 
 
 
 def _prepared(on: str, set: Sequence[str], driver: Driver) -> Prepared:
-    from loadgo import machines
+    from loadgo.machines import find
 
-    found = machines.find(on)
+    found = find(on)
     try:
         merged = tomllib.loads(_loadgo.parse_machine(found.text, list(set))["text"])
     except Mistake as mistake:

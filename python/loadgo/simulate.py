@@ -149,9 +149,9 @@ def simulate(
     Raises `ValueError` for what makes no sense, `errors.Mistake` for a mistake in the file, `errors.Refused` for a
     machine that cannot be.
     """
-    from loadgo import machines
+    from loadgo.machines import find
 
-    source = machines.find(machine)
+    source = find(machine)
     try:
         return of_text(source.text, users=users, until=until, seed=seed, streams=streams, set=set)
     except Mistake as mistake:
