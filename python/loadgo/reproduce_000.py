@@ -12,6 +12,8 @@ from loadgo.reproduce_value import Plot, Value, Values
 
 LIGHT, FULL = 10, 19
 """The loads between which the document's measurements were made."""
+DIRECTORIES, RECORD_WORDS = 2, 432
+"""A search reads a record of the master's and one of the user's directory of files (assumed)."""
 BEST_PAGES = 3
 """The program and its machine conditions, in pages."""
 
@@ -21,15 +23,14 @@ THINK = "exponential(8s, max 60s)"
 
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
-    light, full, search, multics = lab.runs(
+    light, full, multics = lab.runs(
         [
             Experiment(of_command("compute", think=THINK, repeat=INTERACTIONS), "ctss", LIGHT),
             Experiment(of_command("compute", think=THINK, repeat=INTERACTIONS), "ctss", FULL),
-            Experiment(of_command("invoke after a search", think=THINK, repeat=2), "ctss", LIGHT),
             Experiment(of_command("compute", repeat=INTERACTIONS), "multics-1.8"),
         ]
     )
-    return _named({**_ctss(light, full, search), **_hopes(), **_multics(multics)})
+    return _named({**_ctss(light, full), **_hopes(), **_multics(multics)})
 
 
 def plots(lab: Lab) -> tuple[Plot, ...]:
@@ -37,10 +38,10 @@ def plots(lab: Lab) -> tuple[Plot, ...]:
     return ()
 
 
-def _ctss(light: Totals, full: Totals, search: Totals) -> dict[str, Value]:
+def _ctss(light: Totals, full: Totals) -> dict[str, Value]:
     swap_ms = 1000 * (_later_swap_s(light) + _later_swap_s(full)) / 2
     cpu_ms = 1000 * light.commands["compute"].cpu_s
-    first_ms, searched_ms = 1000 * _moved_s(light), 1000 * _moved_s(search)
+    first_ms, searched_ms = (1000 * time_s for time_s in _first_s())
     ran = f"users with the calculator on `ctss`, {LIGHT} and {FULL} of them"
     swap = Value(
         swap_ms, "predicted", f"{ran}: the time in which the program is moved out and in, the first time left out"
@@ -51,7 +52,9 @@ def _ctss(light: Totals, full: Totals, search: Totals) -> dict[str, Value]:
         "text/swap": swap,
         "text/swap-again": swap,
         "summary/first-recent/value": Value(
-            first_ms, "predicted", f"{ran}: each user's first interaction, from the disk"
+            first_ms,
+            "predicted",
+            "what is in core dumped onto the drum, a mean access to the disk, and the image's words",
         ),
         "summary/first-search/value": Value(
             searched_ms, "predicted", "the same with two reads of the disk for the directory, each with its seek"
@@ -117,10 +120,17 @@ def _later_swap_s(run: Totals) -> float:
     return sum(use.paging_wait_s * use.count for use in later) / sum(use.count for use in later)
 
 
-def _moved_s(run: Totals) -> float:
-    """The time that bringing the program in took at a user's first interaction."""
-    first = run.lines[1, 1]
-    return first.paging_wait_s + first.io_wait_s
+def _first_s() -> tuple[float, float]:
+    """Dumping what is in core onto the drum and bringing the image in from the disk; and that with a search before."""
+    words, conditions = (number("ctss", f"{key}_words") for key in ("commands.compute.image", "memory.conditions"))
+    drum, disk = (f"storage.{name}" for name in ("drum", "disk"))
+    dump_s = number("ctss", f"{drum}.revolution") / 2 + (words + conditions) / number(
+        "ctss", f"{drum}.words_per_second"
+    )
+    access_s = number("ctss", f"{disk}.seek") + number("ctss", f"{disk}.revolution") / 2
+    rate = number("ctss", f"{disk}.words_per_second")
+    first_s = dump_s + access_s + words / rate
+    return first_s, first_s + DIRECTORIES * (access_s + RECORD_WORDS / rate)
 
 
 def _named(values: dict[str, Value]) -> Values:

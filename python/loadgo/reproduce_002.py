@@ -15,6 +15,8 @@ from loadgo.reproduce_value import Curve, Mark, Plot, Value, Values
 
 MACHINE = "tenex"
 PASSES = 2
+OTHERS, BETWEEN = "compile", 12
+"""What the other processes do, and how often between two transfers (assumed): the batch work had gone elsewhere."""
 NETWORK_PRICE = 0.30
 """What the network was to cost for a million bits: Roberts and Wessler, 1970."""
 SIZES = (250, 500, 1000, 2000, 5000, 20000, 100000)
@@ -86,16 +88,15 @@ def _used(lab: Lab, transfers: Sequence[Transfer]) -> Mapping[Transfer, Use]:
     groups = {load: [transfer for transfer in transfers if transfer.users == load] for load in loads}
     runs = lab.runs([Experiment(_script(groups[load]), MACHINE, load) for load in loads])
     return {
-        transfer: _mean([run.lines[again, 2 * at + 2] for again in range(1, PASSES + 1)])
+        transfer: _mean([run.lines[again, (BETWEEN + 1) * (at + 1)] for again in range(1, PASSES + 1)])
         for load, run in zip(loads, runs, strict=True)
         for at, transfer in enumerate(groups[load])
     }
 
 
 def _script(transfers: Sequence[Transfer]) -> str:
-    work = ["algebra"]
-    for transfer in transfers:
-        work += [f"{transfer.command} {transfer.bytes}", "algebra"]
+    others = [OTHERS] * BETWEEN
+    work = [line for transfer in transfers for line in (*others, f"{transfer.command} {transfer.bytes}")]
     return of_lines(work, passes=PASSES)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from loadgo.queueing import repairman
 from loadgo.reproduce_lab import Experiment, Lab
@@ -22,7 +23,11 @@ TODAY = (
 """The system of March 1969: lines through the new typewriter module, and no user loses table entries."""
 SCHERR = "exponential(35s)"
 """The think time that Scherr measured on CTSS (1965): 35.2 s on the average."""
-LOADS = (8, 16, 24)
+MEASURED = 3
+"""Users while the running time between page faults was measured: the document has no number (assumed)."""
+SEEDS = (1, 2, 3)
+LIGHT, TYPING = "exponential(10s, min 1s, max 60s)", "8 chars/s"
+"""Those of the bundled script `light`."""
 FULL = 40
 """So many users keep the processor busy in every class."""
 FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS, CHECK = 7000, 2000, 400
@@ -70,7 +75,7 @@ def plots(lab: Lab) -> tuple[Plot, ...]:
 
 def _headway(lab: Lab) -> dict[str, Value]:
     times, more = between_faults_ms(lab), between_faults_ms(lab, (LARGE,))
-    how = f"work over page faults, the typical user on `{MACHINE}`, {LOADS[0]} to {LOADS[-1]} users"
+    how = f"work over page faults, {MEASURED} typical users on `{MACHINE}`"
     return {
         "text/headway": Value(min(times), "fitted", f"{how}; headway_per_page was set by 25 ms", high=max(times)),
         "text/headway-more": Value(sum(more) / len(more), "predicted", f"{how}, with 384 frames"),
@@ -78,8 +83,9 @@ def _headway(lab: Lab) -> dict[str, Value]:
 
 
 def between_faults_ms(lab: Lab, changes: tuple[str, ...] = ()) -> list[float]:
-    """The mean running time between page faults under several loads, on the machine with these changes."""
-    runs = lab.runs([Experiment(patient("typical-user"), MACHINE, users, set=(*TODAY, *changes)) for users in LOADS])
+    """The mean running time between page faults in several sessions, on the machine with these changes."""
+    script, changed = patient("typical-user"), (*TODAY, *changes)
+    runs = lab.runs([Experiment(script, MACHINE, MEASURED, seed, changed) for seed in SEEDS])
     return [1000 * run.every.cpu_user_s / run.every.faults for run in runs]
 
 
@@ -111,14 +117,16 @@ def _classes(lab: Lab) -> dict[str, Value]:
         for script, think in (
             (patient("typical-user"), SCHERR),
             (of_command("request"), SCHERR),
-            (patient("light"), None),
+            (of_command("compute", think=LIGHT, typing=TYPING), None),
         )
     )
     how = f"the saturation point on `{MACHINE}`: throughput of {FULL} users, times think time and response of one"
     return {
         "classes/heavy/today": Value(heavy, "predicted", f"{how}; the typical user's commands at Scherr's think time"),
         "classes/ctss/today": Value(ctss, "predicted", f"{how}; Scherr's requests of CTSS at his think time"),
-        "classes/light/today": Value(light, "predicted", f"{how}; the script `light`"),
+        "classes/light/today": Value(
+            light, "predicted", f"{how}; the calculator at the think time and typing of the script `light`"
+        ),
     }
 
 
@@ -131,16 +139,23 @@ def _saturation(lab: Lab, script: str, think: str | None) -> float:
 
 
 def _print(lab: Lab) -> dict[str, Value]:
-    before, after = (
-        lab.run(of_command(command, repeat=5), MACHINE).every for command in ("print", "print through tty")
+    before, after = (_mean_print(lab, changes) for changes in ((), TODAY))
+    how = (
+        f"print in sessions of {MEASURED} typical users on `{MACHINE}`, as of MPL-16, with eleven lines at their price"
     )
-    how = f"the print command on `{MACHINE}`: eleven lines at their price"
     return {
-        "text/print-before": Value(before.cpu_s, "fitted", f"{how}; the command's own time was set by it"),
-        "text/print-after": Value(after.cpu_s, "predicted", f"{how} of the new typewriter module"),
-        "text/print-saved": Value(before.cpu_s - after.cpu_s, "predicted", f"{how}, old less new"),
-        "text/print-faults": Value(before.faults - after.faults, "predicted", f"{how}, old less new"),
+        "text/print-before": Value(before[0], "predicted", how),
+        "text/print-after": Value(after[0], "predicted", f"{how} through the new typewriter module"),
+        "text/print-saved": Value(before[0] - after[0], "predicted", f"{how}, old less new"),
+        "text/print-faults": Value(before[1] - after[1], "predicted", f"{how}, old less new"),
     }
+
+
+def _mean_print(lab: Lab, changes: tuple[str, ...]) -> tuple[float, float]:
+    """The print command's processor time and page faults, the mean of several sessions."""
+    runs = lab.runs([Experiment(patient("typical-user"), MACHINE, MEASURED, seed, changes) for seed in SEEDS])
+    uses = [run.commands["print"] for run in runs]
+    return fmean(use.cpu_s for use in uses), fmean(use.faults for use in uses)
 
 
 def _script(lab: Lab) -> dict[str, Value]:

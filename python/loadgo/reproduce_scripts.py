@@ -26,9 +26,10 @@ def of_lines(lines: Iterable[str], *, think: str = "none", passes: int = 1) -> s
     return _head(think, passes) + typed
 
 
-def of_command(command: str, *, think: str = "none", repeat: int = 1) -> str:
+def of_command(command: str, *, think: str = "none", typing: str = "", repeat: int = 1) -> str:
     """A script of one command again and again, each time a line of its own; the name may be of several words."""
-    return _head(think, 1) + f'[[lines]]\nas = "{command}"\ntype = "{command}"\n' * repeat
+    typed = f'typing = "{typing}"\n' if typing else ""
+    return _head(think, 1) + typed + f'[[lines]]\nas = "{command}"\ntype = "{command}"\n' * repeat
 
 
 def _head(think: str, passes: int) -> str:
