@@ -10,6 +10,7 @@ use loadgo_core::machine::meters::{Category, Meters};
 use loadgo_core::machine::simulate::{self, Sink};
 use loadgo_core::machine::spec::{
     Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Swapping,
+    SystemTable, WhenTableFull,
 };
 use machine_models::{at_processors, at_store, command, machine, server};
 
@@ -46,6 +47,11 @@ fn responses(machine: Machine, seed: u64, count: usize) -> (Vec<u64>, Meters) {
     let mut kept = Kept(Vec::new(), count);
     let meters = simulate::run(&Arc::new(machine), seed, &mut kept).unwrap();
     (kept.0, meters)
+}
+
+fn paging_of(machine: &mut Machine) -> &mut Paging {
+    let Residence::Paging(paging) = &mut machine.residence else { panic!("a machine with demand paging") };
+    paging
 }
 
 fn mean(values: &[u64]) -> f64 {
@@ -141,6 +147,32 @@ fn what_cannot_work_is_refused_in_words() {
     refused(&|made| made.processors.speed = 0.0, "speed");
     refused(&|made| made.processors.discipline = Discipline::RoundRobin { quantum_ns: 0, switch_ns: 0 }, "sharing");
     refused(&|made| made.limit = Limit::Fixed(0), "limit of 0");
+    refused(&|made| paging_of(made).replacement = Replacement::Equal, "give multiprogramming a `limit`");
+    refused(&|made| paging_of(made).wired = 200, "lower `wired`");
+    refused(&|made| paging_of(made).headway = Headway::Linear { ns_per_page: 0.0 }, "raise the headway");
+    refused(&|made| paging_of(made).headway = Headway::Chamberlin { b_ns: 1e6, c_pages: 1e5 }, "raise the headway");
+    refused(&|made| paging_of(made).headway = Headway::Linear { ns_per_page: f64::NAN }, "raise the headway");
+    refused(&|made| paging_of(made).headway = Headway::Curve(vec![(9.0, 1e6), (9.0, 2e6)]), "rise in pages");
+    refused(
+        &|made| {
+            made.supervisor.table = Some(SystemTable { entries: 19, per_user: 20, full: WhenTableFull::Take });
+        },
+        "raise `entries`",
+    );
+    refused(&|made| made.load[0].population = Population::Open(f64::NAN), "`arrivals` is above 0");
+    refused(&|made| made.load[0].think = Draw::Exponential(f64::INFINITY), "think time");
+    refused(&|made| made.commands[0].cpu = Draw::Fixed(f64::NAN), "`cpu` of command \"edit\"");
+    refused(
+        &|made| {
+            let stages = vec![at_processors(Draw::Fixed(1e6), &[(f64::NAN, Some(0)), (1.0, None)])];
+            made.commands[0] = machine_models::routed("nowhere", stages);
+        },
+        "weight below 0",
+    );
+    refused(
+        &|made| made.stores[0].kind = StoreKind::Bulk { access_ns: 1, words_per_second: Some(f64::NAN), channels: 1 },
+        "`words_per_second` is above 0",
+    );
     refused(
         &|made| {
             made.residence =

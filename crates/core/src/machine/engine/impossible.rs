@@ -1,13 +1,12 @@
 //! Configurations that cannot work, told in words before anything moves.
 
 use crate::machine::spec::{
-    Class, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Route, StoreKind, Swapping,
+    Discipline, Headway, Limit, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping, TenexQueue,
 };
 
-use super::clockwork::{MOST_JOBS, MOST_PROCESSORS, MOST_STORES};
+use super::clockwork::{MOST_PROCESSORS, MOST_STORES};
 
-/// Weights of a route's branches may differ from 1 by so much in all.
-const ROUNDING: f64 = 1e-6;
+mod asked;
 
 /// Looks for what cannot work.
 ///
@@ -25,9 +24,14 @@ pub fn refuse(machine: &Machine) -> Result<(), String> {
         Residence::Paging(paging) => pages(machine, paging)?,
     }
     limit(machine)?;
-    table(machine)?;
-    machine.commands.iter().try_for_each(|command| asks(machine, command))?;
-    machine.load.iter().try_for_each(|class| load(machine, class))
+    table(&machine.supervisor)?;
+    machine.commands.iter().try_for_each(|command| asked::command(machine, command))?;
+    machine.load.iter().try_for_each(|class| asked::load(machine, class))
+}
+
+/// Whether `number` is above 0, and not infinite.
+fn is_positive(number: f64) -> bool {
+    number > 0.0 && number.is_finite()
 }
 
 fn processors(machine: &Machine) -> Result<(), String> {
@@ -35,7 +39,7 @@ fn processors(machine: &Machine) -> Result<(), String> {
     if processors.count == 0 || processors.count as usize > MOST_PROCESSORS {
         return Err(format!("{} processors: a machine has between 1 and {MOST_PROCESSORS}", processors.count));
     }
-    if !(processors.speed > 0.0 && processors.speed.is_finite()) {
+    if !is_positive(processors.speed) {
         return Err(format!("a processor of speed {} never ends any work: `speed` is above 0", processors.speed));
     }
     let missing = match &processors.discipline {
@@ -50,6 +54,9 @@ fn processors(machine: &Machine) -> Result<(), String> {
         Discipline::Tenex { queues, .. } if queues.iter().any(|queue| queue.quantum_ns == 0) => {
             "a queue with a quantum of nothing: `quanta` are above 0"
         }
+        Discipline::Tenex { queues, .. } if queues.iter().any(|TenexQueue { base, .. }| !base.is_finite()) => {
+            "a queue without a priority: `bases` are numbers"
+        }
         Discipline::Linux { slice_ns: 0, .. } => "a slice of nothing: `slice` is above 0",
         _ => return Ok(()),
     };
@@ -62,13 +69,16 @@ fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
         StoreKind::Drum { revolution_ns: 0, .. } => "does not turn: `revolution` is above 0",
         StoreKind::Drum { sectors: Some(0), .. } => "has no sectors: `sectors` is 1 or more",
         StoreKind::Drum { words_per_second: Some(rate), .. } | StoreKind::Bulk { words_per_second: Some(rate), .. }
-            if *rate <= 0.0 =>
+            if !is_positive(*rate) =>
         {
             "never ends a transfer: `words_per_second` is above 0"
         }
         StoreKind::Bulk { channels: 0, .. } | StoreKind::Disk { channels: 0, .. } => "has no channel: `channels` is 1 or more",
         StoreKind::Disk { units: 0, .. } => "has no unit: `units` is 1 or more",
-        StoreKind::Disk { words_per_second, .. } if *words_per_second <= 0.0 => {
+        StoreKind::Disk { seek: law, .. } | StoreKind::Server { service: law, .. } if !asked::is_sound(law) => {
+            "has a law that gives no times: its mean is a number, 0 or more"
+        }
+        StoreKind::Disk { words_per_second, .. } if !is_positive(*words_per_second) => {
             "never ends a transfer: `words_per_second` is above 0"
         }
         _ => return Ok(()),
@@ -107,16 +117,30 @@ fn pages(machine: &Machine, paging: &Paging) -> Result<(), String> {
     if !(0.0..=1.0).contains(&paging.dirty) {
         return Err(format!("dirty = {} is no part between 0 and 1", paging.dirty));
     }
-    let rises = match &paging.headway {
-        Headway::Linear { ns_per_page } => *ns_per_page > 0.0,
-        Headway::Chamberlin { b_ns, c_pages } => *b_ns > 0.0 && *c_pages > 0.0,
-        Headway::Curve(points) => !points.is_empty() && points.iter().all(|(_, ns)| *ns > 0.0),
-    };
-    if !rises {
-        return Err("with a headway of nothing a process faults for ever and never works: `headway` is above 0".into());
-    }
+    headway(&paging.headway, machine.processors.speed)?;
     if paging.replacement == Replacement::Equal && !matches!(machine.limit, Limit::Fixed(_)) {
         return Err("equal shares are frames over the limit: give multiprogramming a `limit`".into());
+    }
+    Ok(())
+}
+
+/// With a page held a process works for a nanosecond at least: else it faults without end, and time stands still.
+fn headway(law: &Headway, speed: f64) -> Result<(), String> {
+    let at_one_page_ns = match law {
+        Headway::Linear { ns_per_page } => *ns_per_page,
+        Headway::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
+        Headway::Curve(points) => {
+            if points.windows(2).any(|pair| !(pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1)) {
+                return Err("the points of `headway_curve` rise in pages and in headway".into());
+            }
+            points.first().map_or(0.0, |(_, ns)| *ns)
+        }
+    };
+    if !is_positive(at_one_page_ns) || at_one_page_ns / speed < 1.0 {
+        return Err(format!(
+            "with one page a process works for {at_one_page_ns} ns and faults again, without end: raise the headway, to 1 ns of this \
+             machine's processors at least"
+        ));
     }
     Ok(())
 }
@@ -140,8 +164,8 @@ fn limit(machine: &Machine) -> Result<(), String> {
     }
 }
 
-fn table(machine: &Machine) -> Result<(), String> {
-    match &machine.supervisor.table {
+fn table(supervisor: &Supervisor) -> Result<(), String> {
+    match &supervisor.table {
         Some(table) if table.per_user > table.entries => Err(format!(
             "a user needs {} entries of a system table of {}: nobody can log in; raise `entries`",
             table.per_user, table.entries
@@ -155,73 +179,4 @@ fn there(machine: &Machine, store: usize, what: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("there is no storage that {what}: name one of its [storage] tables as the `device`"))
-}
-
-fn asks(machine: &Machine, command: &Command) -> Result<(), String> {
-    for (store, _) in &command.requests {
-        there(machine, *store, &format!("command {:?} sends requests to", command.name))?;
-    }
-    let Some(route) = &command.route else { return Ok(()) };
-    let wrong = |why: String| format!("the route of command {:?} {why}", command.name);
-    route_is_whole(machine, route).map_err(wrong)?;
-    if machine.processors.discipline == Discipline::Sharing && machine.supervisor.device_interrupt_ns > 0 {
-        return Err(wrong("has no processor for device interrupts where processors are shared: use another discipline".into()));
-    }
-    Ok(())
-}
-
-fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
-    if route.stages.is_empty() {
-        return Err("has no stages".into());
-    }
-    for (number, stage) in route.stages.iter().enumerate() {
-        if stage.store.is_some_and(|store| store >= machine.stores.len()) {
-            return Err(format!("goes to a storage that is not there at stage {number}"));
-        }
-        if stage.then.iter().any(|(weight, to)| *weight < 0.0 || to.is_some_and(|to| to >= route.stages.len())) {
-            return Err(format!("leads from stage {number} to one that is not there, or by a weight below 0"));
-        }
-        let sum: f64 = stage.then.iter().map(|(weight, _)| weight).sum();
-        if !stage.then.is_empty() && (sum - 1.0).abs() > ROUNDING {
-            return Err(format!("leads on from stage {number} with weights that add up to {sum}, not to 1"));
-        }
-    }
-    match stage_without_end(route) {
-        Some(stage) => Err(format!("never ends once it has come to stage {stage}: let `then` lead to done from there")),
-        None => Ok(()),
-    }
-}
-
-/// A stage that the route comes to, and from which it never ends.
-fn stage_without_end(route: &Route) -> Option<usize> {
-    let leads = |from: usize| route.stages[from].then.iter().filter(|(weight, _)| *weight > 0.0).map(|(_, to)| *to);
-    let count = route.stages.len();
-    let mut ends: Vec<bool> = (0..count).map(|from| leads(from).next().is_none()).collect();
-    let mut reached = vec![false; count];
-    reached[0] = true;
-    for _ in 0..count {
-        for from in 0..count {
-            ends[from] |= leads(from).any(|to| to.is_none_or(|to| ends[to]));
-            if reached[from] {
-                leads(from).flatten().for_each(|to| reached[to] = true);
-            }
-        }
-    }
-    (0..count).find(|stage| reached[*stage] && !ends[*stage])
-}
-
-fn load(machine: &Machine, class: &Class) -> Result<(), String> {
-    let wrong = |why: &str| Err(format!("load {:?} {why}", class.name));
-    if class.commands.is_empty() || class.commands.iter().any(|command| *command >= machine.commands.len()) {
-        return wrong("gives no command, or one that is not there: `commands` names some of [commands]");
-    }
-    match class.population {
-        Population::Closed(0) => wrong("has no users: `users` is 1 or more"),
-        Population::Closed(users) if users as usize > MOST_JOBS => wrong(&format!("has more than {MOST_JOBS} users")),
-        Population::Open(rate) if !(rate > 0.0 && rate.is_finite()) => wrong("never comes: `arrivals` is above 0"),
-        Population::Open(_) if machine.supervisor.table.is_some() => {
-            wrong("comes and goes, and a system table is for users who stay: give it `users`, or the machine no `table`")
-        }
-        _ => Ok(()),
-    }
 }
