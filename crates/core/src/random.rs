@@ -16,8 +16,10 @@ pub enum Purpose {
     Start = 3,
     /// What a simulated machine draws for a user's work.
     Work = 4,
-    /// What a simulated machine draws for itself: the services of its stores, and when pages are missed.
+    /// What a simulated machine draws for itself: the services of its stores, and whose pages go.
     Machine = 5,
+    /// When a user's command misses a page on a simulated machine.
+    Misses = 6,
 }
 
 /// A stream of random numbers; the same (seed, user, purpose) gives the same numbers on every machine.

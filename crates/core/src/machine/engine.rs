@@ -21,8 +21,11 @@ mod clockwork;
 mod costs;
 mod eligible;
 mod errand;
+mod giving_up;
 mod impossible;
+mod loading;
 mod own_load;
+mod paging;
 mod process;
 mod processor;
 mod processors;
@@ -71,6 +74,19 @@ pub struct Answer {
     pub bytes_out: u64,
     /// The command's exit status; 130 when it was abandoned.
     pub exit_status: u8,
+}
+
+/// Who holds page frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// Frames in all.
+    pub frames: u32,
+    /// Held by the supervisor.
+    pub wired: u32,
+    /// Held by nobody.
+    pub free: u32,
+    /// Held by each user's process, from user 1; of equal shares (which nobody gives up) the whole pages of the share.
+    pub held: Vec<u32>,
 }
 
 /// A machine in motion.
@@ -186,6 +202,11 @@ impl Engine {
     /// The meters at the present moment.
     pub fn meters(&self) -> Meters {
         of_each!(&self.0, clockwork => clockwork.meters())
+    }
+
+    /// Who holds the page frames at the present moment; `None` where there is no demand paging.
+    pub fn pages(&self) -> Option<Pages> {
+        of_each!(&self.0, clockwork => clockwork.pages())
     }
 
     /// Runs the machine's own load until the sink has enough; it may be run on from there.

@@ -55,7 +55,7 @@ pub enum Discipline {
     FirstCome,
     /// All at once, each at an equal share of the processors (a processor at most).
     Sharing,
-    /// In turn, for a quantum each; `switch_ns` of processor time are lost at each dispatch.
+    /// In turn, for a quantum each; `switch_ns` of processor time are lost at each dispatch of another than the last.
     RoundRobin { quantum_ns: u64, switch_ns: u64 },
     /// The lowest priority number first; in the order of coming among equals.
     Priority { preemptive: bool },
@@ -65,7 +65,8 @@ pub enum Discipline {
     Multics { first_ns: u64, last_ns: u64, most_ns: u64 },
     /// TENEX's scheduler 1.28: queues with quanta and base priorities; blocked time is credited.
     Tenex { queues: Vec<TenexQueue>, credit_ns: u64 },
-    /// A fair share as Linux (EEVDF's earliest virtual deadline): slices of `slice_ns`, weights by the command's `nice`.
+    /// A fair share as Linux (EEVDF's earliest virtual deadline): slices of `slice_ns`, weights by the command's `nice`,
+    /// `switch_ns` lost at each dispatch of another than the last.
     Linux { slice_ns: u64, switch_ns: u64 },
 }
 

@@ -1,14 +1,16 @@
 //! What an interaction needs beside plain work: stops spread evenly over the work, and the steps of the supervisor that they take.
 //!
 //! All that is drawn is drawn from a branch of the user's own stream, in a fixed order when the command is given: another machine
-//! draws the same (common random numbers), and an abandoned command does not shift what the next one draws.
+//! draws the same (common random numbers), and an abandoned command does not shift what the next one draws. When pages are missed is
+//! drawn from a second branch: how often that is differs from machine to machine.
 
 use std::collections::VecDeque;
 
 use crate::machine::draw::Draw;
 use crate::machine::meters::{Category, FaultKind, Primitive};
+use crate::machine::ready_list::Job;
 use crate::machine::spec::{Amount, Command};
-use crate::random::Stream;
+use crate::random::{Purpose, Stream};
 
 /// What an errand is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,9 @@ pub struct Errand {
     pub aim: Aim,
     /// What is drawn on the way.
     pub stream: Stream,
+    /// What is drawn of the pages that it misses; a branch of `user_misses`.
+    pub misses: Stream,
+    user_misses: Stream,
     /// The work in all.
     pub work_ns: u64,
     /// What the work in hand goes on until.
@@ -123,11 +128,18 @@ pub struct Errand {
 }
 
 impl Errand {
-    /// None yet.
-    pub fn new(stream: Stream) -> Errand {
+    /// None yet; those to come are of the user of `job`.
+    pub fn of(seed: u64, job: Job) -> Errand {
+        let misses = Stream::new(seed, job + 1, Purpose::Misses);
+        Errand::new(misses.clone(), misses)
+    }
+
+    fn new(stream: Stream, mut user_misses: Stream) -> Errand {
         Errand {
             aim: Aim::Creation,
             stream,
+            misses: user_misses.branch(),
+            user_misses,
             work_ns: 0,
             goal: Goal::End,
             steps: VecDeque::new(),
@@ -152,7 +164,7 @@ impl Errand {
         let (mut steps, mut stops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.stops));
         steps.clear();
         stops.clear();
-        *self = Errand { aim, steps, stops, previous: self.previous, ..Errand::new(stream) };
+        *self = Errand { aim, steps, stops, previous: self.previous, ..Errand::new(stream, self.user_misses.clone()) };
     }
 
     /// Draws what `command` needs; its work on a machine of this speed and its pages.

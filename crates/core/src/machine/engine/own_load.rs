@@ -26,15 +26,24 @@ pub struct OwnLoad {
 struct OwnClass {
     think: Draw,
     commands: Vec<u32>,
-    /// Mean time between arrivals, of a class that comes by itself, and what it is drawn from.
-    arrivals: Option<(f64, Stream)>,
+    /// Of a class that comes by itself.
+    arrivals: Option<Arrivals>,
+}
+
+/// How users come by themselves.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    mean_gap_ns: f64,
+    stream: Stream,
+    /// Which of the class's commands the next one gives.
+    next: u32,
 }
 
 /// Whom a process belongs to.
 #[derive(Clone, Debug)]
 struct Owner {
     class: u32,
-    /// Which of the class's commands is next.
+    /// Which of the class's commands is next, of a user who stays.
     next: u32,
     think: Stream,
 }
@@ -60,7 +69,8 @@ impl<L: ReadyList> Clockwork<L> {
                     }
                 }
                 Population::Open(rate) => {
-                    arrivals = Some((1e9 / rate, Stream::new(self.seed, number as u32 + 1, Purpose::Start)));
+                    let stream = Stream::new(self.seed, number as u32 + 1, Purpose::Start);
+                    arrivals = Some(Arrivals { mean_gap_ns: 1e9 / rate, stream, next: 0 });
                     arriving.push(number);
                 }
             }
@@ -93,7 +103,7 @@ impl<L: ReadyList> Clockwork<L> {
         self.finished = Some((class, self.now - self.processes[job as usize].began));
         if own.classes[class].arrivals.is_some() {
             own.free.push(job);
-            return;
+            return self.leave_memory(job);
         }
         let think_ns = own.think_ns(job);
         self.enter_thought(job, think_ns);
@@ -128,14 +138,14 @@ impl<L: ReadyList> Clockwork<L> {
         self.list.new_process(job);
         let own = self.own.as_mut().expect("a machine with its own load");
         own.users[job as usize].class = class as u32;
-        let command = own.next_command(job);
+        let command = own.arriving_command(class);
         self.begin(job, command, &[]);
     }
 
     fn next_arrival(&mut self, class: usize) {
         let own = self.own.as_mut().expect("a machine with its own load");
-        let (mean_ns, stream) = own.classes[class].arrivals.as_mut().expect("a class that comes by itself");
-        let gap_ns = whole(*mean_ns * stream.quick_exponential());
+        let arrivals = own.classes[class].arrivals.as_mut().expect("a class that comes by itself");
+        let gap_ns = whole(arrivals.mean_gap_ns * arrivals.stream.quick_exponential());
         self.enter_arrival(class, gap_ns);
     }
 }
@@ -150,11 +160,21 @@ impl OwnLoad {
     #[inline]
     fn next_command(&mut self, job: Job) -> u32 {
         let owner = &mut self.users[job as usize];
-        let commands = &self.classes[owner.class as usize].commands;
-        let command = commands[owner.next as usize % commands.len()];
-        owner.next = if owner.next as usize + 1 >= commands.len() { 0 } else { owner.next + 1 };
-        command
+        in_turn(&self.classes[owner.class as usize].commands, &mut owner.next)
     }
+
+    fn arriving_command(&mut self, class: usize) -> u32 {
+        let OwnClass { commands, arrivals, .. } = &mut self.classes[class];
+        in_turn(commands, &mut arrivals.as_mut().expect("a class that comes by itself").next)
+    }
+}
+
+/// The command whose turn it is; after the last one it is the first one's.
+#[inline]
+fn in_turn(commands: &[u32], next: &mut u32) -> u32 {
+    let command = commands[*next as usize];
+    *next = if *next as usize + 1 == commands.len() { 0 } else { *next + 1 };
+    command
 }
 
 impl Owner {

@@ -1,10 +1,19 @@
-//! The meters read off at the present moment.
+//! The meters, and who holds which part of memory, read off at the present moment.
 
+use super::Pages;
 use super::clockwork::Clockwork;
 use crate::machine::meters::Meters;
-use crate::machine::ready_list::ReadyList;
+use crate::machine::ready_list::{Job, ReadyList};
+use crate::machine::spec::Residence;
 
 impl<L: ReadyList> Clockwork<L> {
+    /// Who holds the page frames.
+    pub fn pages(&self) -> Option<Pages> {
+        let (Some(paged), Residence::Paging(spec)) = (&self.paged, &self.machine.residence) else { return None };
+        let held = (0..self.processes.len() as Job).map(|job| paged.frames.held(job)).collect();
+        Some(Pages { frames: spec.frames, wired: spec.wired, free: paged.frames.free(), held })
+    }
+
     /// All meters.
     pub fn meters(&self) -> Meters {
         let now = self.now;

@@ -1,16 +1,11 @@
-//! Users and their commands: a process is made, a command is begun, answered or given up, and the user goes.
+//! Users and their commands: a process is made, a command is begun, and answered.
 
 use super::clockwork::Clockwork;
 use super::errand::{Aim, Errand};
 use super::process::{NO_STAGE, State, UNSTARTED};
-use super::processor::Doing;
-use super::storage::next_generation;
 use super::{Answer, Told};
-use crate::machine::ready_list::{Job, Off, ReadyList};
+use crate::machine::ready_list::{Job, ReadyList};
 use crate::system::Usage;
-
-/// The exit status of a command that was given up, as a shell tells it of one that was interrupted.
-const ABANDONED: u8 = 130;
 
 impl<L: ReadyList> Clockwork<L> {
     /// Makes a process for the user of `job`.
@@ -27,7 +22,7 @@ impl<L: ReadyList> Clockwork<L> {
         process.take_up(0, self.now);
         process.on_errand = true;
         let stream = process.stream.branch();
-        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::new(stream.clone())));
+        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::of(self.seed, job)));
         errand.clear(Aim::Creation, stream);
         errand.previous = None;
         errand.steps.push_back(step);
@@ -67,7 +62,7 @@ impl<L: ReadyList> Clockwork<L> {
         let process = &mut self.processes[job as usize];
         let command = &self.machine.commands[process.command as usize];
         let stream = process.stream.branch();
-        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::new(stream.clone())));
+        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::of(self.seed, job)));
         errand.clear(Aim::Command, stream);
         let (work_ns, pages) = errand.draw(command, arguments, self.costs.speed, self.costs.message_bytes);
         process.left_ns = work_ns;
@@ -97,7 +92,7 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// Tells that `job` waits for its user again.
     #[inline]
-    fn answer(&mut self, job: Job, status: Option<u8>) {
+    pub(super) fn answer(&mut self, job: Job, status: Option<u8>) {
         self.place(job, State::Thinking);
         self.active.fall(self.now);
         if self.own.is_some() {
@@ -113,108 +108,6 @@ impl<L: ReadyList> Clockwork<L> {
         let exit_status = status.unwrap_or(self.machine.commands[process.command as usize].exit_status);
         let answer = answer_of(process, exit_status);
         self.told.push_back(Told::Ready { user, at, answer });
-    }
-
-    /// The user of `job` gives his command up; whether he had one.
-    pub fn abandon(&mut self, job: Job) {
-        let Some(process) = self.processes.get_mut(job as usize) else { return };
-        let creation = process.on_errand && process.errand.as_ref().is_some_and(|errand| errand.aim == Aim::Creation);
-        if !creation && self.take_back(job) {
-            self.answer(job, Some(ABANDONED));
-            self.admit();
-            self.look_why_idle();
-        }
-    }
-
-    /// The user of `job` goes.
-    pub fn detach(&mut self, job: Job) {
-        if self.processes.get(job as usize).is_none_or(|process| process.state == State::Absent) {
-            return;
-        }
-        if self.take_back(job) {
-            self.active.fall(self.now);
-        }
-        self.place(job, State::Absent);
-        self.told.retain(|told| !matches!(told, Told::Attached { user, .. } | Told::Ready { user, .. } if *user == job + 1));
-        if let Some(paged) = &mut self.paged {
-            paged.frames.leave(job);
-        }
-        if let Some(core) = &mut self.core {
-            core.leave(job);
-        }
-        if let Some(table) = &mut self.table {
-            table.detach(job);
-        }
-        self.admit();
-        self.look_why_idle();
-    }
-
-    /// Takes `job` from wherever it is in its interaction; false where it is in none.
-    fn take_back(&mut self, job: Job) -> bool {
-        let state = self.processes[job as usize].state;
-        match state {
-            State::Absent | State::Thinking => return false,
-            State::Asking => {
-                self.list.forget(job);
-                self.asking.fall(self.now);
-                return true;
-            }
-            State::Ready => {
-                self.list.forget(job);
-                self.ready.fall(self.now);
-            }
-            State::PageWait | State::DiskWait => self.waits_no_more(job, state),
-            State::Running if self.shared.is_some() => self.leaves_share(job),
-            State::Running | State::Loading => self.loses_processor(job, state),
-        }
-        self.loses_eligibility(job);
-        true
-    }
-
-    /// What `job` waits for comes for nobody.
-    fn waits_no_more(&mut self, job: Job, state: State) {
-        let process = &mut self.processes[job as usize];
-        process.generation = next_generation(process.generation);
-        let waited_ns = self.now - process.since;
-        if state == State::PageWait {
-            self.page_waiting -= 1;
-            process.errand().paging_wait_ns += waited_ns;
-        } else {
-            self.disk_waiting -= 1;
-            process.io_wait_ns += waited_ns;
-        }
-        self.list.forget(job);
-    }
-
-    fn loses_processor(&mut self, job: Job, state: State) {
-        let p = self.processes[job as usize].processor as usize;
-        let doing = self.processors[p].doing;
-        match doing {
-            Doing::Work => {
-                self.cancel_segment(p);
-                self.stop_work(p);
-            }
-            Doing::Step | Doing::Getwork => {
-                self.cancel_segment(p);
-                let span_ns = self.processors[p].close(self.now);
-                self.processes[job as usize].errand().cpu_system_ns += span_ns;
-            }
-            Doing::Loading => {
-                self.moving.clear();
-                self.loading -= 1;
-                let process = &mut self.processes[job as usize];
-                process.generation = next_generation(process.generation);
-                process.errand().paging_wait_ns += self.now - process.since;
-            }
-            Doing::Interrupt | Doing::Idle => {}
-        }
-        debug_assert!((state == State::Loading) == (doing == Doing::Loading));
-        let ran_ns = self.processors[p].ran_ns;
-        self.free_processor(p);
-        self.list.off(job, ran_ns, Off::Done, self.now);
-        if doing != Doing::Interrupt {
-            self.carry_on(p);
-        }
     }
 }
 

@@ -92,7 +92,8 @@ impl<L: ReadyList> Clockwork<L> {
         let left_ns = process.left_ns;
         let errand = process.errand.as_mut().expect("a process on an errand has one");
         let (mut planned_ns, mut goal) = errand.work_to_stop(left_ns).map_or((left_ns, Goal::End), |ns| (ns, Goal::Stop));
-        let to_fault = self.paged.as_mut().filter(|_| left_ns > 0).and_then(|paged| paged.work_to_fault(job));
+        let to_fault = self.paged.as_mut().filter(|_| left_ns > 0);
+        let to_fault = to_fault.and_then(|paged| paged.frames.work_to_fault(job, &mut errand.misses));
         if let Some(ns) = to_fault.filter(|ns| *ns < planned_ns) {
             (planned_ns, goal) = (ns, Goal::Fault);
         }
