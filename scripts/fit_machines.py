@@ -46,7 +46,7 @@ def main(asked: Sequence[str]) -> int:
     """Fits the machines that are asked for, all without arguments."""
     unknown = [machine for machine in asked if machine not in FITS]
     if unknown:
-        print(f"there is no fit for {', '.join(unknown)}; there are {', '.join(FITS)}", file=sys.stderr)
+        sys.stderr.write(f"there is no fit for {', '.join(unknown)}; there are {', '.join(FITS)}\n")
         return 2
     for machine in asked or FITS:
         parameters, ours = FITS[machine]
@@ -60,12 +60,12 @@ def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Chan
     for turn in range(1, ROUNDS + 1):
         with Lab() as lab:
             cells = ours(lab, tuple(parameter.change(values[parameter.key]) for parameter in parameters))
-        print(f"{machine}, round {turn}")
+        sys.stdout.write(f"{machine}, round {turn}\n")
         for parameter in parameters:
             figure = cells[parameter.cell]
             ratio = figure / parameter.printed
             change = parameter.change(values[parameter.key])
-            print(f"    {change:60} {parameter.cell}: {figure:.4g}, {ratio:.3f}")
+            sys.stdout.write(f"    {change:60} {parameter.cell}: {figure:.4g}, {ratio:.3f}\n")
             values[parameter.key] *= max(0.5, min(2.0, ratio**parameter.power))
 
 
