@@ -1,63 +1,77 @@
 //! The calendar of events to come, ordered by time and, at the same nanosecond, by the order in which they were entered.
 //!
 //! An event is one 128-bit number: time 64 | serial 36 | payload 28, so that one comparison orders two of them and nothing is looked
-//! up. Of the event that has come last only the hole at the top is left: the next one entered falls into it, one sift where a removal
-//! and an insertion would take two. In a closed system nearly every event enters exactly one other.
+//! up. What comes soon, of which there are few (the ends of what processors and stores do), and the rest (users' thoughts) lie in
+//! heaps of their own: nine of ten events then never touch the large one.
+
+use heap::{Heap, NONE};
+
+mod heap;
 
 /// Bits of a payload.
 pub const PAYLOAD_BITS: u32 = 28;
 const SERIAL_BITS: u32 = 36;
 const PAYLOAD_MASK: u128 = (1 << PAYLOAD_BITS) - 1;
-/// Children of a node: four lie in one or two cache lines, and the heap is half as deep as with two.
-const ARITY: usize = 4;
 
 /// Events to come.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
-    heap: Vec<u128>,
+    soon: Heap,
+    later: Heap,
     serial: u64,
-    /// The event at the top has come already.
-    hole: bool,
 }
 
 impl Calendar {
     /// Enters an event; `payload` has at most [`PAYLOAD_BITS`] bits.
     #[inline]
     pub fn enter(&mut self, at: u64, payload: u32) {
+        let event = self.event(at, payload);
+        self.later.enter(event);
+    }
+
+    /// Enters an event among the few that come soon: its order is the same, and it is found faster.
+    #[inline]
+    pub fn enter_soon(&mut self, at: u64, payload: u32) {
+        let event = self.event(at, payload);
+        self.soon.enter(event);
+    }
+
+    #[inline]
+    fn event(&mut self, at: u64, payload: u32) -> u128 {
         debug_assert!(payload >> PAYLOAD_BITS == 0, "payload {payload} is too wide");
         if self.serial >> SERIAL_BITS != 0 {
             self.renumber();
         }
-        let event = u128::from(at) << 64 | u128::from(self.serial) << PAYLOAD_BITS | u128::from(payload);
         self.serial += 1;
-        if self.hole {
-            self.hole = false;
-            self.sift_down(event);
-        } else {
-            self.heap.push(event);
-            self.sift_up(event);
-        }
+        u128::from(at) << 64 | u128::from(self.serial - 1) << PAYLOAD_BITS | u128::from(payload)
     }
 
     /// Takes out the next event: its time and its payload.
     #[inline]
     pub fn take_next(&mut self) -> Option<(u64, u32)> {
-        self.close_hole();
-        let top = *self.heap.first()?;
-        self.hole = true;
-        Some(((top >> 64) as u64, (top & PAYLOAD_MASK) as u32))
+        let (soon, later) = (self.soon.first(), self.later.first());
+        let next = if soon < later {
+            self.soon.take_first();
+            soon
+        } else if later != NONE {
+            self.later.take_first();
+            later
+        } else {
+            return None;
+        };
+        Some(((next >> 64) as u64, (next & PAYLOAD_MASK) as u32))
     }
 
     /// When the next event comes.
     #[inline]
     pub fn next_at(&mut self) -> Option<u64> {
-        self.close_hole();
-        self.heap.first().map(|top| (top >> 64) as u64)
+        let next = self.soon.first().min(self.later.first());
+        (next != NONE).then_some((next >> 64) as u64)
     }
 
     /// How many events are to come.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.hole)
+        self.soon.len() + self.later.len()
     }
 
     /// Whether nothing is to come.
@@ -67,70 +81,25 @@ impl Calendar {
 
     /// Takes out all events whose payload does not pass.
     pub fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
-        self.close_hole();
-        self.heap.retain(|event| keep((event & PAYLOAD_MASK) as u32));
-        self.heap.sort_unstable();
-    }
-
-    #[inline]
-    fn close_hole(&mut self) {
-        if self.hole {
-            self.hole = false;
-            if let Some(last) = self.heap.pop().filter(|_| !self.heap.is_empty()) {
-                self.sift_down(last);
-            }
+        for heap in [&mut self.soon, &mut self.later] {
+            let mut events = heap.drain();
+            events.retain(|event| keep((event & PAYLOAD_MASK) as u32));
+            events.into_iter().for_each(|event| heap.enter(event));
         }
-    }
-
-    /// Puts `event` into the hole at the top, and down to its place.
-    #[inline]
-    fn sift_down(&mut self, event: u128) {
-        let heap = self.heap.as_mut_slice();
-        let mut at = 0;
-        loop {
-            let first = at * ARITY + 1;
-            let Some((least, child)) = least_of(heap, first).filter(|(least, _)| *least < event) else { break };
-            heap[at] = least;
-            at = child;
-        }
-        heap[at] = event;
-    }
-
-    #[inline]
-    fn sift_up(&mut self, event: u128) {
-        let heap = self.heap.as_mut_slice();
-        let mut at = heap.len() - 1;
-        while at > 0 && event < heap[(at - 1) / ARITY] {
-            heap[at] = heap[(at - 1) / ARITY];
-            at = (at - 1) / ARITY;
-        }
-        heap[at] = event;
     }
 
     /// Gives the events to come the first serials, in their order: the serials are used up.
     #[cold]
     fn renumber(&mut self) {
-        self.close_hole();
-        self.heap.sort_unstable();
-        for (serial, event) in self.heap.iter_mut().enumerate() {
-            *event = *event >> 64 << 64 | (serial as u128) << PAYLOAD_BITS | *event & PAYLOAD_MASK;
+        let soon = self.soon.drain().into_iter().map(|event| (event, true));
+        let mut events: Vec<_> = soon.chain(self.later.drain().into_iter().map(|event| (event, false))).collect();
+        events.sort_unstable();
+        for (serial, (event, soon)) in events.iter().enumerate() {
+            let event = event >> 64 << 64 | (serial as u128) << PAYLOAD_BITS | event & PAYLOAD_MASK;
+            if *soon { self.soon.enter(event) } else { self.later.enter(event) }
         }
-        self.serial = self.heap.len() as u64;
+        self.serial = events.len() as u64;
     }
-}
-
-/// The least of the children that begin at `first`, and where it is.
-#[inline]
-fn least_of(heap: &[u128], first: usize) -> Option<(u128, usize)> {
-    if let Some(children) = heap.get(first..first + ARITY) {
-        let low = usize::from(children[1] < children[0]);
-        let high = 2 + usize::from(children[3] < children[2]);
-        let best = if children[high] < children[low] { high } else { low };
-        return Some((children[best], first + best));
-    }
-    let children = heap.get(first..)?;
-    let best = (0..children.len()).min_by_key(|child| children[*child])?;
-    Some((children[best], first + best))
 }
 
 #[cfg(test)]
@@ -144,7 +113,11 @@ mod tests {
         let (mut calendar, mut expected) = (Calendar::default(), Vec::new());
         for payload in 0..2_000u32 {
             let at = stream.index(50) as u64;
-            calendar.enter(at, payload);
+            if payload % 3 == 0 {
+                calendar.enter_soon(at, payload)
+            } else {
+                calendar.enter(at, payload)
+            }
             expected.push((at, payload));
         }
         expected.sort();
@@ -163,7 +136,11 @@ mod tests {
             assert_eq!(others.pop_first(), Some((now, came)));
             for twin in 0..stream.index(3) as u32 * u32::from(calendar.len() < 300) + u32::from(calendar.len() < 5) {
                 let entered = (now + stream.index(90) as u64, payload * 4 + twin);
-                calendar.enter(entered.0, entered.1);
+                if entered.1 % 5 < 2 {
+                    calendar.enter_soon(entered.0, entered.1)
+                } else {
+                    calendar.enter(entered.0, entered.1)
+                }
                 others.insert(entered);
             }
             assert_eq!(calendar.len(), others.len());
@@ -173,7 +150,7 @@ mod tests {
     #[test]
     fn when_the_serials_are_used_up_the_order_stays() {
         let mut calendar = Calendar { serial: (1 << SERIAL_BITS) - 2, ..Calendar::default() };
-        (0..6).for_each(|payload| calendar.enter(7, payload));
+        (0..6).for_each(|payload| if payload % 2 == 0 { calendar.enter(7, payload) } else { calendar.enter_soon(7, payload) });
         assert_eq!(std::iter::from_fn(|| calendar.take_next()).collect::<Vec<_>>(), (0..6).map(|p| (7, p)).collect::<Vec<_>>());
     }
 

@@ -205,7 +205,7 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline]
     pub(super) fn enter_segment(&mut self, p: usize, length_ns: u64) {
         let entity = self.processors[p].epoch << PROCESSOR_BITS | p as u32;
-        self.calendar.enter(self.now.saturating_add(length_ns), entity);
+        self.calendar.enter_soon(self.now.saturating_add(length_ns), entity);
     }
 
     /// The end of what processor `p` does, which is in the calendar, no longer holds.
@@ -238,7 +238,7 @@ impl<L: ReadyList> Clockwork<L> {
 
     #[inline]
     pub(super) fn enter_served(&mut self, store: usize, server: u32, at: u64) {
-        self.calendar.enter(at, (Kind::Store as u32 + store as u32) << ENTITY_BITS | server);
+        self.calendar.enter_soon(at, (Kind::Store as u32 + store as u32) << ENTITY_BITS | server);
     }
 
     /// Looks whether those that idle still do so for the same cause; where not, a new span begins.
