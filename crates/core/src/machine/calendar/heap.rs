@@ -69,21 +69,19 @@ impl Heap {
         }
     }
 
-    /// Puts `number` into the hole at the top, and down to its place.
+    /// Puts `number` into the hole at the top, and down to its place. Below that place nothing changes any more; the way down goes on to
+    /// the end all the same, because where it could stop cannot be foreseen by a processor, and mostly is the end.
     #[inline]
     fn sift_down(&mut self, number: u128) {
         let places = self.places.as_mut_slice();
-        let mut at = 0;
+        let (mut at, mut number) = (0, number);
         while let Some(children) = places.get(at * ARITY + 1..).and_then(|below| below.first_chunk::<ARITY>()) {
-            let low = usize::from(children[1] < children[0]);
-            let high = 2 + usize::from(children[3] < children[2]);
-            let best = if children[high] < children[low] { high } else { low };
-            let least = children[best];
-            if number < least {
-                break;
-            }
-            places[at] = least;
-            at = at * ARITY + 1 + best;
+            let [first, second, third, fourth] = *children;
+            let (low, high) = (lesser((first, 1), (second, 2)), lesser((third, 3), (fourth, 4)));
+            let (least, child) = lesser(low, high);
+            places[at] = number.min(least);
+            number = number.max(least);
+            at = at * ARITY + child;
         }
         places[at] = number;
     }
@@ -103,4 +101,10 @@ impl Heap {
         }
         places[at] = number;
     }
+}
+
+/// The lesser of two numbers that come with their places: values are chosen, not addresses, so that no load waits for a comparison.
+#[inline]
+fn lesser(one: (u128, usize), other: (u128, usize)) -> (u128, usize) {
+    if other.0 < one.0 { other } else { one }
 }
