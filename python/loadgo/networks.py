@@ -1,11 +1,11 @@
 """Closed queueing networks with several classes of user: exact mean values of product-form networks.
 
-Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for stations where everybody is served at once (think time,
-a delay), for processor sharing with any law of service, and for queues in order of coming with exponential service that
-is the same for all classes; `servers` at a station serve min(n, servers) at once. The mean values are those of exact
-mean-value analysis (Reiser and Lavenberg 1980), made here from normalising constants (Buzen 1973; Reiser and Kobayashi
-1975): every term is positive, so nothing cancels with many servers, where the recursion of the mean values is known to
-lose all digits.
+Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for stations where everybody is served at once (think
+time, a delay), for processor sharing with any law of service, and for queues in order of coming with exponential
+service that is the same for all classes; `servers` at a station serve min(n, servers) at once. The mean values are
+those of exact mean-value analysis (Reiser and Lavenberg 1980), made here from normalising constants (Buzen 1973;
+Reiser and Kobayashi 1975): every term is positive, so nothing cancels with many servers, where the recursion of the
+mean values is known to lose all digits.
 """
 
 from __future__ import annotations

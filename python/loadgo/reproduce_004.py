@@ -48,6 +48,8 @@ METERS = {
 CHANGED = {
     "ttm-seg-faults": "the 6180's time of a segment fault was set by it",
     "ttm-bound-faults": "the 6180's time of a bound fault was set by it",
+    "ttm-getwork": "the 6180's time of choosing a process was set by it",
+    "ttm-interrupts": "the 6180's time of an interrupt was set by it",
 }
 """Meters of the 6180 that its fault path was set by; what they are a share of is predicted."""
 

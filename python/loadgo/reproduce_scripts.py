@@ -15,6 +15,7 @@ PATIENCE = 'timeout = "1000h"'
 def patient(name: str) -> str:
     """The text of a bundled script, with no line ever given up."""
     text = (resources.files("loadgo") / "scripts" / f"{name}.toml").read_text(encoding="utf-8")
+    text = re.sub(r"^timeout +=.*\n", "", text, flags=re.MULTILINE)
     found, count = re.subn(r"^passes +=.*$", rf"\g<0>\n{PATIENCE}", text, count=1, flags=re.MULTILINE)
     assert count == 1, f"the script {name} says how many passes it has"
     return found

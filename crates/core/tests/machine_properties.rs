@@ -62,8 +62,8 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
         *now = at;
         match (told, users[user]) {
             (Told::Attached { .. }, Is::Coming) => {}
-            (Told::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, 130),
-            (Told::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != 130),
+            (Told::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, Some(130)),
+            (Told::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != Some(130)),
             (told, is) => prop_assert!(false, "{told:?} to a user who is {is:?}"),
         }
         users[user] = Is::Thinking;

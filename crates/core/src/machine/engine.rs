@@ -72,8 +72,8 @@ pub struct Answer {
     pub first_output: Option<u64>,
     /// Bytes of its lines.
     pub bytes_out: u64,
-    /// The command's exit status; 130 when it was abandoned.
-    pub exit_status: u8,
+    /// The command's exit status, where the machine tells it; 130 when it was abandoned.
+    pub exit_status: Option<u8>,
 }
 
 /// Who holds page frames.

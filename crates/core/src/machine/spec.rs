@@ -289,8 +289,8 @@ pub struct Command {
     pub priority: u32,
     /// For `linux`: -20 to 19.
     pub nice: i32,
-    /// Its exit status.
-    pub exit_status: u8,
+    /// Its exit status; `None` is not told, and then it is as the script has it.
+    pub exit_status: Option<u8>,
     /// Where it goes instead of all this: a route through stations.
     pub route: Option<Route>,
 }

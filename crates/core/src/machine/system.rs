@@ -110,7 +110,7 @@ impl<K: Sink> Simulated<K> {
                 let response = Response {
                     first_output: answer.first_output.map(Instant),
                     bytes_out: answer.bytes_out,
-                    exit_status: Some(answer.exit_status),
+                    exit_status: answer.exit_status,
                     confirmed: true,
                     usage: answer.usage,
                 };

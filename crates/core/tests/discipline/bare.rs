@@ -51,7 +51,7 @@ fn command(interaction: &Interaction) -> Command {
         requests: Vec::new(),
         priority: interaction.facts.priority,
         nice: interaction.facts.nice,
-        exit_status: 0,
+        exit_status: None,
         route: None,
     }
 }
@@ -87,6 +87,6 @@ pub fn come(engine: &mut Engine, count: u32) {
 
 fn note(done: &mut [u64], told: Told, zero: u64) {
     let Told::Ready { user, at, answer } = told else { panic!("nobody comes any more: {told:?}") };
-    assert_eq!(answer.exit_status, 0);
+    assert_eq!(answer.exit_status, None);
     done[user as usize - 1] = at - zero;
 }

@@ -186,7 +186,7 @@ fn route() -> impl Strategy<Value = Route> {
 fn command() -> impl Strategy<Value = Command> {
     let bytes = prop_oneof![law(true).prop_map(Amount::Drawn), (1u32..9).prop_map(Amount::Argument)];
     let requests = option::of((0..STORES, law(true))).prop_map(|request| request.into_iter().collect::<Vec<_>>());
-    let standing = (0u32..99, -20i32..20, any::<u8>());
+    let standing = (0u32..99, -20i32..20, option::of(any::<u8>()));
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| Draw::Uniform(f64::from(low), f64::from(low + more)));
     let needs = (law(false), share(), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status), route)| {

@@ -37,7 +37,7 @@ pub fn command(name: &str) -> Command {
         requests: Vec::new(),
         priority: 0,
         nice: 0,
-        exit_status: 0,
+        exit_status: None,
         route: None,
     }
 }

@@ -97,7 +97,7 @@ fn commands() -> Vec<Command> {
         requests: vec![(1, Draw::Fixed(1.5))],
         priority: 2,
         nice: 5,
-        exit_status: 3,
+        exit_status: Some(3),
         ..command("edit")
     };
     let send = Command {

@@ -105,13 +105,13 @@ impl<L: ReadyList> Clockwork<L> {
             return self.told.push_back(Told::Attached { user, at });
         }
         self.interactions += 1;
-        let exit_status = status.unwrap_or(self.machine.commands[process.command as usize].exit_status);
+        let exit_status = status.or(self.machine.commands[process.command as usize].exit_status);
         let answer = answer_of(process, exit_status);
         self.told.push_back(Told::Ready { user, at, answer });
     }
 }
 
-fn answer_of(process: &super::process::Process, exit_status: u8) -> Answer {
+fn answer_of(process: &super::process::Process, exit_status: Option<u8>) -> Answer {
     let errand = process.errand.as_ref().filter(|_| process.on_errand);
     Answer {
         usage: Usage {

@@ -154,7 +154,7 @@ fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Readi
 
 /// The priority, nice value and exit status, which any command may have.
 fn with_standing(command: Command, table: &Table<'_>) -> Result<Command, Misread> {
-    let exit_status = count(table, "status", 0..256)?.unwrap_or(0) as u8;
+    let exit_status = count(table, "status", 0..256)?.map(|status| status as u8);
     Ok(Command { priority: count32(table, "priority", 0)?.unwrap_or(0), nice: nice(table)?, exit_status, ..command })
 }
 
@@ -180,7 +180,7 @@ pub(super) fn nothing(name: &str) -> Command {
         requests: Vec::new(),
         priority: 0,
         nice: 0,
-        exit_status: 0,
+        exit_status: None,
         route: None,
     }
 }

@@ -244,8 +244,8 @@ fn command(rows: &mut Rows, command: &Command, stores: &[Store]) {
     if command.nice != 0 {
         rows.key("nice", command.nice.to_string());
     }
-    if command.exit_status > 0 {
-        rows.key("status", command.exit_status.to_string());
+    if let Some(status) = command.exit_status {
+        rows.key("status", status.to_string());
     }
 }
 

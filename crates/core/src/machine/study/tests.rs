@@ -28,7 +28,7 @@ fn repairman(users: u32) -> Arc<Machine> {
         requests: Vec::new(),
         priority: 0,
         nice: 0,
-        exit_status: 0,
+        exit_status: None,
         route: None,
     };
     let class = Class {
