@@ -229,9 +229,10 @@ impl Errand {
     }
 }
 
-/// The nearest whole number.
+/// The nearest whole number; of less than nothing 0, and at most 2^63 - 1 (processors turn into signed numbers faster).
+#[inline]
 pub fn whole(value: f64) -> u64 {
-    (value + 0.5) as u64
+    (value.max(0.0) + 0.5) as i64 as u64
 }
 
 /// A count with this law: a value between two whole numbers is the upper one so often that the mean is right.

@@ -30,8 +30,10 @@ pub enum State {
     DiskWait,
 }
 
-/// A process. What every event touches is here; what only commands with needs of many kinds have is in its errand.
+/// A process. What every event touches is here, in two cache lines, not three; what only commands with needs of many kinds have is
+/// in its errand.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Process {
     /// What its user's work is drawn from.
     pub stream: Stream,
