@@ -97,7 +97,7 @@ fn limited(most: u32) -> Machine {
     Machine {
         residence: Residence::Paging(paging),
         limit: Limit::Fixed(most),
-        stores: vec![Store { name: "drum".into(), kind: drum }],
+        stores: vec![Store { name: "drum".into(), kind: drum, interrupts: true }],
         supervisor: Supervisor { page_fault: vec![("all".into(), (FAULT * 1e9) as u64)], ..Supervisor::default() },
         ..machine(1, Discipline::FirstCome, work("work", exponential(1.0)), Population::Closed(USERS), exponential(THINK))
     }

@@ -20,7 +20,11 @@ const MS: u64 = 1_000_000;
 fn paged(frames: u32, limit: Limit, users: u32) -> Machine {
     let edit = Command { cpu: Draw::Exponential(1e9), pages: Draw::Fixed(60.0), ..command("edit") };
     let mut made = machine(1, Discipline::FirstCome, edit, Population::Closed(users), Draw::Exponential(5e9));
-    made.stores = vec![Store { name: "drum".into(), kind: StoreKind::Server { service: Draw::Exponential(1e7), servers: 1 } }];
+    made.stores = vec![Store {
+        name: "drum".into(),
+        kind: StoreKind::Server { service: Draw::Exponential(1e7), servers: 1 },
+        interrupts: true,
+    }];
     made.supervisor.page_fault = vec![("all".into(), 2 * MS)];
     made.residence = Residence::Paging(Paging {
         frames,

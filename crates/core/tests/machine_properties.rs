@@ -132,7 +132,8 @@ fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
         segment_faults: Draw::Fixed(2.0),
         ..command("print")
     }];
-    made.stores = vec![Store { name: "disk".into(), kind: StoreKind::Server { service: Draw::Fixed(5e7), servers: 1 } }];
+    made.stores =
+        vec![Store { name: "disk".into(), kind: StoreKind::Server { service: Draw::Fixed(5e7), servers: 1 }, interrupts: true }];
     made.supervisor = Supervisor {
         segment_fault_ns: 10 * MS,
         wall_crossing_ns: MS,

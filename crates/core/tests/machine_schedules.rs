@@ -165,7 +165,7 @@ fn who_waits_for_a_device_keeps_its_eligibility_and_its_quantum() {
     let mut one_eligible = machine(Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q }, &two);
     one_eligible.limit = Limit::Fixed(1);
     let kind = StoreKind::Server { service: Draw::Fixed(0.0), servers: u32::MAX };
-    one_eligible.stores = vec![Store { name: "io".to_owned(), kind }];
+    one_eligible.stores = vec![Store { name: "io".to_owned(), kind, interrupts: true }];
     let stage = |store, quanta: f64, then| Stage { store, service: Draw::Fixed(quanta * Q as f64), then: vec![(1.0, then)] };
     let stages = vec![stage(None, 0.5, Some(1)), stage(Some(0), 1.0, Some(2)), stage(None, 0.75, None)];
     one_eligible.commands[0].route = Some(Route { stages });

@@ -24,7 +24,7 @@ fn ctss(users: u32, onion_skin: bool) -> Machine {
     let drum = StoreKind::Drum { revolution_ns: (REVOLUTION * 1e9) as u64, sectors: None, words_per_second: Some(33_800.0) };
     Machine {
         residence: Residence::Swapping(Swapping { words: 32_768, store: 0, first: None, conditions_words: 1000, onion_skin }),
-        stores: vec![Store { name: "drum".into(), kind: drum }],
+        stores: vec![Store { name: "drum".into(), kind: drum, interrupts: true }],
         ..machine(1, Discipline::FirstCome, calculator, Population::Closed(users), exponential(THINK))
     }
 }

@@ -34,6 +34,16 @@ pub struct Machine {
     pub load: Vec<Class>,
 }
 
+impl Machine {
+    /// Of each command, the index of the first command that is the same program.
+    pub fn programs(&self) -> Vec<u32> {
+        let program = |command: &Command| if command.program.is_empty() { &command.name } else { &command.program }.clone();
+        let all: Vec<String> = self.commands.iter().map(program).collect();
+        let first = |program| all.iter().position(|other| other == program).expect("it is one of them") as u32;
+        all.iter().map(first).collect()
+    }
+}
+
 /// The processors and who gets them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Processors {
@@ -99,7 +109,7 @@ pub struct Swapping {
     pub words: u64,
     /// Where programs are swapped to and from.
     pub store: usize,
-    /// Where a command comes from the first time that a user gives it after another command.
+    /// Where a program comes from the first time that a user gives it after another one.
     pub first: Option<usize>,
     /// Words of machine conditions moved with each program.
     pub conditions_words: u64,
@@ -181,6 +191,8 @@ pub struct Store {
     pub name: String,
     /// What it is.
     pub kind: StoreKind,
+    /// Whether the end of a transfer interrupts a processor.
+    pub interrupts: bool,
 }
 
 /// What a storage device is.
@@ -253,11 +265,13 @@ pub enum WhenTableFull {
 pub struct Command {
     /// Its name: a script's `as`.
     pub name: String,
+    /// The program that it is, to the memory: commands with the same one are the same program. Empty: the one of its own name.
+    pub program: String,
     /// Processor time of the work itself.
     pub cpu: Draw,
     /// Pages that it refers to in all; with demand paging. 0: as many as there are frames (faults never end by themselves).
     pub pages: Draw,
-    /// Of the pages held from the command before, the part that is of use to this one, 0 to 1, unless it is the same command.
+    /// Of the pages held from the command before, the part that is of use to this one, 0 to 1, unless it is the same program.
     pub common: f64,
     /// The words of its image; with swapping.
     pub image_words: Draw,

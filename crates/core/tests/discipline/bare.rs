@@ -33,6 +33,7 @@ pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine 
 fn command(interaction: &Interaction) -> Command {
     Command {
         name: String::new(),
+        program: String::new(),
         cpu: Draw::Fixed(interaction.work as f64),
         pages: Draw::ZERO,
         common: 0.0,

@@ -186,15 +186,17 @@ fn route() -> impl Strategy<Value = Route> {
 fn command() -> impl Strategy<Value = Command> {
     let bytes = prop_oneof![law(true).prop_map(Amount::Drawn), (1u32..9).prop_map(Amount::Argument)];
     let requests = option::of((0..STORES, law(true))).prop_map(|request| request.into_iter().collect::<Vec<_>>());
-    let standing = (0u32..99, -20i32..20, option::of(any::<u8>()));
+    let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| Draw::Uniform(f64::from(low), f64::from(low + more)));
     let needs = (law(false), share(), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
-    (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status), route)| {
+    (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
         let (cpu, common, image_words, numbers, times, network_bytes, requests) = needs;
         let plain = route.is_none();
+        let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &Draw| if plain { draw.clone() } else { Draw::ZERO };
         Command {
             name: String::new(),
+            program: if plain { program } else { String::new() },
             cpu: only(&cpu),
             pages: only(&numbers[0]),
             common: if plain { common } else { 0.0 },
@@ -234,7 +236,7 @@ pub fn machine() -> impl Strategy<Value = Machine> {
         amount().prop_map(|price| vec![("any".to_string(), price)]),
         (amount(), amount()).prop_map(|(day, night)| vec![("2".to_string(), day), ("1".to_string(), night)]),
     ];
-    let parts = (processors(), memory(), vec(store_kind(), STORES), supervisor());
+    let parts = (processors(), memory(), vec((store_kind(), any::<bool>()), STORES), supervisor());
     (parts, tariff, share(), vec(command(), COMMANDS), vec(class(), 0..3), "[a-zé\"'\\\\ ]{0,9}").prop_map(
         |((processors, (residence, limit), kinds, supervisor), tariff, paging_wait_hour, mut commands, mut load, words)| {
             let names = ["edit", "a.out", "*"];
@@ -247,7 +249,7 @@ pub fn machine() -> impl Strategy<Value = Machine> {
                 processors,
                 residence,
                 limit,
-                stores: stores.map(|(kind, name)| Store { name: name.into(), kind }).collect(),
+                stores: stores.map(|((kind, interrupts), name)| Store { name: name.into(), kind, interrupts }).collect(),
                 supervisor,
                 tariff,
                 paging_wait_hour,

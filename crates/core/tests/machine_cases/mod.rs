@@ -109,6 +109,7 @@ const TABLES: [Good; 14] = [
             ("words_per_second", "41000", Number),
             ("units", "14", Whole),
             ("channels", "2", Whole),
+            ("interrupts", "false", Flag),
         ],
         COMMAND,
     ),

@@ -19,6 +19,7 @@ pub fn exponential(mean_s: f64) -> Draw {
 pub fn command(name: &str) -> Command {
     Command {
         name: name.into(),
+        program: String::new(),
         cpu: Draw::ZERO,
         pages: Draw::ZERO,
         common: 0.0,
@@ -64,7 +65,7 @@ pub fn at_store(store: usize, service: Draw, then: &[(f64, Option<usize>)]) -> S
 
 /// A server of its own.
 pub fn server(name: &str, servers: u32) -> Store {
-    Store { name: name.into(), kind: StoreKind::Server { service: Draw::ZERO, servers } }
+    Store { name: name.into(), kind: StoreKind::Server { service: Draw::ZERO, servers }, interrupts: true }
 }
 
 /// A machine with everything resident, no supervisor, and this command for this class.

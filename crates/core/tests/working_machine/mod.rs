@@ -132,8 +132,8 @@ prop_compose! {
         let mut made = machine(count, discipline, command("none"), Population::Closed(1), Draw::Fixed(1e9));
         made.processors.speed = speed;
         made.stores = vec![
-            Store { name: "drum".into(), kind: drum },
-            Store { name: "disk".into(), kind: disk },
+            Store { name: "drum".into(), kind: drum, interrupts: true },
+            Store { name: "disk".into(), kind: disk, interrupts: false },
             server("io", 2),
         ];
         let swaps = matches!(residence, Residence::Swapping(_));

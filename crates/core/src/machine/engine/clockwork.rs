@@ -60,6 +60,8 @@ pub struct Clockwork<L> {
     pub(super) stations: Vec<Station>,
     /// By command, the first of its stations.
     pub(super) first_station: Vec<u32>,
+    /// By command, its program: the first command that is the same one.
+    pub(super) programs: Vec<u32>,
     pub(super) calendar: Calendar,
     pub(super) now: u64,
     pub(super) list: L,
@@ -117,6 +119,7 @@ impl<L: ReadyList> Clockwork<L> {
             costs: Costs::of(machine),
             stations,
             first_station,
+            programs: machine.programs(),
             calendar: Calendar::default(),
             now: 0,
             list,

@@ -103,9 +103,9 @@ pub struct Errand {
     pub steps: VecDeque<Step>,
     /// Words of its image.
     pub image_words: u64,
-    /// Its program has not been brought in yet since the command, another than the one before, was given.
+    /// Its program has not been brought in yet since the command, another program than the one before, was given.
     pub fresh: bool,
-    /// The command before.
+    /// The program of the command before.
     pub previous: Option<u32>,
     /// Processor time of the supervisor on its behalf.
     pub cpu_system_ns: u64,

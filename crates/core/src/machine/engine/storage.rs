@@ -22,6 +22,7 @@ const RECORD_WORDS: u64 = 1024;
 pub struct Storing {
     device: Storage,
     stream: Stream,
+    interrupts: bool,
     requests: u64,
     length: Level,
 }
@@ -32,6 +33,7 @@ impl Storing {
         let store = |(number, store): (usize, &crate::machine::spec::Store)| Storing {
             device: Storage::new(&store.kind),
             stream: Stream::new(seed, number as u32 + 1, Purpose::Machine),
+            interrupts: store.interrupts,
             requests: 0,
             length: Level::default(),
         };
@@ -82,6 +84,7 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline]
     pub(super) fn store_served(&mut self, store: usize, server: u32) {
         let storing = &mut self.stores[store];
+        let interrupts = storing.interrupts;
         let (request, due) = storing.device.complete(server, self.now, &mut storing.stream);
         if request.is_some() {
             storing.length.fall(self.now);
@@ -92,7 +95,9 @@ impl<L: ReadyList> Clockwork<L> {
         }
         let Some(request) = request else { return };
         let awaited = self.who_awaits(request.id);
-        self.owe_interrupt();
+        if interrupts {
+            self.owe_interrupt();
+        }
         if let Some(job) = awaited {
             self.is_given(job);
         }

@@ -66,9 +66,10 @@ impl<L: ReadyList> Clockwork<L> {
         errand.clear(Aim::Command, stream);
         let (work_ns, pages) = errand.draw(command, arguments, self.costs.speed, self.costs.message_bytes);
         process.left_ns = work_ns;
-        let same = errand.previous == Some(process.command);
+        let program = self.programs[process.command as usize];
+        let same = errand.previous == Some(program);
         errand.fresh = !same;
-        errand.previous = Some(process.command);
+        errand.previous = Some(program);
         errand.steps.push_back(self.costs.line_in());
         errand.steps.extend((0..taken).map(|_| self.costs.segment_fault()));
         if let Some(paged) = &mut self.paged {

@@ -2,7 +2,7 @@
 
 use super::law::{self, Unit};
 use super::merge::{Place, merged};
-use super::values::{Reading, count, count32, law as law_under, law_of, required, share, table as table_under, value_at};
+use super::values::{Reading, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at};
 use super::{route, storage};
 use crate::machine::draw::Draw;
 use crate::machine::spec::{Amount, Command, Residence};
@@ -14,7 +14,8 @@ use toml::de::{DeTable, DeValue};
 pub(super) const ANY: &str = "*";
 
 /// What a command needs, which a route takes the place of.
-const NEEDS: [&str; 17] = [
+const NEEDS: [&str; 18] = [
+    "program",
     "cpu",
     "pages",
     "common",
@@ -35,7 +36,8 @@ const NEEDS: [&str; 17] = [
 ];
 
 /// The keys of a command.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
+    "program",
     "cpu",
     "pages",
     "common",
@@ -131,6 +133,7 @@ fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Readi
     let number = |key| Ok(law_under(table, key, Unit::Number)?.unwrap_or(Draw::ZERO));
     let missing = "what processor time the command needs is not said: add cpu = \"exponential(100ms)\", or a route";
     let command = Command {
+        program: program(table)?,
         cpu: required(law_under(table, "cpu", reading.processor())?, table, missing)?,
         pages: number("pages")?,
         common: share(table, "common")?.unwrap_or(0.0),
@@ -162,6 +165,7 @@ fn with_standing(command: Command, table: &Table<'_>) -> Result<Command, Misread
 pub(super) fn nothing(name: &str) -> Command {
     Command {
         name: name.into(),
+        program: String::new(),
         cpu: Draw::ZERO,
         pages: Draw::ZERO,
         common: 0.0,
@@ -183,6 +187,16 @@ pub(super) fn nothing(name: &str) -> Command {
         exit_status: None,
         route: None,
     }
+}
+
+/// The program that it is to the memory; empty where none is said.
+fn program(table: &Table<'_>) -> Result<String, Misread> {
+    let Some(read) = text(table, "program", "program = \"calculator\"")? else { return Ok(String::new()) };
+    if read.value.trim().is_empty() || read.value.contains(char::is_control) {
+        let message = format!("{:?} cannot name a program: call it as in program = \"calculator\"", read.value);
+        return Err(read.wrong_whole(message));
+    }
+    Ok(read.value.into())
 }
 
 /// The words of the image, which must go into core where programs are swapped.

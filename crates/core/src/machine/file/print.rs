@@ -180,6 +180,9 @@ fn store(rows: &mut Rows, store: &Store) {
             rows.key("channels", channels.to_string());
         }
     }
+    if !store.interrupts {
+        rows.key("interrupts", "false".into());
+    }
 }
 
 fn costs(rows: &mut Rows, costs: &Supervisor) {
@@ -251,6 +254,9 @@ fn command(rows: &mut Rows, command: &Command, stores: &[Store]) {
 
 fn needs(rows: &mut Rows, command: &Command, stores: &[Store]) {
     let processor = Unit::Processor(None);
+    if !command.program.is_empty() {
+        rows.key("program", quoted(&command.program));
+    }
     rows.key("cpu", law(&command.cpu, processor));
     rows.law("pages", &command.pages, Unit::Number);
     if command.common > 0.0 {

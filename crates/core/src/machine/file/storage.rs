@@ -2,7 +2,7 @@
 
 use super::choice::Choice;
 use super::law::Unit;
-use super::values::{Reading, count32, law, positive, positive_span, required, span, value_at};
+use super::values::{Reading, count32, flag, law, positive, positive_span, required, span, value_at};
 use crate::machine::draw::Draw;
 use crate::machine::spec::{Store, StoreKind};
 use crate::script::place::Misread;
@@ -13,7 +13,7 @@ pub(super) const KIND: Choice = Choice {
     key: "kind",
     table: "a table under [storage]",
     what: "kind of store",
-    shared: &["kind"],
+    shared: &["kind", "interrupts"],
     options: &[
         ("server", &["service", "servers"]),
         ("drum", &["revolution", "sectors", "words_per_second"]),
@@ -43,7 +43,10 @@ pub(super) fn tables<'a>(stores: Option<Table<'a>>) -> Result<Vec<(String, Table
 
 /// Reads the stores.
 pub(super) fn read(tables: &[(String, Table<'_>)]) -> Result<Vec<Store>, Misread> {
-    tables.iter().map(|(name, table)| Ok(Store { name: name.clone(), kind: kind(table)? })).collect()
+    let store = |(name, table): &(String, Table<'_>)| {
+        Ok(Store { name: name.clone(), kind: kind(table)?, interrupts: flag(table, "interrupts")?.unwrap_or(true) })
+    };
+    tables.iter().map(store).collect()
 }
 
 fn kind(table: &Table<'_>) -> Result<StoreKind, Misread> {

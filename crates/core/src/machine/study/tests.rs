@@ -10,6 +10,7 @@ fn repairman(users: u32) -> Arc<Machine> {
     let zero = || Draw::ZERO;
     let command = Command {
         name: "work".into(),
+        program: String::new(),
         cpu: Draw::Exponential(0.3 * seconds),
         pages: zero(),
         common: 0.0,
