@@ -24,11 +24,11 @@ and 228 of ramp-down are left out.
 Response time
 command        count       p50      p90   95 % interval      p99   failed
 ─────────────────────────────────────────────────────────────────────────
-edit              96   74.1 ms   743 ms      547–984 ms      few        0
-compile           97    371 ms   1.27 s   986 ms–1.81 s      few        0
-print             94   67.6 ms   851 ms   644 ms–1.14 s      few        0
+edit              96   74.1 ms   743 ms   483 ms–1.20 s      few        0
+compile           97    371 ms   1.27 s   862 ms–1.97 s      few        0
+print             94   67.6 ms   851 ms   549 ms–1.42 s      few        0
 
-all commands     287    148 ms   978 ms   883 ms–1.20 s   2.33 s        0
+all commands     287    148 ms   978 ms   711 ms–1.58 s   2.33 s        0
 
 Used by one interaction, on average
 command            CPU   ready wait   paging wait   I/O wait   major   cost/10⁶
@@ -86,10 +86,10 @@ Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
             others logged in.
 Sessions    20 logged out.
 Lost        Nothing.
-Note        Intervals hold the quantile in about 95 of 100 runs, by drawing the
-            users again; from fewer than 5 users there is none.
+Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
+            stretches of time, are drawn again; from fewer than 5 users there is
+            none.
             few: too few samples for this quantile; there is p50 from 2, p90
-            from 10, p95 from 20, p99 from 100 samples on.
 """
 
 AT_120 = """\
@@ -103,11 +103,11 @@ Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up 
 Response time
 command        count       p50   95 % interval      p90   95 % interval      p99   95 % interval     mean   failed
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-edit              96   74.1 ms     63.1–102 ms   743 ms      547–984 ms      few               –   252 ms        0
-compile           97    371 ms      256–442 ms   1.27 s   986 ms–1.81 s      few               –   558 ms        0
-print             94   67.6 ms     41.4–129 ms   851 ms   644 ms–1.14 s      few               –   305 ms        0
+edit              96   74.1 ms     44.9–148 ms   743 ms   483 ms–1.20 s      few               –   252 ms        0
+compile           97    371 ms      227–681 ms   1.27 s   862 ms–1.97 s      few               –   558 ms        0
+print             94   67.6 ms     28.0–202 ms   851 ms   549 ms–1.42 s      few               –   305 ms        0
 
-all commands     287    148 ms      113–184 ms   978 ms   883 ms–1.20 s   2.33 s     1.97–2.47 s   373 ms        0
+all commands     287    148 ms     81.9–256 ms   978 ms   711 ms–1.58 s   2.33 s     1.15–2.47 s   373 ms        0
 
 Used by one interaction, on average
 command            CPU      user    system   ready wait   paging wait   I/O wait   faults   major   output   cost/10⁶

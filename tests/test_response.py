@@ -2,14 +2,36 @@
 
 import numpy as np
 import pytest
-from loadgo.bootstrap import draw_users
-from loadgo.response import Response, responses, samples_needed
+from loadgo.bootstrap import STRETCHES, draw_users
+from loadgo.response import Response, Sample, responses, samples_needed
 
 
 def of(values: list[float], users: int = 1) -> Response:
     """The response times `values`, dealt out to `users` in turn."""
-    draws = draw_users(users) if users >= 5 else None
-    return responses(np.array(values), np.arange(len(values)) % users, draws)
+    many = users >= 5
+    places = np.arange(len(values))
+    return responses(
+        Sample(
+            values_ns=np.array(values),
+            users=places % users,
+            stretches=places * STRETCHES // max(len(values), 1),
+            draws=draw_users(users) if many else None,
+            stretch_draws=draw_users(STRETCHES) if many else None,
+        )
+    )
+
+
+def test_an_interval_holds_where_all_users_wait_in_one_queue() -> None:
+    """Everybody's response follows one slow level: users are alike, stretches of time are not."""
+    held = 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        level = np.repeat(random.normal(0, 1, 120), 50)
+        values = 10 + level + random.normal(0, 1, 6000)
+        median = of(list(values), users=50).quantile("p50")
+        assert median.low_ns is not None and median.high_ns is not None
+        held += median.low_ns <= 10 <= median.high_ns
+    assert 88 <= held <= 100, f"{held} of 100 intervals hold the median"
 
 
 def test_quantiles_of_raw_values_are_those_of_numpy() -> None:

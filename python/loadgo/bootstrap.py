@@ -1,4 +1,4 @@
-"""Intervals for quantiles by the bootstrap over users: a user's interactions are alike, so whole users are drawn again.
+"""Intervals for quantiles by the bootstrap over users, or stretches of time: what is alike is drawn again as a whole.
 
 A replicate is a weight for every user (how often it was drawn). Values are sorted once; a replicate's quantile is an
 order statistic of the weighted values. Sums of weights before every 2048th value come from one matrix product, and only
@@ -21,6 +21,8 @@ REPLICATES = 400
 CONFIDENCE = 0.95
 FEWEST_USERS = 5
 """From fewer users no interval is given: drawing three users again says little about a fourth."""
+STRETCHES = 30
+"""Stretches of a run that are drawn again whole: as many as there are batches where a run ends by its precision."""
 
 _SEED = 19680513
 _MOST_GROUPS = 4096

@@ -267,7 +267,7 @@ def _legend(summary: Summary) -> list[str]:
     if not summary.everything.response.count:
         return list(summary.notes)
     lines = [
-        "Intervals hold the quantile in about 95 of 100 runs, by drawing the users again; "
+        "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are drawn again; "
         f"from fewer than {FEWEST_USERS} users there is none."
     ]
     if any(found.state == "too few samples" for row in rows for found in row.response.quantiles):

@@ -8,7 +8,7 @@ the maximum by another name.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -66,17 +66,38 @@ def samples_needed(probability: float) -> int:
     return math.ceil(round(1 / (1 - probability), 9))
 
 
-def responses(values_ns: Floats, users: Integers, draws: Draws | None) -> Response:
-    """Response times `values_ns` (infinite: never answered) of `users` (numbered from 0, aligned); intervals where
-    `draws` is given.
+@dataclass(frozen=True)
+class Sample:
+    """Response times, and what they are drawn again by; all aligned."""
+
+    values_ns: Floats
+    """Infinite: never answered."""
+    users: Integers
+    """Whose, numbered from 0."""
+    stretches: Integers
+    """In which stretch of the run, numbered from 0."""
+    draws: Draws | None
+    """Draws of users; None gives no intervals."""
+    stretch_draws: Draws | None
+    """Draws of stretches; None likewise."""
+
+    def of(self, rows: Integers) -> Sample:
+        """The sample of these rows alone."""
+        return replace(self, values_ns=self.values_ns[rows], users=self.users[rows], stretches=self.stretches[rows])
+
+
+def responses(sample: Sample) -> Response:
+    """The response times of `sample`.
+
+    A user's lines are alike, and so are those of all users while a queue is long: the interval is the wider of two, by
+    drawing whole users again, and by drawing whole stretches of the run again.
     """
-    order = np.argsort(values_ns, kind="stable")
-    values, owners = values_ns[order], users[order]
+    order = np.argsort(sample.values_ns, kind="stable")
+    sorted_sample = sample.of(order)
+    values = sorted_sample.values_ns
     answered = values[np.isfinite(values)]
-    owner_count = len(np.unique(owners))
-    intervals: list[tuple[float, float]] = []
-    if draws is not None and owner_count >= FEWEST_USERS:
-        intervals = quantile_intervals(values, owners, draws, PROBABILITIES)
+    owner_count = len(np.unique(sorted_sample.users))
+    intervals = _intervals(sorted_sample) if owner_count >= FEWEST_USERS else []
     return Response(
         count=len(values),
         answered=len(answered),
@@ -85,6 +106,15 @@ def responses(values_ns: Floats, users: Integers, draws: Draws | None) -> Respon
         max_ns=float(answered[-1]) if len(answered) else None,
         quantiles=tuple(_quantile(values, p, intervals[i] if intervals else None) for i, p in enumerate(PROBABILITIES)),
     )
+
+
+def _intervals(sample: Sample) -> list[tuple[float, float]]:
+    """The interval of each quantile of a sample in ascending order; none where nothing is drawn."""
+    if sample.draws is None or sample.stretch_draws is None:
+        return []
+    by_user = quantile_intervals(sample.values_ns, sample.users, sample.draws, PROBABILITIES)
+    by_stretch = quantile_intervals(sample.values_ns, sample.stretches, sample.stretch_draws, PROBABILITIES)
+    return [(min(low, low_), max(high, high_)) for (low, high), (low_, high_) in zip(by_user, by_stretch, strict=True)]
 
 
 def _quantile(values: Floats, probability: float, interval: tuple[float, float] | None) -> Quantile:

@@ -113,7 +113,8 @@ def run(
         **_manners(think, typing),
     }
     told = _checked(source)
-    endless = duration is not None or until is not None
+    # In an open load users come, do their passes and leave; only those of a closed one stay until the time is up.
+    endless = arrivals is None and (duration is not None or until is not None)
     load["passes"] = _passes(passes, told["passes"], endless=endless)
     drive: Drive = _loadgo.run_host
     system: dict[str, Any] = {}

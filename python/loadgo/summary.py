@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from loadgo.audit import Driver, Loss, Sessions, driver_of, losses_of, sessions_of
-from loadgo.bootstrap import FEWEST_USERS, Draws, Floats, Integers, draw_users
+from loadgo.bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
 from loadgo.classes import Classes, classes_of, with_classes
 from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, tariff_on
 from loadgo.laws import Audit, little_closed, little_open
 from loadgo.meters import Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
-from loadgo.response import Response, responses
+from loadgo.response import Response, Sample, responses
 from loadgo.total_time import TotalTime, total_time_of
 from loadgo.usage import Outcomes, Usage, outcomes_of, usage_of
 
@@ -128,23 +128,40 @@ def _commands(rows: pl.DataFrame, tariff: Tariff) -> tuple[tuple[Command, ...], 
     """A row for each command, and one for all."""
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
     user_count = int(users.max()) + 1 if len(rows) else 0
-    draws = draw_users(user_count) if user_count >= FEWEST_USERS else None
+    many = user_count >= FEWEST_USERS
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
+    sample = Sample(
+        values_ns=values,
+        users=users,
+        stretches=_stretches(rows),
+        draws=draw_users(user_count) if many else None,
+        stretch_draws=draw_users(STRETCHES) if many else None,
+    )
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
     places = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
     commands = []
     for name, index in places.select("command", "row").iter_rows():
         at = np.asarray(index, dtype=np.int64)
-        commands.append(_command(str(name), rows[at], (values[at], users[at], draws), tariff))
-    return tuple(commands), _command("all", rows, (values, users, draws), tariff)
+        commands.append(_command(str(name), rows[at], sample.of(at), tariff))
+    return tuple(commands), _command("all", rows, sample, tariff)
 
 
-def _command(name: str, rows: pl.DataFrame, sample: tuple[Floats, Integers, Draws | None], tariff: Tariff) -> Command:
+def _stretches(rows: pl.DataFrame) -> Integers:
+    """Which of `STRETCHES` equal stretches of the time each row was sent in."""
+    sent = rows["sent_ns"].to_numpy().astype(np.float64)
+    if not len(sent):
+        return np.empty(0, np.int64)
+    share = (sent - sent.min()) / max(float(sent.max() - sent.min()), 1.0)
+    stretches: Integers = np.minimum(share * STRETCHES, STRETCHES - 1).astype(np.int64)
+    return stretches
+
+
+def _command(name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff) -> Command:
     usage = usage_of(rows)
     return Command(
         name=name,
-        response=responses(*sample),
+        response=responses(sample),
         usage=usage,
         outcomes=outcomes_of(rows),
         cost=interaction_cost(usage, tariff),

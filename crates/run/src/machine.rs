@@ -92,8 +92,13 @@ pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> b
     let watch = Arc::new(Watch::default());
     let meters = Meters { sampler: recording.sampler(), watch: Arc::clone(&watch), phase: 0 };
     let driver = start_driver(request, engine, front, meters)?;
-    let mut stopped = false;
+    let (mut stopped, mut full) = (false, false);
     while !driver.is_finished() {
+        // Nobody waits at a simulated machine: what cannot be recorded need not be simulated.
+        if !full && recording.lost() > 0 {
+            full = true;
+            watch.stop.store(true, Ordering::Relaxed);
+        }
         let progress = watch.progress.at(&request.asked, watch.now());
         if !stopped && !go_on(&Progress { computed_s: Some(account.elapsed_s()), ..progress }) {
             stopped = true;
@@ -102,7 +107,14 @@ pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> b
         thread::park_timeout(LOOK_EVERY);
     }
     let driven = driver.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
-    conclude(account, recording, driven, &watch)
+    let finished = conclude(account, recording, driven, &watch)?;
+    if full {
+        let (rows, folder) = (finished.interactions, request.asked.folder.display());
+        return Err(Refusal::Host(format!(
+            "the disk takes no more: the run was stopped, with {rows} interactions in {folder}; make room, or end the run sooner (--until, --for)"
+        )));
+    }
+    Ok(finished)
 }
 
 /// What the driver's thread and the calling one tell each other.
@@ -143,7 +155,11 @@ impl Sink for Meters {
 }
 
 /// What the driver came to, and why the machine stood still, if it did.
-type Driven = (Summary, Option<String>);
+struct Driven {
+    summary: Summary,
+    stuck: Option<String>,
+    notes: Vec<String>,
+}
 
 fn start_driver(request: &OnMachine, engine: Engine, front: Front, meters: Meters) -> Result<JoinHandle<Driven>, Refusal> {
     let (request, waiter) = (request.clone(), thread::current());
@@ -154,16 +170,17 @@ fn start_driver(request: &OnMachine, engine: Engine, front: Front, meters: Meter
         let summary = drive(&request.asked.script, &request.asked.load, &mut system, &mut recorder);
         watch.now_ns.store(system.now().0, Ordering::Relaxed);
         let stuck = system.finish();
+        let notes = recorder.not_enough().into_iter().collect();
         drop(recorder);
         waiter.unpark();
-        (summary, stuck)
+        Driven { summary, stuck, notes }
     };
     let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(begin);
     thread.map_err(|reason| Refusal::Host(format!("the driver's thread could not be started: {reason}")))
 }
 
 fn conclude(mut account: Account, recording: Recording, driven: Driven, watch: &Watch) -> Result<Finished, Refusal> {
-    let (summary, stuck) = driven;
+    let Driven { summary, stuck, notes } = driven;
     let done = recording.stop();
     let failed = stuck.is_some() || summary.logged_in == 0 && summary.refused > 0;
     let outcome = if summary.stopped { "stopped" } else { "done" };
@@ -181,7 +198,7 @@ fn conclude(mut account: Account, recording: Recording, driven: Driven, watch: &
         let reason = summary.refusal.unwrap_or_else(|| "no reason was given".into());
         return Err(Refusal::Host(format!("nobody could log in: {reason}")));
     }
-    Ok(Finished { summary, interactions: done.interactions, outcome, notes: Vec::new() })
+    Ok(Finished { summary, interactions: done.interactions, outcome, notes })
 }
 
 fn setting(request: &OnMachine) -> Setting {

@@ -1,7 +1,7 @@
 //! How a run stands, for whoever watches it: counted by the driver's thread, read by any other.
 
 use crate::asked::Asked;
-use loadgo_core::machine::estimate::Estimator;
+use loadgo_core::machine::estimate::{End, Estimator};
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::Instant;
 use loadgo_store::Front;
@@ -53,17 +53,37 @@ impl Shared {
     }
 }
 
+/// So many rows a run may have that goes on until it is precise; each takes some 100 bytes of the disk.
+const MOST_ROWS: u64 = 10_000_000;
+
 /// Records, counts what it records, and knows when that is enough.
 pub(crate) struct Watched {
     front: Front,
     progress: Arc<Shared>,
     estimator: Option<Estimator>,
+    /// The end of a run whose figures never become precise, or whose lines are never answered.
+    most_rows: u64,
 }
 
 impl Watched {
     /// Nothing recorded yet.
     pub(crate) fn new(front: Front, progress: Arc<Shared>, asked: &Asked) -> Watched {
-        Watched { front, progress, estimator: asked.until.clone().map(Estimator::new) }
+        let length = asked.until.as_ref().and_then(|until| until.interactions);
+        let most_rows = length.map_or(MOST_ROWS, |length| length.saturating_mul(2).max(MOST_ROWS));
+        Watched { front, progress, estimator: asked.until.clone().map(Estimator::new), most_rows }
+    }
+
+    /// What the user should know of a run that went on until there was enough, and ended otherwise.
+    pub(crate) fn not_enough(&self) -> Option<String> {
+        let end = self.estimator.as_ref()?.end();
+        let rows = self.progress.interactions.load(Ordering::Relaxed);
+        match end {
+            Some(End::Most) => Some(format!("the run ended after {rows} interactions, before it was as precise as asked")),
+            None if rows >= self.most_rows => Some(format!(
+                "the run ended after {rows} lines, of which too few were answered, or to too wide a spread, for what was asked"
+            )),
+            _ => None,
+        }
     }
 
     /// Records the loss of `count` records of usage; nothing when there was none.
@@ -104,6 +124,7 @@ impl Recorder for Watched {
     }
 
     fn enough(&self) -> bool {
-        self.estimator.as_ref().is_some_and(Estimator::enough)
+        let rows = self.progress.interactions.load(Ordering::Relaxed);
+        self.estimator.as_ref().is_some_and(|estimator| estimator.enough() || rows >= self.most_rows)
     }
 }
