@@ -56,6 +56,16 @@ def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench
     assert told.lost.is_empty()
 
 
+def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench) -> None:
+    options = ("--think", "none", "--for", "100h", "--users", "3", "--out", "kept")
+    no_more = ("prlimit", "--fsize=20000000")
+    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, status=2, before=no_more)
+    assert "the disk takes no more" in told.stderr
+    whole = bench.tables("kept")
+    assert len(whole.interactions) > 1000
+    assert (whole.conditions["finished"], whole.conditions["outcome"]) == (True, "stopped")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
