@@ -138,7 +138,8 @@ def _new_path(lab: Lab) -> dict[str, Value]:
     found = _users_by_class(lab, ("supervisor.page_fault=5ms",))
     how = "the saturation point with a page-fault path of 5 ms and nothing else changed"
     return {
-        f"further/{name} users, page faults of 5 ms": Value(users, "predicted", how) for name, users in found.items()
+        f"further/{name} users, page faults of 5 ms": Value(users, "predicted", f"users of the {name} class: {how}")
+        for name, users in found.items()
     }
 
 
