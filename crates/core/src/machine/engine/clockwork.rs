@@ -68,8 +68,8 @@ pub struct Clockwork<L> {
     pub(super) processes: Vec<Process>,
     pub(super) processors: Vec<Processor>,
     pub(super) idle: Vec<u16>,
-    /// Why those that idle do, when it was last looked at.
-    pub(super) idle_cause: Category,
+    /// Why those that idle did when it was last looked at: up to which place of `idle` the causes reach, in their order.
+    pub(super) idle_causes: [u64; 3],
     /// A processor is free at this moment, and gives itself to who is next as soon as all is in its place.
     pub(super) in_hand: bool,
     pub(super) next_interrupted: usize,
@@ -86,7 +86,6 @@ pub struct Clockwork<L> {
     pub(super) eligible_jobs: Vec<Job>,
     pub(super) page_waiting: u32,
     pub(super) disk_waiting: u32,
-    pub(super) loading: u32,
     /// Moves of a program still to be made: words, whether from where commands are kept, whether out.
     pub(super) moving: VecDeque<(u64, bool, bool)>,
     /// Of each command, its priority and its nice value.
@@ -126,7 +125,7 @@ impl<L: ReadyList> Clockwork<L> {
             processes: Vec::new(),
             processors: vec![Processor::new(); count],
             idle: (0..count as u16).rev().collect(),
-            idle_cause: Category::IdleZero,
+            idle_causes: [0; 3],
             in_hand: false,
             next_interrupted: 0,
             stale: 0,
@@ -144,7 +143,6 @@ impl<L: ReadyList> Clockwork<L> {
             eligible_jobs: Vec::new(),
             page_waiting: 0,
             disk_waiting: 0,
-            loading: 0,
             moving: VecDeque::new(),
             ranks: machine.commands.iter().map(|command| (command.priority, command.nice)).collect(),
             ready: Level::default(),
@@ -244,32 +242,51 @@ impl<L: ReadyList> Clockwork<L> {
         self.calendar.enter_soon(at, (Kind::Store as u32 + store as u32) << ENTITY_BITS | server);
     }
 
-    /// Looks whether those that idle still do so for the same cause; where not, a new span begins.
+    /// Looks whether those that idle still do so for the same causes; where one does not, a new span begins.
+    ///
+    /// Each idle processor has a cause of its own: as many are not eligible as ask, then as many wait for a page or a disk as processes
+    /// do, and the rest have nobody. The source of the order is the Multics idle process, which asks itself when it is dispatched. A
+    /// processor whose program is being brought in is none of these: it has that process.
     #[inline]
     pub(super) fn look_why_idle(&mut self) {
         if self.idle.is_empty() {
             return;
         }
-        let cause = self.why_idle();
-        if cause != self.idle_cause {
-            self.idle_cause = cause;
-            for p in &self.idle {
-                let processor = &mut self.processors[*p as usize];
-                processor.close(self.now);
-                processor.category = cause;
+        let idle = self.idle.len() as u64;
+        let asking = self.asking.now();
+        let for_pages = asking + u64::from(self.page_waiting);
+        let for_disks = for_pages + u64::from(self.disk_waiting);
+        let causes = [asking.min(idle), for_pages.min(idle), for_disks.min(idle)];
+        if causes != self.idle_causes {
+            self.idle_causes_change(causes);
+        }
+    }
+
+    /// Begins new spans on the places where one cause ended and another does now.
+    fn idle_causes_change(&mut self, causes: [u64; 3]) {
+        let before = std::mem::replace(&mut self.idle_causes, causes);
+        for (old, new) in before.into_iter().zip(causes) {
+            let end = old.max(new).min(self.idle.len() as u64);
+            for place in old.min(new)..end {
+                let cause = self.idle_cause(place);
+                let processor = &mut self.processors[self.idle[place as usize] as usize];
+                if processor.category != cause {
+                    processor.close(self.now);
+                    processor.category = cause;
+                }
             }
         }
     }
 
-    /// The first cause that holds. The source of the order is the Multics idle process, which asks itself when it is dispatched.
-    fn why_idle(&self) -> Category {
-        if self.loading > 0 {
-            Category::IdleLoading
-        } else if self.asking.now() > 0 {
+    /// Why the processor on this place of `idle` idles.
+    #[inline]
+    pub(super) fn idle_cause(&self, place: u64) -> Category {
+        let [asking, for_pages, for_disks] = self.idle_causes;
+        if place < asking {
             Category::IdleNotEligible
-        } else if self.page_waiting > 0 {
+        } else if place < for_pages {
             Category::IdlePageWait
-        } else if self.disk_waiting > 0 {
+        } else if place < for_disks {
             Category::IdleDiskWait
         } else {
             Category::IdleZero

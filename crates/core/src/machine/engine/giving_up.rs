@@ -106,7 +106,6 @@ impl<L: ReadyList> Clockwork<L> {
             }
             Doing::Loading => {
                 self.moving.clear();
-                self.loading -= 1;
                 let process = &mut self.processes[job as usize];
                 process.generation = next_generation(process.generation);
                 process.errand().paging_wait_ns += self.now - process.since;

@@ -28,7 +28,6 @@ impl<L: ReadyList> Clockwork<L> {
         processor.close(self.now);
         processor.doing = Doing::Loading;
         processor.category = Category::IdleLoading;
-        self.loading += 1;
         self.place(job, State::Loading);
         let moves = [(moved.out_words, false, true), (moved.in_words, moved.from_first, false)];
         self.moving.extend(moves.into_iter().filter(|(words, ..)| *words > 0));
@@ -47,7 +46,6 @@ impl<L: ReadyList> Clockwork<L> {
 
     fn is_loaded(&mut self, job: Job) {
         let loaded_ns = self.place(job, State::Running);
-        self.loading -= 1;
         self.page_has_come(job, loaded_ns);
         let p = self.processes[job as usize].processor as usize;
         debug_assert!(self.processors[p].job == job && self.processors[p].job != NOBODY);

@@ -134,13 +134,11 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     pub(super) fn go_idle(&mut self, p: usize) {
-        if self.idle.is_empty() {
-            self.idle_cause = Category::IdleZero;
-        }
+        let cause = self.idle_cause(self.idle.len() as u64);
         let processor = &mut self.processors[p];
         processor.close(self.now);
         processor.doing = Doing::Idle;
-        processor.category = self.idle_cause;
+        processor.category = cause;
         self.idle.push(p as u16);
     }
 
