@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
+import unicodedata
 from pathlib import Path
 
 import loadgo
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.simulate import of_text, sweep
+from loadgo.simulate import Estimate, Responses, little, of_text, sweep
 from loadgo.simulate_text import simulation_json, simulation_text
-from model_machines import central_server, open_queue, repairman, terminals
+from model_machines import central_server, open_queue, processors, repairman, terminals
 
 
 def test_a_simulation_goes_on_until_it_is_as_precise_as_asked(tmp_path: Path) -> None:
@@ -138,3 +141,128 @@ def test_a_signal_ends_a_simulation_that_would_take_hours(studied: str) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+OVERLOADED = """
+title = "twice as many as can be served"
+source = "a test"
+[commands."*"]
+cpu = "exponential(1s)"
+[[load]]
+arrivals = "2/s"
+"""
+
+IDLE_STORE = """
+[storage.idle]
+kind = "server"
+service = "1ms"
+"""
+
+
+def starved() -> str:
+    """One of five users is never served: the other four give a processor that prefers them no rest."""
+    high = terminals(4, "first", 0.01, name="first").replace("exponential(0.01s)", "1ms")
+    return f"""title = "starved"
+source = "a test"
+{processors(1, "priority")}
+[commands.first]
+cpu = "exponential(1s)"
+[commands.last]
+cpu = "exponential(1s)"
+priority = 9
+
+{high}
+{terminals(1, "last", 1, name="last")}"""
+
+
+def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
+    told = of_text(repairman(3, "exponential(0.1s)") + IDLE_STORE, until="interactions=3000")
+    idle = told.station("idle")
+    assert idle.requests is not None
+    assert idle.requests.value == 0.0
+    assert idle.response_s is not None
+    assert idle.response_s.value is None
+    assert str(idle.response_s.lacking).startswith("none")
+    line = next(line for line in simulation_text(told).splitlines() if line.startswith("idle "))
+    assert line.endswith("–")
+    data = json.loads(simulation_json(told), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert data["stations"][1]["response_s"]["value"] is None
+
+
+def test_an_overloaded_queue_is_not_steady_and_breaks_no_law() -> None:
+    told = of_text(OVERLOADED, until="interactions=30000")
+    assert told.little is not None
+    assert told.little.verdict == "not steady"
+    assert "more come than are served" in simulation_text(told)
+
+
+def test_a_user_whom_others_keep_from_the_processor_breaks_no_law() -> None:
+    told = of_text(starved(), until="interactions=20000")
+    assert told.little is not None
+    assert told.little.counted - told.little.computed > 0.5, "one command is in hand all the time and not answered"
+    assert told.little.verdict == "not steady"
+
+
+def figures(response_s: float) -> Responses:
+    exact = [Estimate(response_s, 0.0)] * 5
+    return Responses("all", None, Estimate(2.0, 0.0), *exact)
+
+
+@pytest.mark.parametrize(
+    ("counted", "overfull", "seconds", "verdict"),
+    [
+        (2.0, 0.0, 1e6, "holds"),
+        (3.0, 0.0, 1e6, "broken"),
+        (1.0, 5.0, 1e6, "broken"),
+        (3.0, 0.5, 1e6, "broken"),
+        (3.0, 2.0, 1e6, "not steady"),
+        (2.2, 0.0, 10.0, "too short to tell"),
+    ],
+)
+def test_only_what_neither_ends_nor_full_queues_explain_breaks_the_law(
+    counted: float, overfull: float, seconds: float, verdict: str
+) -> None:
+    """Two interactions a second of 1 s each are 2 users."""
+    audit = little(Estimate(counted, 0.01), figures(1.0), overfull, seconds)
+    assert audit is not None
+    assert audit.verdict == verdict
+
+
+def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
+    text = repairman(3, "exponential(0.1s)").replace("a queueing model", r"a\u001b[31m\u0007\u0000\u009b\u202ez")
+    told = of_text(text, until="interactions=3000")
+    for written in (simulation_text(told), simulation_json(told)):
+        assert not [sign for sign in written if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
+    assert json.loads(simulation_json(told))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
+
+
+def test_a_title_of_any_length_is_one_line() -> None:
+    text = repairman(3, "exponential(0.1s)").replace("a queueing model", "x" * 100_000)
+    first = simulation_text(of_text(text, until="interactions=3000")).splitlines()[0]
+    assert first == "x" * 79 + "…"
+
+
+def test_a_run_of_one_interaction_has_columns_apart() -> None:
+    text = simulation_text(of_text(repairman(3, "exponential(0.1s)"), until="interactions=1"))
+    assert "after 1 interaction:" in text.replace("\n", " ")
+    assert text.count(" short") >= 6
+    assert "too short a run to tell" in text
+
+
+def test_an_interval_of_rounding_alone_is_shown_as_none() -> None:
+    text = 'title="t"\nsource="s"\n[commands.a]\ncpu="1s"\n[[load]]\nusers=1\nthink="1s"\n'
+    shown = simulation_text(of_text(text, until="interactions=3000"))
+    assert "0.0000" not in shown
+    assert " ." not in shown
+
+
+@pytest.mark.parametrize("asked", [["simulate", "FILE", "--until", "interactions=100"], ["machines"]])
+def test_a_closed_output_is_said_in_words(asked: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "m.toml"
+    file.write_text(repairman(3, "exponential(0.1s)"))
+    words = [str(file) if word == "FILE" else word for word in asked]
+    closed = ["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "loadgo", *words]
+    ended = subprocess.run(closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert "standard output is closed" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -28,6 +28,9 @@ def told() -> Iterator[None]:
     """Turns what goes wrong into one message and an exit status; a bug of loadgo's own keeps its traceback."""
     from loadgo.errors import LoadgoError
 
+    if sys.stdout is None:
+        complain("the standard output is closed: give it somewhere to go, such as >report.txt")
+        raise typer.Exit(COULD_NOT)
     try:
         yield
     except BrokenPipeError:
@@ -80,8 +83,11 @@ def note(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Says what is wrong."""
-    console().print(f"loadgo: {text}", style="red", soft_wrap=True)
+    """Says what is wrong; control characters in it do not reach the terminal."""
+    from loadgo.report_figures import plain
+
+    shown = "\n".join(plain(line) for line in f"loadgo: {text}".split("\n"))
+    console().print(shown, style="red", soft_wrap=True)
 
 
 def console() -> Console:

@@ -90,7 +90,7 @@ def plain(text: str) -> str:
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
-    if value is None:
+    if value is None or math.isnan(value):
         return NOT_MEASURED
     if value == 0:
         return "0"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,18 @@ from loadgo.errors import Mistake
 USUAL = "precision(mean)=2%"
 """How precise a simulation is when nothing is asked: the mean response time's interval is at most 2 % to each side."""
 
+COUNTED = 0.9
+"""The part of a run that counts; the rest is its warm-up."""
+
+FULL = 0.99
+"""A station whose servers are busy for this share of the time or more may be one that cannot keep up."""
+
+NO_REQUESTS = "none: nothing was there to measure"
+"""Why a figure of something that did not happen is lacking: the response of a store that nobody asked."""
+
 End = Literal["length", "precision", "most", "stopped"]
+
+Verdict = Literal["holds", "broken", "too short to tell", "not steady"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,7 @@ class Estimate:
     value: float | None
     half_width: float | None
     lacking: str | None = None
-    """`too few: ...`, where the run does not hold enough for it."""
+    """`too few: ...`, where the run does not hold enough for it; `none: ...`, where there was nothing to measure."""
 
     @property
     def relative(self) -> float | None:
@@ -83,6 +95,9 @@ class Little:
     computed: float
     holds: bool
     """They differ by no more than the run's two ends and the intervals allow."""
+    verdict: Verdict
+    """`too short to tell`: by no more than commands that the run's ends cut in two; `not steady`: more commands were
+    begun than answered, and those are in queues that cannot keep up; `broken`: by more than any of these explains."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +204,8 @@ def sweep(machines: Iterable[tuple[str, int]], *, until: str, threads: int | Non
 
 def _simulation(told: Mapping[str, Any], seed: int, streams: int, until: str, seconds: float) -> Simulation:
     everything, by_law = _responses(told["all"]), _estimate(told["little"])
+    stations, asking = tuple(map(_station, told["stations"])), _estimate(told["asking"])
+    counted_s = COUNTED * told["simulated_s"] / streams
     return Simulation(
         title=told["title"],
         seed=seed,
@@ -202,15 +219,20 @@ def _simulation(told: Mapping[str, Any], seed: int, streams: int, until: str, se
         all=everything,
         response_by_law_s=by_law,
         classes=tuple(map(_responses, told["classes"])),
-        stations=tuple(map(_station, told["stations"])),
-        asking=_estimate(told["asking"]),
+        stations=stations,
+        asking=asking,
         time={category: _estimate(share) for category, share in told["time"].items()},
-        little=_little(_estimate(told["active"]), everything),
+        little=little(_estimate(told["active"]), everything, _overfull(stations, asking), counted_s),
     )
 
 
 def _estimate(told: tuple[float, float] | str) -> Estimate:
-    return Estimate(None, None, told) if isinstance(told, str) else Estimate(*told)
+    if isinstance(told, str):
+        return Estimate(None, None, told)
+    value, half_width = told
+    if not math.isfinite(value):
+        return Estimate(None, None, NO_REQUESTS)
+    return Estimate(value, half_width if math.isfinite(half_width) else None)
 
 
 def _responses(told: Mapping[str, Any]) -> Responses:
@@ -225,10 +247,31 @@ def _station(told: Mapping[str, Any]) -> Station:
     return Station(told["name"], told["servers"], utilisation, _estimate(told["queue"]), requests, response)
 
 
-def _little(active: Estimate, everything: Responses) -> Little | None:
-    """The audit: the two may differ by their intervals, and by 1 %, which what the ends cut off stays below."""
+def _overfull(stations: Iterable[Station], asking: Estimate) -> float:
+    """How many wait where more may come than are served: for eligibility, and at stations that are never idle."""
+    full = [station for station in stations if station.utilisation and (station.utilisation.value or 0.0) >= FULL]
+    return sum(queue.value or 0.0 for queue in (asking, *(station.queue for station in full)))
+
+
+def little(active: Estimate, everything: Responses, overfull: float, counted_s: float) -> Little | None:
+    """The audit of a stretch of `counted_s`, in which `overfull` commands were where more may come than are served.
+
+    The two may differ by their intervals and 1 %. A command that is in hand at an end of the stretch counts in one
+    and not, or not wholly, in the other: as long as its response at each end it is too short to tell. What is in hand
+    and is never answered counts in the first alone; that is no error of counting while so many wait in full queues.
+    """
     rate, mean = everything.throughput, everything.mean_s
     if active.value is None or active.half_width is None or rate.value is None or mean.value is None:
         return None
     computed = rate.value * mean.value
-    return Little(active.value, computed, abs(active.value - computed) <= active.half_width + 0.01 * active.value)
+    excess = active.value - computed
+    longest = max(told.value or 0.0 for told in (mean, everything.p50_s, everything.p90_s, everything.p99_s))
+    edges = 2 * longest / counted_s * max(active.value, computed)
+    verdict: Verdict = "broken"
+    if abs(excess) <= active.half_width + 0.01 * active.value:
+        verdict = "holds"
+    elif 0 < excess <= overfull:
+        verdict = "not steady"
+    elif abs(excess) <= edges:
+        verdict = "too short to tell"
+    return Little(active.value, computed, verdict == "holds", verdict)
