@@ -51,7 +51,7 @@ def test_a_large_run_shows_an_even_choice_of_users_and_says_so() -> None:
     waits = user_waits(LARGE)
     assert waits.frame["user"].n_unique() <= MOST_USERS
     assert len(waits.frame) <= MOST_USERS * 120
-    assert "Every 3th user of 90." in waits.caption
+    assert "One user in 3 of 90." in waits.caption
     assert len(LARGE.interactions) > MOST_BARS
 
 

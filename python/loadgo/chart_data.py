@@ -171,7 +171,7 @@ def user_waits(tables: Tables) -> Plotted:
         .select("user", pl.col("sent_ns", "ready_ns").cast(pl.Int64), pl.col("command").cast(pl.String))
         .sort("user", "sent_ns")
     )
-    whom = "Every user." if step == 1 else f"Every {step}th user of {len(everyone):,}."
+    whom = "Every user." if step == 1 else f"One user in {step} of {len(everyone):,}."
     if len(rows) <= MOST_BARS:
         return Plotted(_single_waits(rows), f"{whom} A bar is one interaction, from sending the line to the prompt.")
     edges = _edges(tables, _USER_BUCKETS)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal
+from typing import Literal, get_args
 
 from loadgo.consistency import Finding, check
 from loadgo.published import Document, Figure, Rule, Total, document, documents
@@ -154,7 +154,7 @@ def _again(told: Document, lab: Lab, progress: Progress | None) -> DocumentAgain
     model = import_module(f"loadgo.{MODELS[told.name]}")
     again = judged(told, model.provide(lab), model.plots(lab))
     if progress is not None:
-        progress(f"{told.name}: {len(again.cells)} figures, {again.count(*BAD)} not as they should be")
+        progress(f"{told.name}: {again.count(*get_args(Verdict))} figures, {again.count(*BAD)} not as they should be")
     return again
 
 

@@ -32,6 +32,7 @@ def text_reproduction(told: Reproduction, *, width: int | None = None, color: bo
     page = min(WIDEST, max(NARROWEST, width or shutil.get_terminal_size((100, 24)).columns))
     lines: list[Line] = [*_wrapped(words.answer(told), page, "bold"), ("", "")]
     lines += _summary(told)
+    lines += [("", ""), *(line for text in words.BELOW for line in _wrapped(text, page, "dim", "  "))]
     lines += [("", ""), *(_legend_line(sign, meaning) for sign, meaning in words.LEGEND)]
     for again in told.documents:
         lines += [("", ""), ("═" * page, "dim"), *_document(again, page)]

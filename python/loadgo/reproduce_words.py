@@ -62,6 +62,13 @@ SUMMARY = (
 """The columns of the summary; `not predicted`: to be predicted or fitted, and missing or merely fed in."""
 
 
+BELOW = (
+    "findings: places where the document contradicts itself",
+    "exit status 1: a figure is outside its tolerance, missing or not predicted; 0: none is",
+)
+"""What the summary does not say of itself."""
+
+
 def summary(told: Reproduction) -> list[tuple[str, ...]]:
     """A row for each document: how many figures came to what, and how many findings its own numbers gave."""
     return [
