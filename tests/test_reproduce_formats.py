@@ -44,6 +44,12 @@ def lines(width: int) -> list[str]:
     return render_reproduction(told(), "text", width=width).splitlines()
 
 
+def test_the_summary_says_what_findings_are_and_what_the_exit_status_means() -> None:
+    text = " ".join(lines(100))
+    assert "findings: places where the document contradicts itself" in text
+    assert "exit status 1: a figure is outside its tolerance" in text
+
+
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, lines(width))) <= width

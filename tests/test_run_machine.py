@@ -240,6 +240,13 @@ def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(made: load
     assert {row["name"] for row in told["meters"]["faults"]} >= {"major", "segment", "interrupt"}
 
 
+def test_faults_that_a_machine_does_not_have_have_no_column(made: loadgo.Run) -> None:
+    lines = str(loadgo.report(made, width=140)).splitlines()
+    heading = next(line for line in lines if "CPU" in line and "ready wait" in line)
+    assert "major" in heading
+    assert "faults" not in heading
+
+
 def test_a_shift_of_the_machines_own_tariff_can_be_asked_for(made: loadgo.Run) -> None:
     first, second = (loadgo.report(made, tariff=name, width=100) for name in ("machine", "machine:2"))
     assert "$400 a CPU hour" in str(first)

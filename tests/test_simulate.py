@@ -203,6 +203,13 @@ def test_a_user_whom_others_keep_from_the_processor_breaks_no_law() -> None:
     assert told.little.verdict == "not steady"
 
 
+def test_a_short_run_of_users_who_all_wait_is_too_short_and_not_an_overload() -> None:
+    runs = [of_text(repairman(200, "exponential(0.3s)"), until="interactions=1000", seed=seed) for seed in range(1, 9)]
+    verdicts = {told.little.verdict for told in runs if told.little}
+    assert verdicts <= {"holds", "too short to tell"}
+    assert "too short to tell" in verdicts
+
+
 def figures(response_s: float) -> Responses:
     exact = [Estimate(response_s, 0.0)] * 5
     return Responses("all", None, Estimate(2.0, 0.0), *exact)

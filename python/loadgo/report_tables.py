@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadgo.report_figures import NOT_MEASURED, duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.report_grid import Column, Grid
 from loadgo.report_meters import meter_grids
+from loadgo.report_simulated import simulated
 from loadgo.report_words import account
 from loadgo.summary import Command, Summary
 
@@ -47,6 +48,8 @@ def usage(summary: Summary) -> Grid:
     rows = _rows(summary)
     scale = money_scale([row.cost for row in rows])
     each = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
+    faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
+    minor = () if simulated(summary) else (faults,)  # a machine has major faults only
     columns = (
         Column("command", _names(rows)),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
@@ -55,7 +58,7 @@ def usage(summary: Summary) -> Grid:
         Column("ready wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
         Column("paging wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),
         Column("I/O wait", tuple(duration(row.usage.io_wait_ns) for row in rows), spare=3),
-        Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6),
+        *minor,
         Column("major", tuple(number(row.usage.faults_major) for row in rows), spare=4),
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),

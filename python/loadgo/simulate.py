@@ -259,6 +259,7 @@ def little(active: Estimate, everything: Responses, overfull: float, counted_s: 
     The two may differ by their intervals and 1 %. A command that is in hand at an end of the stretch counts in one
     and not, or not wholly, in the other: as long as its response at each end it is too short to tell. What is in hand
     and is never answered counts in the first alone; that is no error of counting while so many wait in full queues.
+    Only where users come and go may that come from too many of them; users who stay fill a queue once.
     """
     rate, mean = everything.throughput, everything.mean_s
     if active.value is None or active.half_width is None or rate.value is None or mean.value is None:
@@ -267,11 +268,12 @@ def little(active: Estimate, everything: Responses, overfull: float, counted_s: 
     excess = active.value - computed
     longest = max(told.value or 0.0 for told in (mean, everything.p50_s, everything.p90_s, everything.p99_s))
     edges = 2 * longest / counted_s * max(active.value, computed)
+    come_and_go, unserved = everything.users is None, 0 < excess <= overfull
     verdict: Verdict = "broken"
     if abs(excess) <= active.half_width + 0.01 * active.value:
         verdict = "holds"
-    elif 0 < excess <= overfull:
-        verdict = "not steady"
-    elif abs(excess) <= edges:
+    elif abs(excess) <= edges and not (come_and_go and unserved):
         verdict = "too short to tell"
+    elif unserved:
+        verdict = "not steady"
     return Little(active.value, computed, verdict == "holds", verdict)
