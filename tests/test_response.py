@@ -29,7 +29,8 @@ def test_an_interval_holds_where_all_users_wait_in_one_queue() -> None:
         level = np.repeat(random.normal(0, 1, 120), 50)
         values = 10 + level + random.normal(0, 1, 6000)
         median = of(list(values), users=50).quantile("p50")
-        assert median.low_ns is not None and median.high_ns is not None
+        assert median.low_ns is not None
+        assert median.high_ns is not None
         held += median.low_ns <= 10 <= median.high_ns
     assert 88 <= held <= 100, f"{held} of 100 intervals hold the median"
 

@@ -183,7 +183,8 @@ def test_who_comes_to_an_open_load_leaves_after_the_passes_whatever_its_length(t
         script, on=str(machine), arrivals="0.2/s", users=20, duration="10h", think="none", out=tmp_path / "run"
     )
     passes = loadgo.tables(made).interactions["pass"].max()
-    assert passes is not None and len(loadgo.tables(made).interactions) == 20 * 3 * passes
+    assert isinstance(passes, int)
+    assert len(loadgo.tables(made).interactions) == 20 * 3 * passes
 
 
 def test_commands_that_the_machine_does_not_know_are_refused_before_anybody_logs_in(tmp_path: Path) -> None:
