@@ -3,17 +3,20 @@
 //! The command is held just before its program is loaded, while the meter takes its first reading: what starting it cost
 //! loadgo is not the command's. Beside the meter's account stands wait4's, which lacks what the command did not wait for.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::{fs, io};
+use std::{fs, thread};
 
 use loadgo_core::system::{Usage, UserId};
 
 use crate::cgroup::Groups;
 use crate::cold::{Cold, files_of, find_program, make_cold};
 use crate::leftovers::Leftovers;
-use crate::oneshot_start::{self, Command};
 use crate::sources::{self, Demand, Sources};
 use crate::usage::Meter;
 
@@ -138,17 +141,16 @@ impl Oneshot {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
         };
         let program = find_program(program)?;
+        let mut prepared = Command::new(&program);
+        prepared.args(arguments).arg0(&command[0]);
+        if matches!(streams, Streams::Null | Streams::NoInput) {
+            prepared.stdin(Stdio::null());
+        }
+        if matches!(streams, Streams::Null | Streams::NoOutput) {
+            prepared.stdout(Stdio::null()).stderr(Stdio::null());
+        }
         let cold = (warmth == Warmth::Cold).then(|| make_cold(&files_of(&program, arguments)));
-        let join = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(NOBODY_ELSE));
-        let prepared = Command {
-            program: &program,
-            arguments: command,
-            no_input: matches!(streams, Streams::Null | Streams::NoInput),
-            no_output: matches!(streams, Streams::Null | Streams::NoOutput),
-            join: &join,
-        };
-        let meter = &mut self.meter;
-        let (pid, began_ns) = oneshot_start::start(&prepared, |pid| first_reading(meter, pid))?;
+        let (pid, began_ns) = self.start(prepared)?;
         self.running.store(pid, Ordering::Release);
         let ended = wait(pid);
         self.running.store(0, Ordering::Release);
@@ -158,6 +160,25 @@ impl Oneshot {
         let (left_running, let_go) = self.groups.as_ref().map_or((0, 0), let_go);
         let lost = self.meter.take_lost();
         Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
+    }
+
+    /// Starts the command: it joins its group, waits until the meter has its first reading, and goes.
+    fn start(&mut self, mut command: Command) -> io::Result<(i32, u64)> {
+        let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(NOBODY_ELSE));
+        let (joined, told) = io::pipe()?;
+        let (held, release) = io::pipe()?;
+        let (told_fd, held_fd) = (told.as_raw_fd(), held.as_raw_fd());
+        // SAFETY: between fork and exec `wait_in_group` only opens, writes, reads and closes; it allocates nothing.
+        unsafe { command.pre_exec(move || wait_in_group(&paths, told_fd, held_fd)) };
+        let meter = &mut self.meter;
+        thread::scope(|scope| {
+            let reading = scope.spawn(move || first_reading(meter, joined, release));
+            let child = command.spawn();
+            // Should the child never have told, its end of the pipe and ours are now closed, and the thread ends.
+            drop((told, held));
+            let began_ns = reading.join().expect("the first reading does not panic");
+            Ok((child?.id() as i32, began_ns?))
+        })
     }
 }
 
@@ -169,11 +190,37 @@ fn let_go(groups: &Groups) -> (usize, usize) {
     (left.len(), moved.count())
 }
 
-/// Takes the first reading of process `pid`; when that was.
-fn first_reading(meter: &mut Meter, pid: u32) -> u64 {
-    meter.began(NOBODY_ELSE, pid);
+/// In the child: joins the groups, tells its id, and waits to be released.
+fn wait_in_group(paths: &[CString], told: RawFd, held: RawFd) -> io::Result<()> {
+    for path in paths {
+        // SAFETY: the path ends with a zero; the byte is a constant.
+        unsafe {
+            let group = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+            if group < 0 || libc::write(group, c"0".as_ptr().cast(), 1) != 1 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::close(group);
+        }
+    }
+    let pid = std::process::id().to_ne_bytes();
+    let mut byte = 0u8;
+    // SAFETY: both buffers are ours; the descriptors are open in the child, for it has just been forked.
+    unsafe {
+        libc::write(told, pid.as_ptr().cast(), pid.len());
+        libc::read(held, (&raw mut byte).cast(), 1);
+    }
+    Ok(())
+}
+
+/// Takes the first reading of the process that tells its id, and lets it go; when that was.
+fn first_reading(meter: &mut Meter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
+    let mut pid = [0; 4];
+    joined.read_exact(&mut pid)?;
+    meter.began(NOBODY_ELSE, u32::from_ne_bytes(pid));
     meter.interaction(NOBODY_ELSE);
-    monotonic_ns()
+    let now = monotonic_ns();
+    release.write_all(&[1])?;
+    Ok(now)
 }
 
 fn wait(pid: i32) -> io::Result<(Exit, Waited, u64)> {

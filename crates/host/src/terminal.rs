@@ -5,12 +5,12 @@
 //! Between clone and exec the child only makes system calls on memory that was prepared before; it never allocates.
 
 use crate::kernel::checked;
-use crate::vfork::Stack;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
+const STACK_LENGTH: usize = 64 * 1024;
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
@@ -43,10 +43,13 @@ pub struct Place<'a> {
 /// Starts programs on terminals.
 #[derive(Debug)]
 pub struct Spawner {
-    stack: Stack,
+    stack: *mut libc::c_void,
     /// The processors that children may use, whatever the driver's thread is bound to.
     affinity: libc::cpu_set_t,
 }
+
+// SAFETY: the stack belongs to this value alone and is used only inside `spawn`, which takes `&mut self`.
+unsafe impl Send for Spawner {}
 
 /// What the child reads: plain pointers into memory that the suspended parent keeps.
 struct Orders {
@@ -68,11 +71,17 @@ impl Spawner {
     /// # Errors
     /// When there is no memory for the children's stack.
     pub fn new() -> io::Result<Spawner> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+        // SAFETY: an anonymous mapping at any address.
+        let stack = unsafe { libc::mmap(ptr::null_mut(), STACK_LENGTH, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if stack == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
         // SAFETY: a cpu_set_t is a plain bit set; the kernel fills it.
         let mut affinity = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
         // SAFETY: the set is valid for writing.
         checked(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut affinity) })?;
-        Ok(Spawner { stack: Stack::new()?, affinity })
+        Ok(Spawner { stack, affinity })
     }
 
     /// Starts `program` as the leader of a session whose controlling terminal is a new one; the terminal's master side,
@@ -96,8 +105,7 @@ impl Spawner {
             failed: "",
             errno: 0,
         };
-        // SAFETY: `child` only follows these orders, which live until it has executed or exited.
-        let pid = unsafe { self.stack.start(child, &mut orders, libc::CLONE_FILES) }?;
+        let pid = self.clone_child(&mut orders)?;
         if orders.errno != 0 {
             // SAFETY: the child has exited and is ours; no status is asked for.
             unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
@@ -106,6 +114,30 @@ impl Spawner {
             return Err(io::Error::new(reason.kind(), format!("{path}: {} failed: {reason}", orders.failed)));
         }
         Ok((master, pid))
+    }
+
+    fn clone_child(&mut self, orders: &mut Orders) -> io::Result<libc::pid_t> {
+        // A handler must not run in the child, whose memory is ours: all signals wait until the child has executed.
+        // SAFETY: the sets are valid; the child's own mask is cleared in `child`.
+        unsafe {
+            let mut all = std::mem::zeroed::<libc::sigset_t>();
+            let mut before = std::mem::zeroed::<libc::sigset_t>();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_FILES | libc::SIGCHLD;
+            let top = self.stack.byte_add(STACK_LENGTH);
+            let pid = libc::clone(child, top, flags, ptr::from_mut(orders).cast());
+            let result = checked(pid);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
+            result
+        }
+    }
+}
+
+impl Drop for Spawner {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this length, and no child runs on it.
+        unsafe { libc::munmap(self.stack, STACK_LENGTH) };
     }
 }
 
