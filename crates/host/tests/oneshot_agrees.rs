@@ -71,16 +71,19 @@ fn processor_time_and_faults_agree_with_perf_within_one_percent() {
 fn a_cold_command_waits_for_its_pages() {
     // A program that nobody else on this machine runs.
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perl-{}", std::process::id()));
-    std::fs::copy("/usr/bin/perl", &program).unwrap();
+    // Copied by another process: a child of a test beside this one must not hold it open for writing.
+    assert!(std::process::Command::new("cp").arg("/usr/bin/perl").arg(&program).status().unwrap().success());
     let command = [program.to_str().unwrap(), "-e", "1"];
     let [_, warm, cold] = [Warmth::AsItIs, Warmth::AsItIs, Warmth::Cold].map(|warmth| run(&command, warmth));
+    // A device may be so quick that a page is there before the process sleeps for it; not every time.
+    let waited = cold.usage.io_wait_ns > Some(0) || (0..9).any(|_| run(&command, Warmth::Cold).usage.io_wait_ns > Some(0));
     std::fs::remove_file(&program).unwrap();
     let files = &cold.cold.as_ref().unwrap().files;
     let file = files.iter().find(|file| file.path.ends_with(program.file_name().unwrap())).expect("the program is one of them");
     assert_eq!(file.stayed_bytes, Some(0));
     assert!(files.iter().any(|file| file.path.to_string_lossy().contains("libc")), "{files:?}");
     assert!(cold.usage.faults_major.unwrap() > warm.usage.faults_major.unwrap(), "{cold:#?}");
-    assert!(cold.usage.io_wait_ns.unwrap() > 0, "{cold:#?}");
+    assert!(waited, "{cold:#?}");
     assert_eq!(warm.cold, None);
 }
 
