@@ -1,0 +1,102 @@
+/* The kernel as our programs see it: types, the fields that are used (relocated when loaded), and the calls by number. */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define SECTION(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define RELOCATED __attribute__((preserve_access_index))
+
+/* Maps, as include/uapi/linux/bpf.h numbers them. */
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6, MAP_STACK_TRACE = 7, MAP_LRU_HASH = 9, MAP_LRU_PERCPU_HASH = 10, MAP_RINGBUF = 27, MAP_TASK_STORAGE = 29 };
+enum { NO_PREALLOC = 1, MMAPABLE = 1 << 10 };
+#define MAP_UINT(name, value) int (*name)[value]
+#define MAP_TYPE(name, value) value *name
+
+/* Calls into the kernel, by their numbers in include/uapi/linux/bpf.h. */
+static void *(*map_lookup)(void *map, const void *key) = (void *)1;
+static long (*map_update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
+static long (*map_delete)(void *map, const void *key) = (void *)3;
+static u64 (*ktime_ns)(void) = (void *)5;
+static u32 (*this_processor)(void) = (void *)8;
+static u64 (*current_pid_tgid)(void) = (void *)14;
+static long (*get_stackid)(void *context, void *map, u64 flags) = (void *)27;
+static u64 (*current_task)(void) = (void *)35;
+static long (*get_stack)(void *context, void *buffer, u32 size, u64 flags) = (void *)67;
+static long (*spin_lock)(void *lock) = (void *)93;
+static long (*spin_unlock)(void *lock) = (void *)94;
+static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
+static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
+static void *(*task_storage_get)(void *map, void *task, void *value, u64 flags) = (void *)156;
+static void *(*current_task_btf)(void) = (void *)158;
+enum { STORAGE_CREATE = 1 };
+
+/* Whether the running kernel has the field; for fields that came, went or were renamed. */
+#define FIELD_EXISTS(field) __builtin_preserve_field_info(field, 2)
+
+struct atomic_long {
+	s64 counter;
+} RELOCATED;
+
+struct mm_struct {
+	struct {
+		struct atomic_long pgtables_bytes;
+		u64 stack_vm;
+	} RELOCATED;
+} RELOCATED;
+
+struct sched_info {
+	u64 run_delay;
+} RELOCATED;
+
+struct cfs_rq {
+	s32 throttle_count;
+} RELOCATED;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} RELOCATED;
+
+struct thread_info {
+	u32 cpu;
+} RELOCATED;
+
+/* The single bits are read by `BIT_OF`: only their place matters, and that is relocated. */
+struct task_struct {
+	u32 __state;
+	u32 flags;
+	s32 pid;
+	s32 tgid;
+	s32 prio;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	struct sched_info sched_info;
+	struct sched_entity se;
+	u8 comm[16];
+	u32 in_execve : 1;
+	u32 in_iowait : 1;
+	u32 in_memstall : 1;
+	u8 throttled;
+} RELOCATED;
+
+/* A bit field of a structure that is read directly (the caller's pointer is trusted by the verifier). */
+#define BIT_OF(structure, field) ({ \
+	u64 whole = 0; \
+	void *place = (void *)(structure) + __builtin_preserve_field_info((structure)->field, 0); \
+	switch (__builtin_preserve_field_info((structure)->field, 1)) { \
+	case 1: whole = *(u8 *)place; break; \
+	case 2: whole = *(u16 *)place; break; \
+	case 4: whole = *(u32 *)place; break; \
+	case 8: whole = *(u64 *)place; break; \
+	} \
+	whole <<= __builtin_preserve_field_info((structure)->field, 4); \
+	whole >> __builtin_preserve_field_info((structure)->field, 5); })
+
+enum { PF_KTHREAD = 0x00200000 };
+enum { UNINTERRUPTIBLE = 0x0002, NO_LOAD = 0x0400, FROZEN = 0x8000 };

@@ -1,0 +1,127 @@
+/* What the kernel programs and the reader share: sizes, categories, records. src/layout.rs says the same in Rust. */
+#pragma once
+#include "kernel.h"
+
+/* What a processor does: the rows of the table `time`, in this order. */
+enum category {
+	UNCHARGED, USER, PRIMITIVE, PAGE_FAULT, SEGMENT_FAULT, BOUND_FAULT, INTERRUPT, SOFT_INTERRUPT, GETWORK, KERNEL_THREAD,
+	IDLE_ZERO, IDLE_LOADING, IDLE_NOT_ELIGIBLE, IDLE_GOVERNED, IDLE_PAGE_WAIT, IDLE_DISK_WAIT, IDLE_DISPATCH,
+	IDLE, /* while it lasts: divided by cause when it ends */
+	CATEGORIES = 24,
+};
+#define IDLE_OF(cause) (IDLE_ZERO + (cause))
+
+/* Why a task does not run; in the order in which the causes claim idle processors. */
+enum cause { NO_CAUSE, LOADING, NOT_ELIGIBLE, GOVERNED, PAGE_WAIT, DISK_WAIT, CAUSES = 8 };
+
+enum { MOST_PROCESSORS = 512, QUEUE_LENGTHS = 16, NO_PRIMITIVE = 0xffff };
+
+/* A primitive under way. */
+struct call {
+	u64 began;
+	u64 off; /* ns off the processor since then */
+	u32 number; /* NO_PRIMITIVE: none */
+	u32 spare;
+};
+
+/* A page fault under way. */
+struct fault {
+	u64 began; /* 0: none */
+	u64 off;
+	u64 tables; /* bytes of page tables when it began */
+	u64 stack; /* pages of stack when it began */
+	u64 address;
+	u32 error;
+	u32 within; /* the category that it interrupted */
+};
+
+/* What a task does when it does not run, and what it is doing when it runs. */
+struct doing {
+	struct call call;
+	struct fault fault;
+	u32 category; /* of the task, without interrupts */
+	u32 known; /* whether that is known: not of a task that began before the meters */
+};
+
+/* One processor; only programs on that processor write it. */
+struct processor {
+	u64 last; /* when the category was last charged; 0: never */
+	u32 category;
+	u32 interrupts; /* nested, hard */
+	u32 soft;
+	u32 tgid; /* of the running process */
+	u64 since; /* when the running task was switched in */
+	struct doing doing; /* of the running task */
+	u32 slot; /* the running task's account; 0: nobody's */
+	u32 spare;
+	u64 idle_integral[CAUSES]; /* copied when idle began */
+	u64 switches;
+	u64 preemptions;
+	u64 ready_wait; /* ns that tasks dispatched here had been ready */
+	u64 queue_ns[QUEUE_LENGTHS]; /* ns of the system's ready queue at each length (0, 1, 2-3, 4-7 …), as this processor saw it change */
+	u64 time[CATEGORIES];
+};
+
+struct bpf_spin_lock {
+	u32 val;
+};
+
+/* All waits of the system that make a processor idle by cause. */
+struct waiting {
+	struct bpf_spin_lock lock;
+	u32 idle; /* processors */
+	u32 all; /* tasks with a cause */
+	u32 tasks[CAUSES];
+	u32 weight[CAUSES]; /* what part of each idle processor's time the cause has now, of WHOLE */
+	u64 since; /* when the integrals were last brought up */
+	u64 integral[CAUSES]; /* ns × WHOLE */
+};
+enum { WHOLE_SHIFT = 16 };
+
+/* The tasks that are ready to run and do not. */
+struct ready_queue {
+	u64 length;
+	u64 since; /* when it last changed */
+};
+
+/* A session: what was forked by our own process, and all that it started. */
+struct account {
+	u32 pid; /* its leader */
+	u32 command; /* which line it is at: written by the reader */
+	u64 cpu_ns;
+	u64 ready_wait;
+	u64 page_wait;
+	u64 disk_wait;
+	u64 other_wait; /* governed, not eligible, loading */
+	u64 switches;
+	u64 spare;
+};
+
+/* A process, by its id. */
+struct process {
+	u64 cpu_ns;
+	u64 ready_wait;
+	u64 switches;
+	u32 slot;
+	u32 ended;
+	u8 name[16];
+};
+
+/* A task that is not running. */
+struct kept {
+	struct doing doing;
+	u64 out; /* when it was switched out; 0: it runs, or was never seen */
+	u64 ready; /* when it became ready; 0: it is not */
+	u32 cause; /* why it does not run */
+	u32 counted; /* whether it stands in `waiting` */
+	u32 slot; /* whose account */
+	u32 spare;
+};
+
+/* src/layout.rs reads these as numbers of eight bytes. */
+_Static_assert(sizeof(struct processor) == 66 * 8, "processor");
+_Static_assert(__builtin_offsetof(struct processor, time) == 42 * 8, "processor.time");
+_Static_assert(__builtin_offsetof(struct processor, queue_ns) == 26 * 8, "processor.queue_ns");
+_Static_assert(__builtin_offsetof(struct processor, switches) == 23 * 8, "processor.switches");
+_Static_assert(sizeof(struct account) == 8 * 8, "account");
+_Static_assert(sizeof(struct process) == 6 * 8, "process");
