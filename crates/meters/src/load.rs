@@ -10,6 +10,8 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/me
 pub struct Loaded {
     /// The object with its maps and programs; dropping it unloads them.
     pub object: Ebpf,
+    /// How many processors are metered.
+    pub processors: u32,
 }
 
 /// Loads and attaches all.
@@ -39,5 +41,6 @@ pub fn load(exact: bool) -> Result<Loaded, String> {
         program.load(hook, &btf).map_err(|error| format!("{name}: {error:?}"))?;
         program.attach().map_err(|error| format!("{name}: {error:?}"))?;
     }
-    Ok(Loaded { object })
+    let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
+    Ok(Loaded { object, processors })
 }
