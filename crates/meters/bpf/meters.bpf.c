@@ -1,6 +1,7 @@
 /* The kernel's half of the meters: one program a hook, since each costs its own 70 ns an event whatever it does. */
 #include "kernel.h"
 #include "layout.h"
+#include "histogram.h"
 #include "clock.h"
 #include "tasks.h"
 #include "switch.h"

@@ -5,6 +5,7 @@
 //! [`Meters::have`]. [`Meters::sample`] is called about once a second and makes rows of the span since the last call.
 
 pub mod available;
+pub mod histogram;
 pub mod layout;
 pub mod load;
 mod time;
