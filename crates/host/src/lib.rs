@@ -11,6 +11,7 @@ pub mod kernel;
 pub mod leftovers;
 pub mod limit;
 pub mod login;
+pub mod mapped;
 pub mod netlink;
 pub mod oneshot;
 pub mod preflight;
