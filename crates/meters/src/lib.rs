@@ -6,8 +6,10 @@
 
 pub mod available;
 pub mod histogram;
+mod hooks;
 pub mod layout;
 pub mod load;
+mod parts;
 mod time;
 
 use available::Available;
@@ -55,7 +57,7 @@ impl std::error::Error for Unavailable {}
 /// The meters at work; dropping them unloads the programs.
 pub struct Meters {
     loaded: load::Loaded,
-    time: time::Times,
+    parts: Vec<Box<dyn parts::Part>>,
     last: Instant,
 }
 
@@ -65,9 +67,12 @@ impl Meters {
     /// # Errors
     /// [`Unavailable`] when not even switches can be metered.
     pub fn begin(wanted: &Wanted, now: Instant) -> Result<Meters, Unavailable> {
-        let loaded = load::load(wanted.tier == Tier::Exact).map_err(Unavailable)?;
-        let time = time::Times::begin(&loaded).map_err(Unavailable)?;
-        Ok(Meters { loaded, time, last: now })
+        let mut loaded = load::load(wanted).map_err(Unavailable)?;
+        if let Some(why) = loaded.why_not("total time") {
+            return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
+        }
+        let parts = parts::begin(&mut loaded, wanted);
+        Ok(Meters { loaded, parts, last: now })
     }
 
     /// The rows of the span that ends `now`.
@@ -77,7 +82,9 @@ impl Meters {
     pub fn sample(&mut self, now: Instant) -> Result<Sample, String> {
         let span = Span { at: now, span_ns: now.since(self.last).0 };
         let mut sample = Sample::default();
-        self.time.rows(&self.loaded, span, &mut sample)?;
+        for part in &mut self.parts {
+            part.rows(&self.loaded, span, &mut sample)?;
+        }
         self.last = now;
         Ok(sample)
     }

@@ -1,6 +1,9 @@
-//! Brings the kernel programs into the kernel, one by one.
+//! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
 
-use aya::programs::{BtfTracePoint, Program};
+use crate::hooks::{At, HOOKS, Hook};
+use crate::{Tier, Wanted};
+use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
+use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader};
 
 /// The object that `build.rs` has compiled.
@@ -10,37 +13,108 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/me
 pub struct Loaded {
     /// The object with its maps and programs; dropping it unloads them.
     pub object: Ebpf,
-    /// How many processors are metered.
+    /// How many processors the host can have: their numbers are smaller.
     pub processors: u32,
+    /// The running kernel's types.
+    pub btf: Btf,
+    /// The meters whose programs did not load, and why.
+    pub missing: Vec<Missing>,
 }
 
-/// Loads and attaches all.
-pub fn load(exact: bool) -> Result<Loaded, String> {
-    let btf = Btf::from_sys_fs().map_err(|error| error.to_string())?;
+/// A kernel program that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The meter that lacks it.
+    pub meter: &'static str,
+    /// The program.
+    pub program: &'static str,
+    /// Why it did not load, in the kernel's words.
+    pub why: String,
+}
+
+impl Loaded {
+    /// Why a meter cannot work; `None`: all its programs are there.
+    pub fn why_not(&self, meter: &str) -> Option<&str> {
+        self.missing.iter().find(|missing| missing.meter == meter).map(|missing| missing.why.as_str())
+    }
+}
+
+/// Loads and attaches what is wanted.
+///
+/// # Errors
+/// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
+pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
+    let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
+    let object = object(wanted, &btf)?;
+    let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
+    let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
+    for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted)) {
+        if let Err(why) = put(&mut loaded, hook, wanted) {
+            loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
+        }
+    }
+    Ok(loaded)
+}
+
+/// The object with its maps, its settings in place.
+fn object(wanted: &Wanted, btf: &Btf) -> Result<Ebpf, String> {
     let own_tgid = std::process::id();
-    let exact = u32::from(exact);
-    let mut object = EbpfLoader::new()
-        .btf(Some(&btf))
+    let exact = u32::from(wanted.tier == Tier::Exact);
+    let accounts = wanted.accounts + 1; // the first is nobody's
+    EbpfLoader::new()
+        .btf(Some(btf))
         .allow_unsupported_maps()
         .override_global("own_tgid", &own_tgid, true)
         .override_global("exact", &exact, true)
+        .override_global("most_accounts", &accounts, true)
+        .map_max_entries("accounts", accounts)
+        .map_max_entries("slot_of_pid", accounts)
         .load(OBJECT)
-        .map_err(|error| format!("{error:?}"))?;
-    for name in ["on_switch", "on_wakeup", "on_wakeup_new", "on_fork", "on_exit", "on_call", "on_return"] {
-        let hook = match name {
-            "on_switch" => "sched_switch",
-            "on_wakeup" => "sched_wakeup",
-            "on_wakeup_new" => "sched_wakeup_new",
-            "on_fork" => "sched_process_fork",
-            "on_exit" => "sched_process_exit",
-            "on_call" => "sys_enter",
-            _ => "sys_exit",
-        };
-        let program: &mut Program = object.program_mut(name).ok_or(format!("{name} is not there"))?;
-        let program: &mut BtfTracePoint = program.try_into().map_err(|error| format!("{error:?}"))?;
-        program.load(hook, &btf).map_err(|error| format!("{name}: {error:?}"))?;
-        program.attach().map_err(|error| format!("{name}: {error:?}"))?;
+        .map_err(|error| words(&error))
+}
+
+fn put(loaded: &mut Loaded, hook: &Hook, wanted: &Wanted) -> Result<(), String> {
+    let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
+    match hook.at {
+        At::Tracepoint(name) => put_tracepoint(program, name, &loaded.btf).map_err(|error| program_words(&error)),
+        At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
+        At::Clock(hz) => put_event(program, SoftwareEvent::CpuClock, SamplePolicy::Frequency(hz(wanted))),
     }
-    let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
-    Ok(Loaded { object, processors })
+}
+
+fn put_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
+    let program: &mut BtfTracePoint = program.try_into()?;
+    program.load(name, btf)?;
+    program.attach().map(|_| ())
+}
+
+fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), String> {
+    let program: &mut PerfEvent = program.try_into().map_err(|error| program_words(&error))?;
+    program.load().map_err(|error| program_words(&error))?;
+    let online = aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))?;
+    for cpu in online {
+        let scope = PerfEventScope::AllProcessesOneCpu { cpu };
+        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| program_words(&error))?;
+    }
+    Ok(())
+}
+
+/// Why a program did not load: the kernel's answer, and the last lines that its verifier said.
+fn program_words(error: &ProgramError) -> String {
+    match error {
+        ProgramError::LoadError { io_error, verifier_log } => {
+            let log = verifier_log.to_string();
+            let said: Vec<&str> = log.lines().filter(|line| !line.is_empty() && !line.starts_with("processed ")).collect();
+            format!("{io_error}: {}", said[said.len().saturating_sub(2)..].join("; "))
+        }
+        other => words(other),
+    }
+}
+
+/// An error with its causes.
+fn words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut said: Vec<String> = causes.map(ToString::to_string).collect();
+    said.dedup();
+    said.join(": ")
 }

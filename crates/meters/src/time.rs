@@ -3,6 +3,7 @@
 use crate::Span;
 use crate::layout::{CATEGORIES, IDLE, Processor, processor};
 use crate::load::Loaded;
+use crate::parts::Part;
 use aya::maps::Array;
 use loadgo_core::record::{Sample, TimeRow};
 
@@ -15,8 +16,10 @@ impl Times {
     pub fn begin(loaded: &Loaded) -> Result<Times, String> {
         Ok(Times { last: read(loaded)? })
     }
+}
 
-    pub fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
+impl Part for Times {
+    fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
         let _ = IDLE;
         let read = read(loaded)?;
         for (number, (now, before)) in read.iter().zip(&self.last).enumerate() {

@@ -1,0 +1,36 @@
+//! The parts of the meters: each makes rows of what its kernel programs count.
+
+use crate::load::{Loaded, Missing};
+use crate::{Span, Wanted, time};
+use loadgo_core::record::{Lost, Sample};
+
+/// What makes rows of one kind of counts.
+pub(crate) trait Part: Send {
+    /// Adds the rows of the span.
+    ///
+    /// # Errors
+    /// In words, when the kernel no longer answers.
+    fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String>;
+
+    /// What was lost since this was last asked.
+    fn take_lost(&mut self, _loaded: &Loaded, _span: Span) -> Vec<Lost> {
+        Vec::new()
+    }
+}
+
+type Begin = fn(&mut Loaded, &Wanted) -> Result<Option<Box<dyn Part>>, String>;
+
+/// Every part: its meter, as in [`crate::available`], and what begins it (`None`: not wanted).
+const PARTS: &[(&str, Begin)] = &[("total time", |loaded, _| Ok(Some(Box::new(time::Times::begin(loaded)?))))];
+
+/// Begins what can begin; the rest is remembered as missing.
+pub(crate) fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Vec<Box<dyn Part>> {
+    let mut parts = Vec::new();
+    for (meter, begin) in PARTS {
+        match begin(loaded, wanted) {
+            Ok(part) => parts.extend(part),
+            Err(why) => loaded.missing.push(Missing { meter, program: "", why }),
+        }
+    }
+    parts
+}
