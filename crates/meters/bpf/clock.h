@@ -28,7 +28,7 @@ INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 rea
 {
 	if (cpu->category == IDLE)
 		charge_idle(cpu, now, ready);
-	else if (cpu->last && now > cpu->last && cpu->category < IDLE)
+	else if (cpu->last && now > cpu->last && cpu->category < CATEGORIES)
 		cpu->time[cpu->category] += now - cpu->last;
 	if (category == IDLE)
 		copy_integrals(cpu, now);

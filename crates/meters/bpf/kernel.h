@@ -54,12 +54,21 @@ struct sched_info {
 	u64 run_delay;
 } RELOCATED;
 
+struct rq;
+
 struct cfs_rq {
 	s32 throttle_count;
+	struct rq *rq;
 } RELOCATED;
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+} RELOCATED;
+
+/* A program's registers where it entered the kernel: x86's code segment, arm64's state. */
+struct pt_regs {
+	u64 cs;
+	u64 pstate;
 } RELOCATED;
 
 struct thread_info {
@@ -83,6 +92,9 @@ struct task_struct {
 	u32 in_iowait : 1;
 	u32 in_memstall : 1;
 	u8 throttled;
+	u64 min_flt;
+	u64 maj_flt;
+	s32 pagefault_disabled;
 } RELOCATED;
 
 /* A bit field of a structure that is read directly (the caller's pointer is trusted by the verifier). */

@@ -7,6 +7,7 @@ enum category {
 	UNCHARGED, USER, PRIMITIVE, PAGE_FAULT, SEGMENT_FAULT, BOUND_FAULT, INTERRUPT, SOFT_INTERRUPT, GETWORK, KERNEL_THREAD,
 	IDLE_ZERO, IDLE_LOADING, IDLE_NOT_ELIGIBLE, IDLE_GOVERNED, IDLE_PAGE_WAIT, IDLE_DISK_WAIT, IDLE_DISPATCH,
 	IDLE, /* while it lasts: divided by cause when it ends */
+	IN_FAULT, /* while it lasts: charged to its kind when it ends, to PAGE_FAULT when it leaves the processor */
 	CATEGORIES = 24,
 };
 #define IDLE_OF(cause) (IDLE_ZERO + (cause))
@@ -21,13 +22,14 @@ struct call {
 	u64 began;
 	u64 off; /* ns off the processor since then */
 	u32 number; /* NO_PRIMITIVE: none */
-	u32 spare;
+	u32 faults; /* page faults since then */
 };
 
 /* A page fault under way. */
 struct fault {
 	u64 began; /* 0: none */
 	u64 off;
+	u64 ran; /* ns on the processor until it last left one */
 	u64 tables; /* bytes of page tables when it began */
 	u64 stack; /* pages of stack when it began */
 	u64 address;
@@ -41,6 +43,8 @@ struct doing {
 	struct fault fault;
 	u32 category; /* of the task, without interrupts */
 	u32 known; /* whether that is known: not of a task that began before the meters */
+	u32 minor; /* the task's faults, as the kernel counts them, that have been seen */
+	u32 major;
 };
 
 /* One processor; only programs on that processor write it. */
@@ -119,9 +123,9 @@ struct kept {
 };
 
 /* src/layout.rs reads these as numbers of eight bytes. */
-_Static_assert(sizeof(struct processor) == 66 * 8, "processor");
-_Static_assert(__builtin_offsetof(struct processor, time) == 42 * 8, "processor.time");
-_Static_assert(__builtin_offsetof(struct processor, queue_ns) == 26 * 8, "processor.queue_ns");
-_Static_assert(__builtin_offsetof(struct processor, switches) == 23 * 8, "processor.switches");
+_Static_assert(sizeof(struct processor) == 68 * 8, "processor");
+_Static_assert(__builtin_offsetof(struct processor, time) == 44 * 8, "processor.time");
+_Static_assert(__builtin_offsetof(struct processor, queue_ns) == 28 * 8, "processor.queue_ns");
+_Static_assert(__builtin_offsetof(struct processor, switches) == 25 * 8, "processor.switches");
 _Static_assert(sizeof(struct account) == 8 * 8, "account");
 _Static_assert(sizeof(struct process) == 6 * 8, "process");

@@ -1,7 +1,7 @@
 //! What the kernel programs and the reader share, as numbers of eight bytes: `bpf/layout.h` in Rust.
 
 /// The state of a processor, raw.
-pub type Processor = [u64; 66];
+pub type Processor = [u64; 68];
 /// A session, raw.
 pub type Account = [u64; 8];
 /// A process, raw.
@@ -37,9 +37,9 @@ pub mod processor {
     /// Its category in the lower half.
     pub const CATEGORY: usize = 1;
     /// Dispatches, pre-emptions, and the nanoseconds that those dispatched had been ready.
-    pub const SWITCHES: usize = 23;
+    pub const SWITCHES: usize = 25;
     /// Times of the system's ready queue at each length, in nanoseconds.
-    pub const QUEUE: usize = 26;
+    pub const QUEUE: usize = 28;
     /// Times by category, in nanoseconds.
-    pub const TIME: usize = 42;
+    pub const TIME: usize = 44;
 }
