@@ -54,8 +54,8 @@ impl Draw {
                 mean / (2.0 * share) * stream.exponential()
             }
             Draw::Pareto(mean, index) => {
-                let least = mean * (index - 1.0) / index;
-                least * libm::exp(stream.exponential() / index)
+                let part = (index - 1.0) / index;
+                mean * part * libm::exp(stream.exponential() / index)
             }
             Draw::Geometric(mean) if *mean <= 1.0 => 1.0,
             Draw::Geometric(mean) => 1.0 + libm::floor(stream.exponential() / -libm::log1p(-1.0 / mean)),
