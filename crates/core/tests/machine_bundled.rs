@@ -1,7 +1,9 @@
 //! The bundled machines are read, and what is printed of them is read back to the same.
 
+use loadgo_core::machine::engine::{Engine, Moved, Told};
 use loadgo_core::machine::file::{parse, parse_with, print};
 use loadgo_core::machine::spec::{Limit, Machine, Residence};
+use std::sync::Arc;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/loadgo/machines");
 
@@ -40,4 +42,39 @@ fn a_value_is_set_over_a_bundled_machine() {
     let Residence::Paging(paging) = &machine.residence else { panic!("{:?}", machine.residence) };
     assert_eq!((paging.frames, machine.processors.speed, &machine.limit), (512, 2.0, &Limit::Fixed(3)));
     assert_eq!(machine.commands[machine.any_command.expect("it has one")].cpu.mean(), 1e9);
+}
+
+#[test]
+fn however_slow_a_bundled_machine_goes_on_until_its_time_is_over() {
+    for name in names() {
+        for speed in [1e-300, 1e-15, 1e-12, 1e-9, 1e-6] {
+            let mut machine = read(&name);
+            machine.processors.speed = speed;
+            let mut engine = Engine::new(&Arc::new(machine), 1).unwrap_or_else(|reason| panic!("{name} at {speed}: {reason}"));
+            let before = work_on(&mut engine);
+            assert!(engine.meters().at >= before);
+            assert!(engine.trouble().is_none_or(|trouble| trouble.contains("292 years")), "{name}: {:?}", engine.trouble());
+        }
+    }
+}
+
+/// Five users give one command after the other, until the time is over or many have been answered; when the last one was.
+fn work_on(engine: &mut Engine) -> u64 {
+    (1..=5).for_each(|user| engine.attach(user).expect("room for five"));
+    let (mut last, mut looks) = (0, 0);
+    for _ in 0..1_000 {
+        match engine.move_on(None) {
+            Moved::Told(Told::Attached { user, at } | Told::Ready { user, at, .. }) => {
+                last = at;
+                engine.begin(user, 0, &[]);
+            }
+            Moved::NotYet if looks < 5 => looks += 1,
+            Moved::NotYet => break,
+            Moved::Nothing => {
+                assert!(engine.trouble().is_some(), "users wait, and nothing comes");
+                break;
+            }
+        }
+    }
+    last
 }

@@ -49,24 +49,35 @@ impl Calendar {
     /// Takes out the next event: its time and its payload.
     #[inline]
     pub fn take_next(&mut self) -> Option<(u64, u32)> {
+        self.take_next_until(u64::MAX)
+    }
+
+    /// Takes out the next event, if it comes at `until` or before.
+    #[inline]
+    pub fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let (soon, later) = (self.soon.first(), self.later.first());
+        // Which heap is next is foreseen by a processor, and the time then checked while it goes on: no least is computed first.
         let next = if soon < later {
+            if time(soon) > until {
+                return None;
+            }
             self.soon.take_first();
             soon
-        } else if later != NONE {
+        } else {
+            if later == NONE || time(later) > until {
+                return None;
+            }
             self.later.take_first();
             later
-        } else {
-            return None;
         };
-        Some(((next >> 64) as u64, (next & PAYLOAD_MASK) as u32))
+        Some((time(next), (next & PAYLOAD_MASK) as u32))
     }
 
     /// When the next event comes.
     #[inline]
     pub fn next_at(&mut self) -> Option<u64> {
         let next = self.soon.first().min(self.later.first());
-        (next != NONE).then_some((next >> 64) as u64)
+        (next != NONE).then_some(time(next))
     }
 
     /// How many events are to come.
@@ -100,6 +111,12 @@ impl Calendar {
         }
         self.serial = events.len() as u64;
     }
+}
+
+/// When an event comes.
+#[inline]
+fn time(event: u128) -> u64 {
+    (event >> 64) as u64
 }
 
 #[cfg(test)]

@@ -121,9 +121,9 @@ impl Device for Storage {
     }
 }
 
-/// The nanoseconds of a span that was drawn or computed, to the nearest.
+/// The nanoseconds of a span that was drawn or computed, to the nearest; at most 2^63 - 1, which is beyond a machine's time.
 pub(super) fn whole_ns(span_ns: f64) -> u64 {
-    (span_ns + 0.5) as u64
+    (span_ns.max(0.0) + 0.5) as i64 as u64
 }
 
 /// The nanoseconds that `words` take at so many words a second; none where no rate is known.

@@ -41,6 +41,10 @@ mod work;
 const EVENTS_BETWEEN_LOOKS: u32 = 1 << 16;
 /// So many looks in a row at which no time has passed are a standstill.
 const LOOKS_WITHOUT_TIME: u32 = 100;
+/// The last moment of a machine's time, after 292 years: the longest of all spans, 2^63 - 1 ns, ends beyond it.
+const END_OF_TIME: u64 = i64::MAX as u64 - 1;
+const TIME_IS_OVER: &str = "the machine's time would pass 292 years before anything else happens: check `speed`, `cpu`, `think`, \
+                            `arrivals` and the stores' times";
 
 /// What a machine tells a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +78,17 @@ pub struct Answer {
     pub bytes_out: u64,
     /// The command's exit status, where the machine tells it; 130 when it was abandoned.
     pub exit_status: Option<u8>,
+}
+
+/// What moving time has come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moved {
+    /// This is told.
+    Told(Told),
+    /// Many events have come, and nothing is told yet.
+    NotYet,
+    /// The moment that was asked for has come; or, where none was, nothing will ever happen. [`Engine::trouble`] may tell why.
+    Nothing,
 }
 
 /// Who holds page frames.
@@ -196,7 +211,23 @@ impl Engine {
 
     /// Moves time to the next thing told, or to `until`; `None` when `until` has come or, without it, when nothing will ever happen.
     pub fn advance(&mut self, until: Option<u64>) -> Option<Told> {
-        of_each!(&mut self.0, clockwork => advance(clockwork, until))
+        loop {
+            match self.move_on(until) {
+                Moved::Told(told) => return Some(told),
+                Moved::NotYet => {}
+                Moved::Nothing => return None,
+            }
+        }
+    }
+
+    /// As [`Engine::advance`], but it comes back after some tens of thousands of events, for a look at whether to go on.
+    pub fn move_on(&mut self, until: Option<u64>) -> Moved {
+        of_each!(&mut self.0, clockwork => move_on(clockwork, until))
+    }
+
+    /// Why the machine cannot go on, in words; `None` as long as it can.
+    pub fn trouble(&self) -> Option<&str> {
+        of_each!(&self.0, clockwork => clockwork.trouble.as_deref())
     }
 
     /// The meters at the present moment.
@@ -218,40 +249,44 @@ impl Engine {
     }
 }
 
-fn advance<L: ReadyList>(clockwork: &mut Clockwork<L>, until: Option<u64>) -> Option<Told> {
-    loop {
+fn move_on<L: ReadyList>(clockwork: &mut Clockwork<L>, until: Option<u64>) -> Moved {
+    let end = until.unwrap_or(END_OF_TIME).min(END_OF_TIME);
+    for _ in 0..EVENTS_BETWEEN_LOOKS {
         if let Some(told) = clockwork.told.pop_front() {
-            return Some(told);
+            return Moved::Told(told);
         }
-        let next = clockwork.next_at();
-        if let Some(until) = until.filter(|until| next.is_none_or(|at| at > *until)) {
-            clockwork.now = clockwork.now.max(until);
-            return None;
+        if clockwork.trouble.is_some() {
+            return Moved::Nothing;
         }
-        next?;
-        clockwork.step();
+        if !clockwork.step(end) {
+            match until {
+                Some(until) if until <= END_OF_TIME => clockwork.now = clockwork.now.max(until),
+                None if clockwork.next_at().is_none() => {}
+                _ => clockwork.trouble = Some(TIME_IS_OVER.into()),
+            }
+            return Moved::Nothing;
+        }
     }
+    Moved::NotYet
 }
 
 fn run<L: ReadyList>(clockwork: &mut Clockwork<L>, sink: &mut impl Sink) -> Result<Meters, String> {
+    let until = sink.ends_at().unwrap_or(u64::MAX);
     let mut looks_without_time = 0;
     loop {
         let looked = clockwork.now;
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !clockwork.step() {
-                return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
+            if !clockwork.step(until.min(END_OF_TIME)) {
+                return stands_at(clockwork, until);
             }
             if let Some((class, response_ns)) = clockwork.finished.take()
                 && !sink.finished(class, clockwork.now, response_ns)
             {
-                return Ok(clockwork.meters());
+                return outcome(clockwork);
             }
         }
-        if !sink.goes_on(clockwork.now) {
-            return Ok(clockwork.meters());
-        }
-        if let Some(trouble) = clockwork.trouble() {
-            return Err(trouble.into());
+        if clockwork.trouble.is_some() || !sink.goes_on(clockwork.now) {
+            return outcome(clockwork);
         }
         looks_without_time = if clockwork.now == looked { looks_without_time + 1 } else { 0 };
         if looks_without_time == LOOKS_WITHOUT_TIME {
@@ -260,4 +295,24 @@ fn run<L: ReadyList>(clockwork: &mut Clockwork<L>, sink: &mut impl Sink) -> Resu
             );
         }
     }
+}
+
+/// Nothing happens up to `until`, or up to the end of all time.
+#[cold]
+fn stands_at<L: ReadyList>(clockwork: &mut Clockwork<L>, until: u64) -> Result<Meters, String> {
+    if clockwork.trouble.is_none() && clockwork.next_at().is_none() {
+        return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
+    }
+    if until <= END_OF_TIME {
+        clockwork.now = clockwork.now.max(until);
+    } else {
+        clockwork.trouble.get_or_insert_with(|| TIME_IS_OVER.into());
+    }
+    outcome(clockwork)
+}
+
+/// The meters, unless the machine could not go on as it was described.
+#[cold]
+fn outcome<L: ReadyList>(clockwork: &Clockwork<L>) -> Result<Meters, String> {
+    clockwork.trouble.clone().map_or_else(|| Ok(clockwork.meters()), Err)
 }

@@ -179,9 +179,9 @@ impl Tally {
     /// One more.
     pub fn add(&mut self, cpu_ns: u64, wait_ns: u64) {
         self.count += 1;
-        self.cpu_ns += cpu_ns;
-        self.wait_ns += wait_ns;
-        self.durations.add(cpu_ns + wait_ns);
+        self.cpu_ns = self.cpu_ns.saturating_add(cpu_ns);
+        self.wait_ns = self.wait_ns.saturating_add(wait_ns);
+        self.durations.add(cpu_ns.saturating_add(wait_ns));
     }
 }
 

@@ -7,7 +7,7 @@
 mod programs;
 mod sampling;
 
-use super::engine::{Engine, Told};
+use super::engine::{Engine, Moved, Told};
 use super::spec::Machine;
 use crate::record::Sample;
 use crate::system::{Event, Response, System, Typed, UserId};
@@ -43,6 +43,8 @@ pub struct Simulated<K> {
     keys: Vec<Vec<u8>>,
     arguments: Vec<f64>,
     stuck: bool,
+    /// Somebody asked for the run to stop.
+    stopping: bool,
 }
 
 impl<K: Sink> Simulated<K> {
@@ -57,12 +59,16 @@ impl<K: Sink> Simulated<K> {
             keys: Vec::new(),
             arguments: Vec::new(),
             stuck: false,
+            stopping: false,
         }
     }
 
     /// Ends the last span; why the machine stood still with users waiting, if it did.
     pub fn finish(mut self) -> Option<String> {
         self.sample(End::Cut);
+        if let Some(trouble) = self.engine.trouble() {
+            return Some(trouble.into());
+        }
         let at = Instant(self.engine.now());
         self.stuck.then(|| {
             let at = crate::script::print_span(at.since(Instant(0)));
@@ -83,24 +89,43 @@ impl<K: Sink> Simulated<K> {
         loop {
             let end = self.sampling.due();
             let Some(until) = until else { return self.advance_to_the_next(end) };
-            if let Some(told) = self.engine.advance(Some(until.min(end))) {
-                return Some(told);
+            match self.engine.move_on(Some(until.min(end))) {
+                Moved::Told(told) => return Some(told),
+                Moved::Nothing if self.is_in_trouble() || end > until => return None,
+                Moved::Nothing => self.sample(End::Period),
+                Moved::NotYet => {}
             }
-            if end > until {
+            if self.is_to_stop() {
                 return None;
             }
-            self.sample(End::Period);
         }
+    }
+
+    /// Whether the machine cannot go on.
+    fn is_in_trouble(&mut self) -> bool {
+        self.stuck |= self.engine.trouble().is_some();
+        self.stuck
+    }
+
+    /// Whether somebody has asked for the run to stop.
+    fn is_to_stop(&mut self) -> bool {
+        self.stopping |= self.sink.stop();
+        self.stopping
     }
 
     /// The next thing that happens, however late; a machine on which nothing ever will is stopped.
     fn advance_to_the_next(&mut self, end: u64) -> Option<Told> {
-        let told = self.engine.advance(None);
+        let moved = loop {
+            let moved = self.engine.move_on(None);
+            if moved != Moved::NotYet || self.is_to_stop() {
+                break moved;
+            }
+        };
         if self.engine.now() >= end {
             self.sample(End::Period);
         }
-        self.stuck |= told.is_none();
-        told
+        self.stuck |= moved == Moved::Nothing;
+        if let Moved::Told(told) = moved { Some(told) } else { None }
     }
 
     fn event(&mut self, told: Told) -> Event {
@@ -181,7 +206,7 @@ impl<K: Sink> System for Simulated<K> {
         if self.sink.cut() {
             self.sample(End::Cut);
         }
-        if self.stuck || self.sink.stop() {
+        if self.stuck || self.is_to_stop() {
             return events.push(Event::Stop { at: self.now() });
         }
         if let Some(event) = self.told.pop_front() {

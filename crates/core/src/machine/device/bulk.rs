@@ -16,7 +16,7 @@ pub struct Access {
 
 impl Service for Access {
     fn service_ns(&self, request: &Request, _stream: &mut Stream) -> u64 {
-        self.access_ns + transfer_ns(request.words, self.words_per_second)
+        self.access_ns.saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }
 

@@ -65,7 +65,7 @@ impl Disk {
             return self.take_channel(unit, now, stream);
         }
         self.units[unit as usize].state = State::Seeks;
-        Due { server: unit, at: now + whole_ns(self.seek.draw(stream)) }
+        Due { server: unit, at: now.saturating_add(whole_ns(self.seek.draw(stream))) }
     }
 
     /// The unit takes the channel that is free first, for the rotation and the transfer.
@@ -74,10 +74,11 @@ impl Disk {
         let place = &mut self.units[unit as usize];
         let request = place.queue[0];
         let held_ns = request.service_ns.unwrap_or_else(|| {
-            whole_ns(stream.unit() * self.revolution_ns as f64) + transfer_ns(request.words, Some(self.words_per_second))
+            whole_ns(stream.unit() * self.revolution_ns as f64)
+                .saturating_add(transfer_ns(request.words, Some(self.words_per_second)))
         });
         let begins = now.max(*channel);
-        *channel = begins + held_ns;
+        *channel = begins.saturating_add(held_ns);
         place.state = State::Moves { begins, ends: *channel };
         Due { server: unit, at: *channel }
     }

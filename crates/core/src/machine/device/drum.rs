@@ -22,7 +22,7 @@ pub struct Latency {
 
 impl Service for Latency {
     fn service_ns(&self, request: &Request, stream: &mut Stream) -> u64 {
-        whole_ns(stream.unit() * self.revolution_ns as f64) + transfer_ns(request.words, self.words_per_second)
+        whole_ns(stream.unit() * self.revolution_ns as f64).saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }
 

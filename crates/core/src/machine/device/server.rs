@@ -44,7 +44,7 @@ impl<S: Service> InTurn<S> {
     fn start(&mut self, server: u32, request: Request, now: u64, stream: &mut Stream) -> Due {
         let service_ns = request.service_ns.unwrap_or_else(|| self.service.service_ns(&request, stream));
         self.served[server as usize] = request;
-        Due { server, at: now + service_ns }
+        Due { server, at: now.saturating_add(service_ns) }
     }
 
     /// A server that is free, made if it has never been needed.

@@ -101,6 +101,8 @@ pub struct Clockwork<L> {
     pub(super) interactions: u64,
     pub(super) told: VecDeque<Told>,
     pub(super) own: Option<Box<OwnLoad>>,
+    /// Why the machine cannot go on, if it cannot.
+    pub(super) trouble: Option<String>,
     /// What is over by the event in hand, of the machine's own load: class and response time.
     pub(super) finished: Option<(usize, u64)>,
 }
@@ -156,6 +158,7 @@ impl<L: ReadyList> Clockwork<L> {
             interactions: 0,
             told: VecDeque::new(),
             own: None,
+            trouble: None,
             finished: None,
         }
     }
@@ -170,13 +173,13 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Lets the next event come; whether there was one.
+    /// Lets the next event come, if it comes at `until` or before; whether there was one.
     #[inline]
-    pub fn step(&mut self) -> bool {
-        if self.shared.is_some() && self.share_is_due() {
+    pub fn step(&mut self, until: u64) -> bool {
+        if self.shared.is_some() && self.share_is_due(until) {
             return true;
         }
-        let Some((at, payload)) = self.calendar.take_next() else { return false };
+        let Some((at, payload)) = self.calendar.take_next_until(until) else { return false };
         debug_assert!(at >= self.now, "time goes back");
         self.now = at;
         let (kind, entity) = (payload >> ENTITY_BITS, payload & ENTITY_MASK);

@@ -12,6 +12,9 @@ use crate::machine::ready_list::Job;
 use crate::machine::spec::{Amount, Command};
 use crate::random::{Purpose, Stream};
 
+/// The most stops of a kind that one command makes: each is at least an event, so that more would not end within a sitting.
+pub const MOST_STOPS: u64 = 1_000_000;
+
 /// What an errand is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
@@ -123,6 +126,8 @@ pub struct Errand {
     pub message_bytes: f64,
     /// Network bytes that are left.
     pub network_bytes: f64,
+    /// More than [`MOST_STOPS`] were drawn, and of what.
+    pub too_many: Option<&'static str>,
     stops: Vec<Stops>,
     next: usize,
 }
@@ -154,6 +159,7 @@ impl Errand {
             bytes_out: 0,
             message_bytes: 0.0,
             network_bytes: 0.0,
+            too_many: None,
             stops: Vec::new(),
             next: 0,
         }
@@ -184,28 +190,37 @@ impl Errand {
         };
         self.message_bytes = if message_bytes == 0 { self.network_bytes } else { f64::from(message_bytes) };
         let messages = if self.network_bytes > 0.0 { whole((self.network_bytes / self.message_bytes).ceil()) } else { 0 };
-        for (stop, count) in [
-            (Stop::Segment, segments),
-            (Stop::Bound, bounds),
-            (Stop::Wall, walls),
-            (Stop::Process, processes),
-            (Stop::Message, messages),
+        for (stop, count, what) in [
+            (Stop::Segment, segments, "segment faults"),
+            (Stop::Bound, bounds, "bound faults"),
+            (Stop::Wall, walls, "wall crossings"),
+            (Stop::Process, processes, "processes"),
+            (Stop::Message, messages, "network messages"),
         ] {
-            self.add(stop, count);
+            self.add(stop, count, what);
         }
         for (store, law) in &command.requests {
             let count = number(law, &mut self.stream);
-            self.add(Stop::Request(*store), count);
+            self.add(Stop::Request(*store), count, "requests");
         }
-        self.add(Stop::Line, lines);
+        self.add(Stop::Line, lines, "lines");
         self.work_ns = work_ns;
         (work_ns, pages)
     }
 
-    fn add(&mut self, stop: Stop, count: u64) {
+    fn add(&mut self, stop: Stop, count: u64, what: &'static str) {
+        let count = self.bounded(count, what);
         if count > 0 {
             self.stops.push(Stops { stop, count, done: 0 });
         }
+    }
+
+    /// This count, or the most there may be of it: then it is noted, and the run ends.
+    pub fn bounded(&mut self, count: u64, what: &'static str) -> u64 {
+        if count > MOST_STOPS {
+            self.too_many = Some(what);
+        }
+        count.min(MOST_STOPS)
     }
 
     /// Work until the next stop, when so much is left of the work; `None` when there is no more.
@@ -235,9 +250,9 @@ pub fn whole(value: f64) -> u64 {
     (value.max(0.0) + 0.5) as i64 as u64
 }
 
-/// A count with this law: a value between two whole numbers is the upper one so often that the mean is right.
+/// A count with this law, at most 10^18: a value between two whole numbers is the upper one so often that the mean is right.
 pub fn number(law: &Draw, stream: &mut Stream) -> u64 {
-    let value = law.draw(stream);
+    let value = law.draw(stream).min(1e18);
     let least = value as u64;
     let rest = value - least as f64;
     least + u64::from(rest > 0.0 && stream.unit() < rest)

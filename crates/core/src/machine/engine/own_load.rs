@@ -18,8 +18,6 @@ pub struct OwnLoad {
     users: Vec<Owner>,
     /// Processes of users that have gone, for those to come.
     free: Vec<Job>,
-    /// The load cannot be carried, and why.
-    trouble: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,11 +82,6 @@ impl<L: ReadyList> Clockwork<L> {
         Ok(())
     }
 
-    /// Why the load cannot be carried, if it cannot.
-    pub fn trouble(&self) -> Option<&str> {
-        self.own.as_ref()?.trouble.as_deref()
-    }
-
     fn thinks_first(&mut self, job: Job) {
         self.place(job, State::Thinking);
         let think_ns = self.own.as_mut().expect("a machine with its own load").think_ns(job);
@@ -127,7 +120,7 @@ impl<L: ReadyList> Clockwork<L> {
             own.users.push(Owner::new(seed, job, class));
             if own.users.len() >= MOST_AT_ONCE {
                 let name = &self.machine.load[class].name;
-                own.trouble = Some(format!(
+                self.trouble = Some(format!(
                     "{MOST_AT_ONCE} users are on the machine at once, the last of load {name:?}: they come faster than it can answer; \
                      lower `arrivals`, or ask for fewer interactions"
                 ));

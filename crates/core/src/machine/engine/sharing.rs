@@ -17,6 +17,10 @@ use crate::machine::ready_list::{Job, ReadyList};
 const FRACTION: u32 = 10;
 /// Virtual time is counted anew from here.
 const MOST_VIRTUAL: u64 = 1 << 62;
+/// The most work at one go that virtual time has room for: 104 days.
+const MOST_WORK_NS: u64 = (1 << 53) - 1;
+const TOO_LONG: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
+                        discipline with a quantum";
 const BUSY_CATEGORIES: usize = Category::IdleZero as usize;
 
 /// Those who share the processors.
@@ -137,7 +141,7 @@ impl<L: ReadyList> Clockwork<L> {
         self.dispatches += 1;
         if self.processes[job as usize].on_errand {
             let interrupts = std::mem::take(&mut self.sharing().interrupts);
-            let ns = interrupts * self.costs.interrupt_ns;
+            let ns = interrupts.saturating_mul(self.costs.interrupt_ns);
             let step = Step::Spend { category: Category::Interrupt, ns, counted: Counted::Nothing };
             self.processes[job as usize].errand().steps.extend((ns > 0).then_some(step));
         }
@@ -171,6 +175,10 @@ impl<L: ReadyList> Clockwork<L> {
 
     fn enter_share(&mut self, job: Job, category: Category, ns: u64, works: bool) {
         let now = self.now;
+        if ns > MOST_WORK_NS {
+            self.trouble.get_or_insert_with(|| TOO_LONG.into());
+        }
+        let ns = ns.min(MOST_WORK_NS);
         let shared = self.shared.as_mut().expect("processors that are shared");
         shared.bring_up(now, &mut self.processors);
         if shared.virtual_now > MOST_VIRTUAL {
@@ -207,11 +215,11 @@ impl<L: ReadyList> Clockwork<L> {
         self.go_idle(p as usize);
     }
 
-    /// Lets the one leave whose share is used up, if that comes before everything in the calendar.
-    pub(super) fn share_is_due(&mut self) -> bool {
+    /// Lets the one leave whose share is used up, if that comes before everything in the calendar and at `until` or before.
+    pub(super) fn share_is_due(&mut self, until: u64) -> bool {
         let entered = self.calendar.next_at();
         let shared = self.shared.as_mut().expect("processors that are shared");
-        let Some(due) = shared.due.filter(|due| entered.is_none_or(|at| *due <= at)) else { return false };
+        let Some(due) = shared.due.filter(|due| *due <= until && entered.is_none_or(|at| *due <= at)) else { return false };
         self.now = due;
         shared.bring_up(due, &mut self.processors);
         let (_, job) = shared.leaving.take_next().expect("who is due is there");

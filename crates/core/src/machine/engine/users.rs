@@ -1,7 +1,7 @@
 //! Users and their commands: a process is made, a command is begun, and answered.
 
 use super::clockwork::Clockwork;
-use super::errand::{Aim, Errand};
+use super::errand::{Aim, Errand, MOST_STOPS};
 use super::process::{NO_STAGE, State, UNSTARTED};
 use super::{Answer, Told};
 use crate::machine::ready_list::{Job, ReadyList};
@@ -66,6 +66,9 @@ impl<L: ReadyList> Clockwork<L> {
         errand.clear(Aim::Command, stream);
         let (work_ns, pages) = errand.draw(command, arguments, self.costs.speed, self.costs.message_bytes);
         process.left_ns = work_ns;
+        if let Some(what) = errand.too_many {
+            self.trouble.get_or_insert_with(|| too_many(&command.name, what));
+        }
         let program = self.programs[process.command as usize];
         let same = errand.previous == Some(program);
         errand.fresh = !same;
@@ -110,6 +113,14 @@ impl<L: ReadyList> Clockwork<L> {
         let answer = answer_of(process, exit_status);
         self.told.push_back(Told::Ready { user, at, answer });
     }
+}
+
+/// A command asks for more of something than a run can carry out.
+pub(super) fn too_many(command: &str, what: &str) -> String {
+    format!(
+        "command {command:?} asks for more than {MOST_STOPS} {what} at once, the most that a command may have: lower their number, or \
+         give their law an upper bound"
+    )
 }
 
 fn answer_of(process: &super::process::Process, exit_status: Option<u8>) -> Answer {

@@ -3,6 +3,7 @@
 use super::clockwork::Clockwork;
 use super::errand::{Counted, Goal, Step, Stop, number};
 use super::process::{NO_STAGE, State};
+use super::users::too_many;
 use crate::machine::frames::Fault;
 use crate::machine::meters::{Category, Primitive};
 use crate::machine::ready_list::{Job, ReadyList};
@@ -121,12 +122,17 @@ impl<L: ReadyList> Clockwork<L> {
             Stop::Line => {
                 let own_ns = command.line_cpu.draw(&mut errand.stream);
                 let faults = number(&command.line_faults, &mut errand.stream);
+                let faults = errand.bounded(faults, "page faults of a line");
                 let walls = number(&command.line_walls, &mut errand.stream);
+                let walls = errand.bounded(walls, "wall crossings of a line");
                 let bytes = number(&command.line_bytes, &mut errand.stream);
                 errand.steps.push_back(self.costs.own_work(own_ns));
                 errand.steps.extend((0..walls).map(|_| self.costs.wall_crossing()));
                 errand.steps.extend((0..faults).map(|_| Step::Fault));
                 errand.steps.extend([self.costs.line_out(), Step::Line { bytes }]);
+                if let Some(what) = errand.too_many {
+                    self.trouble.get_or_insert_with(|| too_many(&command.name, what));
+                }
             }
         }
     }
@@ -190,7 +196,7 @@ impl<L: ReadyList> Clockwork<L> {
         let now = self.now;
         let errand = self.processes[job as usize].errand();
         errand.first_output.get_or_insert(now);
-        errand.bytes_out += bytes;
+        errand.bytes_out = errand.bytes_out.saturating_add(bytes);
         debug_assert!(self.tallies.primitives[Primitive::LineOut as usize].count > 0, "a line that is out has been counted");
     }
 

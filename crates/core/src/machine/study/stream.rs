@@ -107,6 +107,10 @@ impl Sink for Stoppable<'_> {
         self.tap.finished(class, at, response_ns)
     }
 
+    fn ends_at(&self) -> Option<u64> {
+        (self.tap.time_ns < u64::MAX).then_some(self.tap.time_ns)
+    }
+
     fn goes_on(&mut self, at: u64) -> bool {
         self.tap.goes_on(at) && !self.stop.load(Ordering::Relaxed)
     }

@@ -97,9 +97,19 @@ fn a_sweep_is_its_studies_on_any_number_of_threads() {
 #[test]
 fn a_length_in_time_and_a_most_of_interactions_end_a_study() {
     let report = studied(3, 1, "time=1h");
-    assert!(report.end == End::Length && (3_600_000_000_000..3_700_000_000_000).contains(&report.simulated_ns));
+    assert_eq!((report.end, report.simulated_ns), (End::Length, 3_600_000_000_000));
     assert_eq!(studied(3, 1, "interactions=25000, precision(mean)=0.01%").end, End::Most);
     assert_eq!(studied(3, 1, "interactions=7").interactions, 7);
+}
+
+#[test]
+fn a_study_of_a_given_time_ends_then_though_nothing_is_finished() {
+    let mut slow = (*repairman(3)).clone();
+    slow.processors.speed = 1e-9;
+    let subject = Subject { machine: Arc::new(slow), seed: 1 };
+    let report = study(&subject, 2, &Until::parse("time=10h").unwrap(), &AtomicBool::new(false)).unwrap();
+    assert_eq!((report.end, report.interactions), (End::Length, 0));
+    assert_eq!(report.simulated_ns, 2 * 36_000_000_000_000, "of both streams");
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! What is asked of a machine and cannot be answered: needs of commands, routes without an end, users who cannot come.
 
 use super::super::clockwork::MOST_JOBS;
+use super::super::errand::MOST_STOPS;
 use super::{is_positive, there};
 use crate::machine::draw::Draw;
 use crate::machine::spec::{Amount, Class, Command, Discipline, Machine, Population, Route};
 
+/// Of what is drawn for a command, that of which each is an event or more.
+const COUNTS: [&str; 8] =
+    ["segment_faults", "bound_faults", "wall_crossings", "processes", "lines_out", "line_faults", "line_walls", "requests"];
 /// Weights of a route's branches may differ from 1 by so much in all.
 const ROUNDING: f64 = 1e-6;
 
@@ -16,6 +20,11 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
     if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !is_sound(law)) {
         let (name, mean) = (&command.name, law.mean());
         return Err(format!("`{key}` of command {name:?} has a mean of {mean}: a law's mean is a number, 0 or more"));
+    }
+    let mut counts = laws(command).into_iter().filter(|(key, _)| COUNTS.contains(key));
+    if let Some((key, law)) = counts.find(|(_, law)| law.mean() > MOST_STOPS as f64) {
+        let (name, mean) = (&command.name, law.mean());
+        return Err(format!("`{key}` of command {name:?} has a mean of {mean:e}: a command has at most {MOST_STOPS} of a kind"));
     }
     if !(0.0..=1.0).contains(&command.common) {
         return Err(format!("`common` of command {:?} is {}, no part between 0 and 1", command.name, command.common));
