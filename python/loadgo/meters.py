@@ -87,7 +87,7 @@ def meters_of(tables: Tables, stretch: Stretch) -> Meters:
 
 def _metered(frame: pl.DataFrame, by: str, time: str, stretch: Stretch) -> tuple[Metered, ...]:
     """Sums and quantiles by name, of the rows that are of all users and commands."""
-    everybody = frame.filter(pl.col("user").is_null() & pl.col("command").is_null())
+    everybody = frame.filter(pl.all_horizontal(pl.col("user", "command", "^device$").is_null()))
     sums = spans_in(everybody.filter(pl.col("bucket_ns").is_null()), stretch)
     buckets = spans_in(everybody.filter(pl.col("bucket_ns").is_not_null()), stretch)
     wait = "wait_ns" if "wait_ns" in frame.columns else None

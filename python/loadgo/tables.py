@@ -60,7 +60,15 @@ COLUMNS: dict[str, Columns] = {
         "outcome": _WORD,
     },
     "time": {"at_ns": _COUNT, "span_ns": _COUNT, "processor": pl.UInt16(), "category": _WORD, "time_ns": _COUNT},
-    "processes": {"at_ns": _COUNT, "span_ns": _COUNT, "who": _WORD, "cpu_ns": _COUNT, "memory_bytes": _COUNT},
+    "processes": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "who": _WORD,
+        "cpu_ns": _COUNT,
+        "memory_bytes": _COUNT,
+        "user": _NUMBER,
+        "ready_wait_ns": _COUNT,
+    },
     "lost": {"at_ns": _COUNT, "user": _NUMBER, "what": _WORD, "count": _COUNT, "reason": pl.String()},
     "phases": {"at_ns": _COUNT, "phase": _WORD},
     "faults": {
@@ -73,6 +81,7 @@ COLUMNS: dict[str, Columns] = {
         "count": _COUNT,
         "cpu_ns": _COUNT,
         "wait_ns": _COUNT,
+        "device": _WORD,
     },
     "segments": {
         "at_ns": _COUNT,
@@ -95,6 +104,15 @@ COLUMNS: dict[str, Columns] = {
         "time_ns": _COUNT,
     },
     "queue": {"at_ns": _COUNT, "span_ns": _COUNT, "queue": _WORD, "measure": _WORD, "value": pl.Float64()},
+    "stacks": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "user": _NUMBER,
+        "command": _WORD,
+        "process": _WORD,
+        "stack": _WORD,
+        "samples": _COUNT,
+    },
 }
 """Every table of a run folder, and its columns."""
 
@@ -116,6 +134,7 @@ class Tables:
     segments: pl.DataFrame
     primitives: pl.DataFrame
     queue: pl.DataFrame
+    stacks: pl.DataFrame
     conditions: dict[str, Any]
     """`run.toml`, parsed."""
 

@@ -117,6 +117,14 @@ pub struct TimeRow {
     pub time_ns: u64,
 }
 
+/// The parts that everything belongs to in [`ProcessRow::who`]; every other name there is that of processes.
+pub const PARTS: [&str; 4] = ["users", "driver", "meters", "supervisor"];
+
+/// How processes called `name` are called in [`ProcessRow::who`]: as they are, but never as one of [`PARTS`] is.
+pub fn process_name(name: &str) -> Arc<str> {
+    if PARTS.contains(&name) { format!("{name} (process)").into() } else { name.into() }
+}
+
 /// A row of `processes`: who used the processors in a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessRow {
@@ -124,12 +132,16 @@ pub struct ProcessRow {
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// `users`, `driver` or `meters`; on a simulated machine `users` or `supervisor`.
-    pub who: &'static str,
+    /// One of [`PARTS`], or the name of processes (see [`process_name`]), whose time is then part of the others' rows.
+    pub who: Arc<str>,
     /// Their processor time in the span.
     pub cpu_ns: u64,
     /// Their memory at the end of the span.
     pub memory_bytes: Option<u64>,
+    /// The user whose processes these are; `None`: of all, or of nobody.
+    pub user: Option<UserId>,
+    /// How long they were ready to run and waited for a processor in the span.
+    pub ready_wait_ns: Option<u64>,
 }
 
 /// A row of `faults`: faults of one kind in a span; all of them, or those that took a time of one bucket.
@@ -139,8 +151,10 @@ pub struct FaultRow {
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`.
+    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`, `soft interrupt`.
     pub kind: &'static str,
+    /// Which interrupt: its device, or the kind of the soft interrupt; `None`: all of the kind, and faults.
+    pub device: Option<Arc<str>>,
     /// Whose; `None`: of all users together.
     pub user: Option<UserId>,
     /// In which command; `None`: in all.
@@ -182,7 +196,7 @@ pub struct PrimitiveRow {
     /// The length of the span.
     pub span_ns: u64,
     /// What was done.
-    pub name: &'static str,
+    pub name: Arc<str>,
     /// Whose; `None`: of all users together.
     pub user: Option<UserId>,
     /// In which command; `None`: in all.
@@ -195,6 +209,25 @@ pub struct PrimitiveRow {
     pub errors: Option<u64>,
     /// The time that it took in all; of a row without a bucket only.
     pub time_ns: Option<u64>,
+}
+
+/// A row of `stacks`: where a clock found the processors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span.
+    pub span_ns: u64,
+    /// Whose; `None`: of nobody who is a user.
+    pub user: Option<UserId>,
+    /// In which command; `None`: in none.
+    pub command: Option<Arc<str>>,
+    /// The name of the process.
+    pub process: Arc<str>,
+    /// Its functions, folded: the outermost first, `;` between them, the kernel's marked with `_[k]`.
+    pub stack: Arc<str>,
+    /// How often it was found there.
+    pub samples: u64,
 }
 
 /// A row of `queue`: one measure of one queue in a span.
@@ -227,13 +260,15 @@ pub struct Sample {
     pub primitives: Vec<PrimitiveRow>,
     /// Rows of `queue`.
     pub queue: Vec<QueueRow>,
+    /// Rows of `stacks`.
+    pub stacks: Vec<StackRow>,
 }
 
 impl Sample {
     /// How many rows it has, and when the first of them ends.
     pub fn rows(&self) -> (u64, Instant) {
         let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
-        let count = counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len();
+        let count = counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len() + self.stacks.len();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

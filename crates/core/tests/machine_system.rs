@@ -112,7 +112,7 @@ fn spans_follow_each_other_and_each_processors_categories_add_up_to_them() {
     assert_eq!(ends, Some(begin), "the last span ends with the run");
     let count = |name: &str| -> u64 {
         let rows = told.samples.iter().flat_map(|(_, sample)| &sample.primitives);
-        rows.filter(|row| row.name == name && row.bucket_ns.is_none()).map(|row| row.count).sum()
+        rows.filter(|row| &*row.name == name && row.bucket_ns.is_none()).map(|row| row.count).sum()
     };
     assert_eq!((count("line in"), count("line out")), (20 * 10 * 2, 20 * 10 * 2 * 2));
 }

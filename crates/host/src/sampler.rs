@@ -72,7 +72,8 @@ impl Sampler {
         for (index, who) in ["users", "driver", "meters"].into_iter().enumerate() {
             let cpu_ns = sample.cpu_ns[index].saturating_sub(self.last.cpu_ns[index]);
             if index > 0 || self.groups.is_some() {
-                processes.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes: memory[index] });
+                let (who, memory_bytes) = (who.into(), memory[index]);
+                processes.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes, user: None, ready_wait_ns: None });
             }
         }
         self.last = sample;
@@ -182,8 +183,8 @@ mod tests {
         let (mut time, mut processes) = (Vec::new(), Vec::new());
         sampler.sample_into(Instant(30_000_000), &mut time, &mut processes).unwrap();
         assert!(time.len() >= CATEGORIES.len());
-        let driver = processes.iter().find(|row| row.who == "driver").unwrap();
+        let driver = processes.iter().find(|row| &*row.who == "driver").unwrap();
         assert!(driver.cpu_ns > 0);
-        assert!(processes.iter().all(|row| row.who != "users"));
+        assert!(processes.iter().all(|row| &*row.who != "users"));
     }
 }

@@ -54,7 +54,15 @@ fn record(dir: &Path) -> Folder {
     front.lost(&Lost { at, user: Some(2), what: "session", count: 1, reason: "the shell ended".into() });
     let sampler = recording.sampler();
     sampler.time(&[TimeRow { at, span_ns: SECOND, processor: Some(0), category: "idle", time_ns: SECOND }]);
-    sampler.processes(&[ProcessRow { at, span_ns: SECOND, who: "driver", cpu_ns: 1000, memory_bytes: Some(4096) }]);
+    sampler.processes(&[ProcessRow {
+        at,
+        span_ns: SECOND,
+        who: "driver".into(),
+        cpu_ns: 1000,
+        memory_bytes: Some(4096),
+        user: None,
+        ready_wait_ns: None,
+    }]);
     drop(front);
     recording.stop().folder
 }

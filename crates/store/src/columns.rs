@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use loadgo_core::record::{FaultRow, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, TimeRow};
+use loadgo_core::record::{
+    FaultRow, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, StackRow, TimeRow,
+};
 use loadgo_core::time::Instant;
 
 use crate::Table;
@@ -67,9 +69,11 @@ pub fn processes(rows: &[ProcessRow]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u64s(rows, |row| row.at.0),
         u64s(rows, |row| row.span_ns),
-        words(rows, |row| row.who),
+        words(rows, |row| &row.who),
         u64s(rows, |row| row.cpu_ns),
         maybe_u64s(rows, |row| row.memory_bytes),
+        maybe_u32s(rows, |row| row.user),
+        maybe_u64s(rows, |row| row.ready_wait_ns),
     ];
     batch(Table::Processes, columns)
 }
@@ -104,6 +108,7 @@ pub fn faults(rows: &[FaultRow]) -> RecordBatch {
         u64s(rows, |row| row.count),
         maybe_u64s(rows, |row| row.cpu_ns),
         maybe_u64s(rows, |row| row.wait_ns),
+        maybe_words(rows, |row| row.device.as_deref()),
     ];
     batch(Table::Faults, columns)
 }
@@ -127,7 +132,7 @@ pub fn primitives(rows: &[PrimitiveRow]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u64s(rows, |row| row.at.0),
         u64s(rows, |row| row.span_ns),
-        words(rows, |row| row.name),
+        words(rows, |row| &row.name),
         maybe_u32s(rows, |row| row.user),
         maybe_words(rows, |row| row.command.as_deref()),
         maybe_u64s(rows, |row| row.bucket_ns),
@@ -148,6 +153,20 @@ pub fn queue(rows: &[QueueRow]) -> RecordBatch {
         Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.value))),
     ];
     batch(Table::Queue, columns)
+}
+
+/// `stacks`.
+pub fn stacks(rows: &[StackRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        maybe_u32s(rows, |row| row.user),
+        maybe_words(rows, |row| row.command.as_deref()),
+        words(rows, |row| &row.process),
+        words(rows, |row| &row.stack),
+        u64s(rows, |row| row.samples),
+    ];
+    batch(Table::Stacks, columns)
 }
 
 fn batch(table: Table, columns: Vec<ArrayRef>) -> RecordBatch {

@@ -3,8 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow_schema::DataType;
+use arrow_array::{RecordBatch, new_null_array};
+use arrow_schema::{DataType, FieldRef};
 use arrow_select::coalesce::BatchCoalescer;
 use loadgo_core::record::Lost;
 use loadgo_core::time::Instant;
@@ -96,7 +98,7 @@ fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<S
         Ok(())
     };
     let leftover = each_batch(stream, |batch| {
-        pieces.push_batch(batch).map_err(io::Error::other)?;
+        pieces.push_batch(widened(&batch, table)).map_err(io::Error::other)?;
         write_pieces(&mut pieces)
     })?;
     let last = pieces.finish_buffered_batch().map_err(io::Error::other).and_then(|()| write_pieces(&mut pieces));
@@ -104,6 +106,16 @@ fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<S
     let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
     written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))?;
     Ok(leftover)
+}
+
+/// `batch` with the columns that `table` has today: one that an earlier loadgo did not know was not measured.
+fn widened(batch: &RecordBatch, table: Table) -> RecordBatch {
+    let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
+        Some(column) => Arc::clone(column),
+        None => new_null_array(field.data_type(), batch.num_rows()),
+    };
+    let columns = table.schema().fields().iter().map(column).collect();
+    RecordBatch::try_new(table.schema(), columns).expect("only columns that may be null are ever added")
 }
 
 /// Words as dictionary pages; numbers as differences, which are small where times follow each other.

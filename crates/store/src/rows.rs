@@ -116,6 +116,7 @@ impl Rows {
         sampled.segments.append(&mut sample.segments);
         sampled.primitives.append(&mut sample.primitives);
         sampled.queue.append(&mut sample.queue);
+        sampled.stacks.append(&mut sample.stacks);
     }
 
     /// Counts `count` rows, from `at` on, as not recorded.

@@ -31,11 +31,13 @@ pub enum Table {
     Primitives,
     /// How long the queues were.
     Queue,
+    /// Where a clock found the processors.
+    Stacks,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 10] = [
+    pub const ALL: [Table; 11] = [
         Table::Interactions,
         Table::Sessions,
         Table::Time,
@@ -46,6 +48,7 @@ impl Table {
         Table::Segments,
         Table::Primitives,
         Table::Queue,
+        Table::Stacks,
     ];
 
     /// The table's name, which is its files' name too.
@@ -61,6 +64,7 @@ impl Table {
             Table::Segments => "segments",
             Table::Primitives => "primitives",
             Table::Queue => "queue",
+            Table::Stacks => "stacks",
         }
     }
 
@@ -88,6 +92,7 @@ impl Table {
             Table::Segments => &SEGMENTS,
             Table::Primitives => &PRIMITIVES,
             Table::Queue => &QUEUE,
+            Table::Stacks => &STACKS,
         }
     }
 }
@@ -133,12 +138,14 @@ const TIME: [(&str, DataType, bool); 5] = [
     ("time_ns", UInt64, false),
 ];
 
-const PROCESSES: [(&str, DataType, bool); 5] = [
+const PROCESSES: [(&str, DataType, bool); 7] = [
     ("at_ns", UInt64, false),
     ("span_ns", UInt64, false),
     ("who", Utf8, false),
     ("cpu_ns", UInt64, false),
     ("memory_bytes", UInt64, true),
+    ("user", UInt32, true),
+    ("ready_wait_ns", UInt64, true),
 ];
 
 const LOST: [(&str, DataType, bool); 5] =
@@ -146,7 +153,7 @@ const LOST: [(&str, DataType, bool); 5] =
 
 const PHASES: [(&str, DataType, bool); 2] = [("at_ns", UInt64, false), ("phase", Utf8, false)];
 
-const FAULTS: [(&str, DataType, bool); 9] = [
+const FAULTS: [(&str, DataType, bool); 10] = [
     ("at_ns", UInt64, false),
     ("span_ns", UInt64, false),
     ("kind", Utf8, false),
@@ -156,6 +163,7 @@ const FAULTS: [(&str, DataType, bool); 9] = [
     ("count", UInt64, false),
     ("cpu_ns", UInt64, true),
     ("wait_ns", UInt64, true),
+    ("device", Utf8, true),
 ];
 
 const SEGMENTS: [(&str, DataType, bool); 7] = [
@@ -186,4 +194,14 @@ const QUEUE: [(&str, DataType, bool); 5] = [
     ("queue", Utf8, false),
     ("measure", Utf8, false),
     ("value", Float64, false),
+];
+
+const STACKS: [(&str, DataType, bool); 7] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("user", UInt32, true),
+    ("command", Utf8, true),
+    ("process", Utf8, false),
+    ("stack", Utf8, false),
+    ("samples", UInt64, false),
 ];

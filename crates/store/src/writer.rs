@@ -71,6 +71,7 @@ impl Writer {
             (columns::primitives(rows), at(rows.first().map(|r| r.at)))
         });
         self.write_rows(Table::Queue, &mut rows.queue, |rows| (columns::queue(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Stacks, &mut rows.stacks, |rows| (columns::stacks(rows), at(rows.first().map(|r| r.at))));
     }
 
     fn write_interactions(&mut self, some: &[Packed]) {

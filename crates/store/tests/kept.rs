@@ -10,7 +10,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, Interaction, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, Sample, SegmentRow, Session,
-    TimeRow,
+    StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -52,7 +52,15 @@ fn record_all_tables(dir: &Path) -> Folder {
     front.phase(Phase::WarmUp, at);
     let sampler = recording.sampler();
     sampler.time(&[TimeRow { at, span_ns: 9, processor: None, category: "idle", time_ns: 8 }]);
-    sampler.processes(&[ProcessRow { at, span_ns: 9, who: "driver", cpu_ns: 1, memory_bytes: None }]);
+    sampler.processes(&[ProcessRow {
+        at,
+        span_ns: 9,
+        who: "driver".into(),
+        cpu_ns: 1,
+        memory_bytes: None,
+        user: None,
+        ready_wait_ns: None,
+    }]);
     sampler.sample(meters_of(at, 1));
     drop(front);
     let stopped = recording.stop();
@@ -66,6 +74,7 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         at,
         span_ns: 9,
         kind: "major",
+        device: None,
         user: None,
         command: None,
         bucket_ns: None,
@@ -84,7 +93,7 @@ fn meters_of(at: Instant, count: u64) -> Sample {
     let line = PrimitiveRow {
         at,
         span_ns: 9,
-        name: "line out",
+        name: "line out".into(),
         user: None,
         command: None,
         bucket_ns: None,
@@ -102,7 +111,23 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         samples: None,
     };
     let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
-    Sample { faults: vec![fault, slow], primitives: vec![line], segments: vec![segment], queue: vec![queue], ..Sample::default() }
+    let stack = StackRow {
+        at,
+        span_ns: 9,
+        user: Some(1),
+        command: None,
+        process: "ed".into(),
+        stack: "main;write;vfs_write_[k]".into(),
+        samples: count,
+    };
+    Sample {
+        faults: vec![fault, slow],
+        primitives: vec![line],
+        segments: vec![segment],
+        queue: vec![queue],
+        stacks: vec![stack],
+        ..Sample::default()
+    }
 }
 
 fn followed(path: &Path) -> Vec<RecordBatch> {

@@ -112,7 +112,8 @@ impl Sampling {
             assert_eq!(whole_ns, span_ns, "the time of processor {processor} does not add up");
         }
         for (who, cpu_ns) in [("users", users_ns), ("supervisor", supervisor_ns)] {
-            sample.processes.push(ProcessRow { at, span_ns, who, cpu_ns, memory_bytes: None });
+            let who = who.into();
+            sample.processes.push(ProcessRow { at, span_ns, who, cpu_ns, memory_bytes: None, user: None, ready_wait_ns: None });
         }
     }
 
@@ -185,6 +186,7 @@ fn fault(span: Span, kind: FaultKind, bucket_ns: Option<u64>, (count, cpu_ns, wa
         at: span.at,
         span_ns: span.span_ns,
         kind: kind.name(),
+        device: None,
         user: None,
         command: None,
         bucket_ns,
@@ -199,7 +201,7 @@ fn done(span: Span, primitive: Primitive, bucket_ns: Option<u64>, (count, time_n
     PrimitiveRow {
         at: span.at,
         span_ns: span.span_ns,
-        name: primitive.name(),
+        name: primitive.name().into(),
         user: None,
         command: None,
         bucket_ns,
