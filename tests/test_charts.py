@@ -35,10 +35,18 @@ def test_throughput_over_time_adds_up_to_every_interaction() -> None:
     assert over["users"].to_numpy().max() == 10
 
 
-def test_shares_of_processor_time_stack_up_to_all_of_it() -> None:
+def test_busy_time_is_stacked_above_the_axis_and_idle_time_below_and_together_they_are_all_of_it() -> None:
     by = time_by_category(SMALL, ["user", "system", "softirq", "iowait", "idle"]).frame
-    tops = by.group_by("from_s").agg(pl.col("top").max())["top"]
-    assert tops.to_list() == pytest.approx([1.0] * len(tops), abs=1e-3)
+    busy = by.filter(pl.col("category").is_in(["user", "system", "softirq"]))
+    idle = by.filter(pl.col("category").is_in(["iowait", "idle"]))
+    assert (busy["bottom"].to_numpy() >= 0).all()
+    assert (idle["bottom"].to_numpy() <= 0).all()
+    heights = [
+        frame.group_by("from_s").agg(pl.col("top").abs().max()).sort("from_s")["top"].to_numpy()
+        for frame in (busy, idle)
+    ]
+    assert (heights[0] + heights[1]).tolist() == pytest.approx([1.0] * len(heights[0]), abs=1e-3)
+    assert [heights[0].max(), heights[1].max()] == [busy["top"].to_numpy().max(), -idle["top"].to_numpy().min()]
 
 
 def test_a_small_run_shows_every_wait_of_every_user() -> None:

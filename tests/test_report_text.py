@@ -50,29 +50,67 @@ driver late               5.74 ms     0.0 %
 all                      24.9 min   100.0 %
 
 Processors' time
-category     time     share   processor 0   processor 1
-───────────────────────────────────────────────────────
-user       27.6 s    19.4 %        19.4 %        19.4 %
-system     10.2 s     7.2 %         7.2 %         7.2 %
-softirq         0     0.0 %         0.0 %         0.0 %
-iowait          0     0.0 %         0.0 %         0.0 %
-idle        104 s    73.4 %        73.4 %        73.4 %
+category     time      share   of non-idle
+──────────────────────────────────────────
+user       27.6 s    19.43 %       72.99 %
+system     10.2 s     7.19 %       27.01 %
+softirq         0     0.00 %        0.00 %
+iowait          0     0.00 %
+idle        104 s    73.38 %
 
-all         142 s   100.0 %       100.0 %       100.0 %
+busy       37.8 s    26.62 %      100.00 %
+all         142 s   100.00 %
+
+Each processor's time
+processor      busy      idle      user   system   softirq   iowait        all
+──────────────────────────────────────────────────────────────────────────────
+0           26.62 %   73.38 %   19.43 %   7.19 %    0.00 %   0.00 %   100.00 %
+1           26.62 %   73.38 %   19.43 %   7.19 %    0.00 %   0.00 %   100.00 %
 
 Who used the processors
 who               time   of all time
 ────────────────────────────────────
-users           33.9 s        23.9 %
-driver          142 ms         0.1 %
-meters         71.0 ms         0.1 %
-unattributed    3.72 s         2.6 %
+users           33.9 s       23.85 %
+driver          142 ms        0.10 %
+meters         71.0 ms        0.05 %
+unattributed    3.72 s        2.62 %
 
-busy            37.8 s        26.6 %
+busy            37.8 s       26.62 %
+
+The laboratory's own time
+what                      time   of all time   of busy time
+───────────────────────────────────────────────────────────
+driver                  142 ms        0.10 %         0.38 %
+sampling and writing   71.0 ms        0.05 %         0.19 %
+
+the laboratory          213 ms        0.15 %         0.56 %
+
+Time by user
+user           CPU   of all time   ready wait   paging wait   I/O wait
+──────────────────────────────────────────────────────────────────────
+11          3.97 s        2.79 %       4.53 s             0          0
+1           3.61 s        2.54 %       2.74 s             0          0
+4           2.99 s        2.10 %       1.58 s             0          0
+14          2.68 s        1.89 %       4.24 s             0          0
+8           2.66 s        1.88 %       5.56 s             0          0
+7           2.45 s        1.72 %       3.88 s             0          0
+17          2.18 s        1.54 %       4.22 s             0          0
+3           2.02 s        1.42 %       4.32 s             0          0
+20          1.81 s        1.27 %       2.46 s             0          0
+2           1.77 s        1.25 %       1.16 s             0          0
+10 others   12.6 s        8.87 %       33.5 s             0          0
+
+all 20      38.7 s       27.27 %       68.2 s             0          0
 
 Processors  Unattributed is busy time of nobody above: kernel workers that move
             terminal bytes, other people's processes; the kernel counts in
-            ticks, ± 40.0 ms here.
+            ticks, ± 40.0 ms here; the categories are 100.000 % of the wall
+            time.
+            Of non-idle: of all time but iowait and idle.
+Laboratory  0.15 % of all time was the laboratory's own: driver 0.10 %, sampling
+            and writing 0.05 %.
+Meters      Time by user is that of the users' interactions; what ran between
+            them is not in it.
 Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats.
 Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 at
             most 1.00 ms), 0.1 % of the host (at most 5.0 %), scheduling fifo

@@ -15,6 +15,7 @@ import polars as pl
 from loadgo.bootstrap import Floats, Integers
 from loadgo.phases import interactions_in
 from loadgo.summary import Summary
+from loadgo.total_time import is_busy
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -115,7 +116,8 @@ def phase_marks(tables: Tables) -> pl.DataFrame:
 
 
 def time_by_category(tables: Tables, order: Sequence[str]) -> Plotted:
-    """Each category's share of processor time over the run, stacked in the order of `order`.
+    """Each category's share of processor time over the run, stacked in the order of `order`: busy time from 0 up,
+    idle time from 0 down.
 
     Columns: from_s, to_s, category, share, bottom, top.
     """
@@ -127,8 +129,8 @@ def time_by_category(tables: Tables, order: Sequence[str]) -> Plotted:
     ends = spans["at_ns"].unique().sort()
     together = max(1, -(-len(ends) // BUCKETS))
     bucket = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // together)
-    rank = pl.DataFrame({"category": order, "rank": range(len(order))})
-    frame = (
+    rank = pl.DataFrame({"category": order, "rank": range(len(order)), "busy": [is_busy(name) for name in order]})
+    shares = (
         spans.join(bucket, on="at_ns")
         .group_by("n", "category")
         .agg(
@@ -136,16 +138,22 @@ def time_by_category(tables: Tables, order: Sequence[str]) -> Plotted:
             from_s=(pl.col("at_ns") - pl.col("span_ns").cast(pl.Int64)).min() / _S,
             to_s=pl.col("at_ns").max() / _S,
         )
-        .with_columns(share=(pl.col("time_ns") / pl.col("time_ns").sum().over("n")).round(5))
+        .with_columns(share=pl.col("time_ns") / pl.col("time_ns").sum().over("n"))
         .with_columns(pl.col("from_s").min().over("n").round(3), pl.col("to_s").max().over("n").round(3))
         .join(rank, on="category")
         .sort("n", "rank")
-        .with_columns(top=pl.col("share").cum_sum().over("n", order_by="rank").round(5))
-        .with_columns(bottom=(pl.col("top") - pl.col("share")).round(5))
-        .select(*_TIME_COLUMNS)
     )
     more = f" {together} spans are drawn as one." if together > 1 else ""
-    return Plotted(frame, f"All processors together.{more}")
+    where = "All processors together: busy time above the axis, time that nobody used below it, by its cause."
+    return Plotted(_stacked(shares), f"{where}{more}")
+
+
+def _stacked(shares: pl.DataFrame) -> pl.DataFrame:
+    """With the place of each share: what is busy on top of each other, what is not below each other."""
+    far = pl.col("share").cum_sum().over("n", "busy", order_by="rank")
+    sign = pl.when("busy").then(1).otherwise(-1)
+    placed = shares.with_columns(top=(sign * far).round(5), bottom=(sign * (far - pl.col("share"))).round(5))
+    return placed.with_columns(pl.col("share").round(5)).select(*_TIME_COLUMNS)
 
 
 _TIME_COLUMNS = {

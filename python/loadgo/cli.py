@@ -14,7 +14,7 @@ import typer
 
 import loadgo
 from loadgo import cli_commands, cli_machines
-from loadgo.cli_options import FORMAT_HELP, Format, Output, Quiet, Set, Tariff, Until
+from loadgo.cli_options import FORMAT_HELP, By, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
 FIRST_STEPS = """\
@@ -164,7 +164,12 @@ def report(
     target: Annotated[
         str | None, typer.Option(help="The response time that matters: lateness must be small beside it.")
     ] = None,
-    chart: Annotated[str | None, typer.Option(help="The picture for svg and png.")] = None,
+    chart: Annotated[
+        str | None, typer.Option(help="The picture for svg and png; for csv, the one whose data are written.")
+    ] = None,
+    vocabulary: Vocabulary = "today",
+    by: By = None,
+    top: Top = None,
 ) -> None:
     """Prints the report of a run that was recorded."""
     with told():
@@ -174,7 +179,16 @@ def report(
         folder = find_run(run)
         seconds = None if target is None else span_s(target)
         content = loadgo.report(
-            folder, format=format, tariff=tariff, phases=phases, target=seconds, chart=chart, color=in_colour()
+            folder,
+            format=format,
+            tariff=tariff,
+            phases=phases,
+            target=seconds,
+            chart=chart,
+            color=in_colour(),
+            vocabulary=vocabulary,
+            by=by,
+            top=top,
         )
         deliver(content, format, folder, output)
 

@@ -16,6 +16,15 @@ Tariff = Annotated[
         help="What things cost: NAME, NAME:SHIFT, or a file FILE.toml; machine, or machine:SHIFT, is a machine's own."
     ),
 ]
+Vocabulary = Annotated[
+    Literal["today", "1969", "1973"],
+    typer.Option(help="Total time in the words of today, of March 1969, or of May 1973."),
+]
+By = Annotated[
+    Literal["command", "user"] | None,
+    typer.Option(help="Faults and primitives of each command, or of each user, too."),
+]
+Top = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows of a table that has many.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no report; only the run's folder is printed.")
 ]

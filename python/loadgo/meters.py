@@ -1,16 +1,27 @@
-"""What the meters tell of a stretch: faults by kind and by segment, primitives, and how long queues were."""
+"""What the meters tell of a stretch: faults by kind and by segment, primitives, and how long queues were.
+
+A quantile is the lower bound of the histogram's bucket that it lies in: it was at least about that long.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from loadgo.phases import Stretch, spans_in
+from loadgo.queue_meters import Queue, ReadyQueue, measures_of, queues_of, ready_of
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
+
+By = Literal["command", "user"]
+BY = ("command", "user")
+"""Whose faults and primitives can be told apart."""
+
+_QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99}
 
 
 @dataclass(frozen=True)
@@ -19,17 +30,24 @@ class Metered:
 
     name: str
     count: int
+    errors: int | None
+    """How many of them failed."""
     cpu_ns: int | None
     """The processor time of all of them."""
     wait_ns: int | None
     """What was waited for all of them, beside that."""
+    time_ns: int | None
+    """From beginning to end, of all of them."""
+    mean_ns: float | None
+    """From beginning to end, of one."""
+    p50_ns: int | None
     p90_ns: int | None
-    """Nine of ten took less than about this long: the lower bound of a bucket of the histogram."""
+    p99_ns: int | None
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Faults on one thing that is paged: a mapped file, or a simulated machine's command."""
+    """Faults on one thing that is paged, and how often the profile met it: a mapped file, or a machine's command."""
 
     name: str
     faults_minor: int | None
@@ -38,20 +56,12 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Queue:
-    """A queue: the processors', or a storage device's; None where it has no such measure."""
+class Part:
+    """What the meters tell of one command, or of one user."""
 
-    name: str
-    length: float | None
-    """The mean number in it; of the processors, of those that can run and do not."""
-    a_second: float | None
-    """Requests, or dispatches, a second."""
-    service_ns: float | None
-    """The mean service of a request."""
-    wait_ns: float | None
-    """The mean wait before service."""
-    busy: float | None
-    """How many of its servers are busy on average."""
+    whose: str
+    faults: tuple[Metered, ...]
+    primitives: tuple[Metered, ...]
 
 
 @dataclass(frozen=True)
@@ -62,99 +72,178 @@ class Meters:
     faults: tuple[Metered, ...]
     segments: tuple[Segment, ...]
     primitives: tuple[Metered, ...]
+    interrupts: tuple[Metered, ...]
+    """By device; the soft ones follow, by their kind."""
     queues: tuple[Queue, ...]
+    ready: ReadyQueue | None
+    """The processors' queue; None when it was not measured."""
     eligible: float | None
     """Processes that were multiprogrammed, on average."""
     asking: float | None
     """Processes that wanted to be, and were not."""
+    by: By | None
+    """Whose `parts` are; None when nobody asked for them."""
+    parts: tuple[Part, ...]
+    """In the order of the busiest; empty where the meters did not tell them apart."""
 
 
-def meters_of(tables: Tables, stretch: Stretch) -> Meters:
-    """The meters' account of the stretch."""
+def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
+    """The meters' account of the stretch; with its parts by command or by user, when asked for."""
     queue = spans_in(tables.queue, stretch)
-    measures = _measures(queue)
+    measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
+    faults, primitives = _timed_faults(tables, stretch), _timed_primitives(tables, stretch)
+    found = metered(everybodys(faults))
     return Meters(
-        span_ns=_span_ns(queue),
-        faults=_metered(tables.faults, "kind", "cpu_ns", stretch),
-        segments=_segments(spans_in(tables.segments, stretch)),
-        primitives=_metered(tables.primitives, "name", "time_ns", stretch),
-        queues=tuple(_queue(name, told) for name, told in measures.items()),
+        span_ns=span_ns,
+        faults=found,
+        segments=_segments(_within(tables.segments, tables, stretch)),
+        primitives=metered(everybodys(primitives)),
+        interrupts=_by_device(faults),
+        queues=queues_of(measures, span_ns),
+        ready=ready_of(measures.get("processors"), span_ns, _interruptions(found)),
         eligible=of_processors.get("eligible"),
         asking=of_processors.get("asking"),
+        by=by,
+        parts=_parts(faults, primitives, by) if by else (),
     )
 
 
-def _metered(frame: pl.DataFrame, by: str, time: str, stretch: Stretch) -> tuple[Metered, ...]:
-    """Sums and quantiles by name, of the rows that are of all users and commands."""
-    everybody = frame.filter(pl.all_horizontal(pl.col("user", "command", "^device$").is_null()))
-    sums = spans_in(everybody.filter(pl.col("bucket_ns").is_null()), stretch)
-    buckets = spans_in(everybody.filter(pl.col("bucket_ns").is_not_null()), stretch)
-    wait = "wait_ns" if "wait_ns" in frame.columns else None
-    found = sums.group_by(pl.col(by).cast(pl.String), maintain_order=True).agg(
-        pl.col("count").sum(),
-        cpu=_measured_sum(time),
-        wait=_measured_sum(wait) if wait else pl.lit(None, pl.UInt64),
+def metered(rows: pl.DataFrame) -> tuple[Metered, ...]:
+    """Sums and quantiles by `name`, in the order of the rows; columns as `_timed_faults` makes them."""
+    sums = (
+        rows.filter(pl.col("bucket_ns").is_null())
+        .group_by("name", maintain_order=True)
+        .agg(pl.col("count").sum(), *(_measured_sum(column) for column in ("errors", "cpu_ns", "wait_ns", "time_ns")))
     )
-    return tuple(
-        Metered(name, int(count), cpu, waited, _p90(buckets.filter(pl.col(by).cast(pl.String) == name)))
-        for name, count, cpu, waited in found.rows()
+    marks = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
+    return tuple(_metered(row, marks.get(row["name"], {})) for row in sums.iter_rows(named=True))
+
+
+def _metered(row: Mapping[str, Any], marks: Mapping[str, int]) -> Metered:
+    count, time_ns = int(row["count"]), row["time_ns"]
+    return Metered(
+        name=str(row["name"]),
+        count=count,
+        errors=row["errors"],
+        cpu_ns=row["cpu_ns"],
+        wait_ns=row["wait_ns"],
+        time_ns=time_ns,
+        mean_ns=time_ns / count if count and time_ns is not None else None,
+        p50_ns=marks.get("p50_ns"),
+        p90_ns=marks.get("p90_ns"),
+        p99_ns=marks.get("p99_ns"),
     )
+
+
+def everybodys(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that are of all users, commands and devices together: the others are parts of them."""
+    return rows.filter(pl.all_horizontal(pl.col("^(user|command|device)$").is_null()))
+
+
+def _by_device(faults: pl.DataFrame) -> tuple[Metered, ...]:
+    """Interrupts, then soft ones, by what interrupted: what took the most processor time first."""
+    mine = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
+    kinds = [metered(mine.filter(pl.col("name") == kind).with_columns(name="device")) for kind in _INTERRUPTS]
+    return tuple(row for found in kinds for row in sorted(found, key=lambda row: -(row.cpu_ns or 0)))
+
+
+_INTERRUPTS = ("interrupt", "soft interrupt")
+
+
+def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The faults of the stretch with the columns name, errors and time_ns: handling and waiting together."""
+    return _within(tables.faults, tables, stretch).select(
+        pl.col("kind").cast(pl.String).alias("name"),
+        pl.col("device").cast(pl.String),
+        *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
+        errors=pl.lit(None, pl.UInt64),
+        time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
+    )
+
+
+def _timed_primitives(tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The primitives of the stretch in the same columns; a machine's time is all of the processor."""
+    rows = _within(tables.primitives, tables, stretch)
+    machine = tables.conditions.get("system", {}).get("kind", "host") == "machine"
+    cpu = pl.col("time_ns") if machine else pl.lit(None, pl.UInt64)
+    known = pl.col("cpu_ns") if "cpu_ns" in rows.columns else cpu
+    return rows.select(
+        pl.col("name").cast(pl.String),
+        *("user", "command", "bucket_ns", "count", "errors", "time_ns"),
+        device=pl.lit(None, pl.String),
+        cpu_ns=known,
+        wait_ns=pl.lit(None, pl.UInt64) if machine else pl.col("time_ns") - known,
+    )
+
+
+def _within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The rows whose span lies wholly in the stretch; all, when not even the processors' time has such a span."""
+    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    inside = (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
+    whole = frame if tables.time.is_empty() else tables.time
+    return frame if whole.filter(inside).is_empty() else frame.filter(inside)
 
 
 def _measured_sum(column: str) -> pl.Expr:
     """The sum of what was measured; null when nothing was."""
-    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
+    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum()).alias(column)
 
 
-def _p90(buckets: pl.DataFrame) -> int | None:
-    counts = buckets.group_by("bucket_ns").agg(pl.col("count").sum()).sort("bucket_ns")
-    if counts.is_empty():
-        return None
-    above = counts.filter(pl.col("count").cum_sum() >= 0.9 * pl.col("count").sum())
-    return int(above["bucket_ns"][0])
+def _quantiles(buckets: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """By name, the bucket in which each quantile lies."""
+    counts = buckets.group_by("name", "bucket_ns").agg(pl.col("count").sum()).sort("name", "bucket_ns")
+    below = pl.col("count").cum_sum().over("name", order_by="bucket_ns")
+    told = counts.with_columns(below=below, all=pl.col("count").sum().over("name"))
+    marks = [
+        pl.col("bucket_ns").filter(pl.col("below") >= q * pl.col("all")).first().alias(mark)
+        for mark, q in _QUANTILES.items()
+    ]
+    rows = told.filter(pl.col("all") > 0).group_by("name").agg(marks)
+    return {str(row.pop("name")): row for row in rows.iter_rows(named=True)}
 
 
 def _segments(frame: pl.DataFrame) -> tuple[Segment, ...]:
-    """The segments, those with the most major faults first."""
+    """The segments, those with the most major faults first; rows by user are parts of those of all."""
+    everybody = frame.filter(pl.col("user").is_null())
     columns = ("faults_minor", "faults_major", "samples")
-    found = frame.group_by(pl.col("segment").cast(pl.String), maintain_order=True).agg(
-        _measured_sum(name).alias(name) for name in columns
+    found = (
+        (everybody if len(everybody) else frame)
+        .group_by(pl.col("segment").cast(pl.String), maintain_order=True)
+        .agg(_measured_sum(name) for name in columns)
     )
-    ordered = found.sort("faults_major", "faults_minor", descending=True, nulls_last=True, maintain_order=True)
+    order = ("faults_major", "faults_minor", "samples")
+    ordered = found.sort(*order, descending=True, nulls_last=True, maintain_order=True)
     return tuple(Segment(*row) for row in ordered.rows())
 
 
-def _measures(queue: pl.DataFrame) -> dict[str, dict[str, float]]:
-    """By queue: means over the stretch, and counts and times a second of it."""
-    span_s = max(_span_ns(queue), 1) / 1e9
-    weighed = (pl.col("value") * pl.col("span_ns")).sum() / pl.col("span_ns").sum()
-    found = queue.group_by(pl.col("queue").cast(pl.String), pl.col("measure").cast(pl.String), maintain_order=True).agg(
-        mean=weighed, rate=pl.col("value").sum() / span_s
+def _parts(faults: pl.DataFrame, primitives: pl.DataFrame, by: By) -> tuple[Part, ...]:
+    """One for each command or user, the one with the most faults and primitives first."""
+    mine = {"faults": _of_each(faults, by), "primitives": _of_each(primitives, by)}
+    counts: dict[str, int] = {}
+    for rows in mine.values():
+        for whose, frame in rows.items():
+            done = int(frame.filter(pl.col("bucket_ns").is_null())["count"].sum())
+            counts[whose] = counts.get(whose, 0) + done
+    return tuple(
+        Part(whose, *(metered(rows[whose]) if whose in rows else () for rows in mine.values()))
+        for whose in sorted(counts, key=lambda whose: -counts[whose])
     )
-    told: dict[str, dict[str, float]] = {}
-    for name, measure, mean, rate in found.rows():
-        told.setdefault(name, {})[measure] = float(mean if measure in _MEANS else rate)
-    return told
 
 
-_MEANS = ("ready", "eligible", "asking", "length")
+def _of_each(rows: pl.DataFrame, by: By) -> dict[str, pl.DataFrame]:
+    """The rows of each command or user: those that are of nothing else, where there are such, else all of theirs."""
+    other = "user" if by == "command" else "command"
+    mine = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
+    alone = mine.filter(pl.col(other).is_null())
+    chosen = (alone if len(alone) else mine).with_columns(pl.col(by).cast(pl.String))
+    return {str(whose): frame for (whose,), frame in chosen.group_by(by, maintain_order=True)}
 
 
-def _queue(name: str, told: dict[str, float]) -> Queue:
-    requests = told.get("requests", 0.0)
-
-    def each(measure: str) -> float | None:
-        return told[measure] / requests if requests and measure in told else None
-
-    return Queue(
-        name=name,
-        length=told.get("length", told.get("ready")),
-        a_second=told.get("requests", told.get("switches")),
-        service_ns=each("busy_ns"),
-        wait_ns=each("wait_ns"),
-        busy=told["busy_ns"] / 1e9 if "busy_ns" in told else None,
-    )
+def _interruptions(faults: tuple[Metered, ...]) -> int | None:
+    """How many interrupts there were; None where they were not metered."""
+    told = [row.count for row in faults if row.name in _INTERRUPTS]
+    return sum(told) if told else None
 
 
 def _span_ns(frame: pl.DataFrame) -> int:

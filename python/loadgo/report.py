@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from loadgo.report_csv import csv_report
+from loadgo.report_csv import chart_csv, csv_report
 from loadgo.report_json import json_report
 from loadgo.report_markdown import markdown_report
 from loadgo.report_text import text_report
+from loadgo.report_view import View, check_view
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def render(
     tables: Tables,
     format: Format,
     *,
+    view: View | None = None,
     width: int | None = None,
     chart: str | None = None,
     color: bool = False,
@@ -30,26 +32,29 @@ def render(
     """The report as `format`: bytes for `png`, else text.
 
     `width` is in characters and means `text`; `chart` names the picture of `svg` and `png` (`charts.CHARTS`,
-    `response` by default). Raises `ValueError` for an unknown format or chart.
+    `response` by default), and for `csv` the picture whose data are written. Raises `ValueError` for an unknown format,
+    chart or choice of the view.
     """
+    shown = view or View()
+    check_view(shown)
     if format == "text":
-        return text_report(summary, width=width, color=color)
+        return text_report(summary, tables, view=shown, width=width, color=color)
     if format == "json":
-        return json_report(summary)
+        return json_report(summary, tables, shown)
     if format == "csv":
-        return csv_report(summary)
+        return csv_report(summary) if chart is None else chart_csv(chart, summary, tables)
     if format == "md":
-        return markdown_report(summary)
+        return markdown_report(summary, shown)
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
-    return _drawn(summary, tables, format, chart or "response")
+    return _drawn(summary, tables, format, shown, chart or "response")
 
 
-def _drawn(summary: Summary, tables: Tables, format: Format, chart: str) -> str | bytes:
+def _drawn(summary: Summary, tables: Tables, format: Format, view: View, chart: str) -> str | bytes:
     """The formats with charts: loaded only here, since charts take a second to load."""
     from loadgo import charts, report_html
 
     if format == "html":
-        return report_html.html_report(summary, tables)
+        return report_html.html_report(summary, tables, view)
     spec = charts.chart(chart, summary, tables)
     return charts.svg(spec) if format == "svg" else charts.png(spec)

@@ -1,4 +1,4 @@
-"""The rows of the report as CSV, in full precision: a line for each command, and one for all."""
+"""The report as CSV, in full precision: a line for each command, and one for all; or the data behind a chart."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import csv
 import dataclasses
 import math
 from io import StringIO
+from typing import TYPE_CHECKING
 
+import polars as pl
+
+from loadgo.chart_frames import frame_of
 from loadgo.response import PROBABILITIES
 from loadgo.summary import Command, Summary
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -23,6 +30,14 @@ def csv_report(summary: Summary) -> str:
             writer.writerow(row)
         writer.writerow(_cell(value) for value in row.values())
     return out.getvalue()
+
+
+def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
+    """The data behind the chart called `chart`, a line for each mark; raises `ValueError` for an unknown one."""
+    frame = frame_of(chart, summary, tables).frame
+    texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical)]
+    tame = [pl.col(name).cast(pl.String).map_elements(_cell, return_dtype=pl.String) for name in texts]
+    return frame.with_columns(tame).write_csv()
 
 
 def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:

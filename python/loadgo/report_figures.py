@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 
 from loadgo.response import Quantile
 
@@ -40,6 +41,26 @@ def number(value: float | None) -> str:
 def share(value: float | None) -> str:
     """A share of one: `12.3 %`."""
     return NOT_MEASURED if value is None else f"{100 * value:.1f} %"
+
+
+def exact_share(value: float | None) -> str:
+    """A share of one in hundredths of a percent: `12.34 %`."""
+    return NOT_MEASURED if value is None else f"{100 * value:.2f} %"
+
+
+def shares(parts: Sequence[int]) -> list[str]:
+    """Each part's share of all of them in hundredths of a percent, rounded so that what is printed adds up to 100.00 %.
+
+    None of them is off by a hundredth of a percent: those with the greatest remainders are rounded up.
+    """
+    whole = sum(parts)
+    if whole <= 0:
+        return [NOT_MEASURED for _ in parts]
+    hundredths = [part * 10_000 // whole for part in parts]
+    by_remainder = sorted(range(len(parts)), key=lambda i: -(parts[i] * 10_000 % whole))
+    for i in by_remainder[: 10_000 - sum(hundredths)]:
+        hundredths[i] += 1
+    return [f"{count // 100}.{count % 100:02} %" for count in hundredths]
 
 
 def quantile(found: Quantile) -> str:

@@ -8,7 +8,7 @@ GAP = 3
 """Signs between two columns of a page of text."""
 
 NAME_WIDTH = 24
-"""How much of a command's name a page of text shows."""
+"""How much of a row's name a page of text shows: users name commands as they like."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,14 @@ class Grid:
     title: str
     columns: tuple[Column, ...]
     total_rows: int = 0
+    name_width: int = NAME_WIDTH
+    """How much of the names of its rows a page of text shows."""
 
     @property
     def width(self) -> int:
         """The signs of a line."""
         names, *others = self.columns
-        return min(names.width, NAME_WIDTH) + sum(GAP + column.width for column in others)
+        return min(names.width, self.name_width) + sum(GAP + column.width for column in others)
 
     def fitting(self, width: int) -> Grid:
         """The table with as many columns as a page of `width` signs has room for."""

@@ -17,6 +17,7 @@ from loadgo import report_words as words
 from loadgo.charts import Chart, charts
 from loadgo.report_figures import plain
 from loadgo.report_tables import grids
+from loadgo.report_view import View
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _ADDRESSES = (
 """What the drawing code mentions and never loads; taken out, so that the file holds no address at all."""
 
 
-def html_report(summary: Summary, tables: Tables) -> str:
+def html_report(summary: Summary, tables: Tables, view: View | None = None) -> str:
     """The whole page. What users control is escaped, and the page's own policy lets nothing run but its two scripts."""
     drawn = charts(summary, tables) if summary.everything.response.count else []
     scripts = drawing_scripts() if drawn else []
@@ -39,7 +40,8 @@ def html_report(summary: Summary, tables: Tables) -> str:
     return page.from_string(template("report.html")).render(
         words=words,
         summary=summary,
-        grids=grids(summary),
+        grids=grids(summary, view),
+        fine_print=words.fine_print(summary, view),
         charts=drawn,
         style=Markup(template("report.css")),
         policy=policy(scripts),

@@ -5,26 +5,57 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from loadgo.chart_frames import frame_of
+from loadgo.report_view import View
 from loadgo.summary import Summary
+from loadgo.vocabulary import in_words_of
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
+
+OVER_TIME = ("time", "faults", "interrupts", "queue", "lengths")
+"""The charts of the meters whose data are in the JSON: what the tables do not hold."""
 
 
-def json_report(summary: Summary) -> str:
-    """One JSON object; times in nanoseconds end in `_ns`; null is not measured, or without end where `state` says
-    `never`.
+def json_report(summary: Summary, tables: Tables, view: View | None = None) -> str:
+    """One JSON object; times in nanoseconds end in `_ns`, in seconds in `_s`; null is not measured, or without end
+    where `state` says `never`. `over_time` has the columns behind the charts of the meters.
     """
-    return json.dumps(_plain(_told(summary)), indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    text = json.dumps(
+        _plain(_told(summary, view or View())), indent=2, ensure_ascii=False, allow_nan=False, default=str
+    )
+    charts = json.dumps(_plain(_over_time(summary, tables)), ensure_ascii=False, allow_nan=False)
+    return text.removesuffix("\n}") + f',\n  "over_time": {charts}\n}}\n'
 
 
-def _told(summary: Summary) -> dict[str, Any]:
+def _told(summary: Summary, view: View) -> dict[str, Any]:
     told = dataclasses.asdict(summary)
     told["format"] = 1
     told["driver"]["valid"] = summary.driver.valid
     told["classes"]["total_ns"] = summary.classes.total_ns
     if summary.audit is not None:
         told["audit"]["discrepancy"] = summary.audit.discrepancy
+    if summary.total_time is not None:
+        told["total_time"]["total_ns"] = summary.total_time.total_ns
+        told["total_time"]["non_idle_ns"] = summary.total_time.non_idle_ns
+        if view.vocabulary != "today":
+            words = in_words_of(view.vocabulary, summary.total_time, summary.meters)
+            told["vocabulary"] = dataclasses.asdict(words)
     return told
+
+
+def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:
+    """By chart: its caption, and its columns; those without rows left out."""
+    if not summary.everything.response.count:
+        return {}
+    plotted = {name: frame_of(name, summary, tables) for name in OVER_TIME}
+    return {
+        name: {"caption": found.caption, "columns": found.frame.to_dict(as_series=False)}
+        for name, found in plotted.items()
+        if not found.frame.is_empty()
+    }
 
 
 def _plain(value: object) -> object:

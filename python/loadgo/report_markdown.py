@@ -8,13 +8,14 @@ from loadgo import report_words as words
 from loadgo.report_figures import plain
 from loadgo.report_grid import Grid
 from loadgo.report_tables import grids
+from loadgo.report_view import View
 from loadgo.summary import Summary
 
 _WIDTH = 120
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
-def markdown_report(summary: Summary) -> str:
+def markdown_report(summary: Summary, view: View | None = None) -> str:
     """GitHub's tables; every sign that could mean something is escaped."""
     parts = [f"> **{escaped(warning)}**" for warning in words.warnings(summary)]
     parts += [
@@ -22,8 +23,8 @@ def markdown_report(summary: Summary) -> str:
         escaped(words.title(summary)) + "  \n" + escaped(words.system(summary)),
     ]
     parts += [escaped(words.scope(summary))]
-    parts += [f"### {escaped(grid.title)}\n\n{_table(grid.fitting(_WIDTH))}" for grid in grids(summary)]
-    parts += ["\n".join(f"- **{label}**: {escaped(line)}" for label, line in words.fine_print(summary))]
+    parts += [f"### {escaped(grid.title)}\n\n{_table(grid.fitting(_WIDTH))}" for grid in grids(summary, view)]
+    parts += ["\n".join(f"- **{label}**: {escaped(line)}" for label, line in words.fine_print(summary, view))]
     return "\n\n".join(parts) + "\n"
 
 

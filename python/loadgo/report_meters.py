@@ -1,58 +1,181 @@
-"""The tables of what the meters tell: faults, what is paged, what the supervisor does, and queues."""
+"""The tables of what the meters tell: faults, what is paged, primitives, and queues."""
 
 from __future__ import annotations
 
-from loadgo.meters import Metered
-from loadgo.report_figures import duration, number, share
+from collections.abc import Mapping
+
+from loadgo.meters import Metered, Part, Segment
+from loadgo.report_figures import duration, exact_share, number, share
 from loadgo.report_grid import Column, Grid
 from loadgo.report_simulated import simulated
+from loadgo.report_time import by_user
+from loadgo.report_view import View
 from loadgo.summary import Summary
 
-MOST_SEGMENTS = 20
+MOST_SEGMENTS = 12
+MOST_PRIMITIVES = 12
+MOST_OF_EACH = 5
+"""Primitives of one command, or of one user."""
 
 
-def meter_grids(summary: Summary) -> list[Grid]:
-    """All of them, those without rows left out."""
-    found = (faults(summary), segments(summary), primitives(summary), queues(summary))
+def meter_grids(summary: Summary, view: View, lengths_over_time: Mapping[str, str]) -> list[Grid]:
+    """All of them, those without rows left out; `lengths_over_time` is each ready length's picture."""
+    found = (
+        faults(summary),
+        interrupts(summary, view),
+        segments(summary, view),
+        primitives(summary, view),
+        faults_of_each(summary, view),
+        primitives_of_each(summary, view),
+        ready_queue(summary),
+        ready_lengths(summary, lengths_over_time),
+        queues(summary),
+        by_user(summary, view),
+    )
     return [grid for grid in found if grid is not None]
 
 
 def faults(summary: Summary) -> Grid | None:
     """Faults by kind."""
     told = summary.meters.faults
-    waits = Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1)
-    return _metered(summary, "Faults", "kind", told, waits)
-
-
-def primitives(summary: Summary) -> Grid | None:
-    """What the system did, by name."""
-    return _metered(summary, "What the supervisor did", "what", summary.meters.primitives)
-
-
-def segments(summary: Summary) -> Grid | None:
-    """Faults by what is paged: on a simulated machine, by command, with the processor time between two of them."""
-    told = summary.meters.segments[:MOST_SEGMENTS]
     if not told:
         return None
-    names = tuple(row.name for row in told)
-    majors = sum(row.faults_major or 0 for row in summary.meters.segments)
-    columns = [
-        Column("command" if simulated(summary) else "segment", names),
-        Column("major faults", tuple(number(row.faults_major) for row in told)),
-        Column("share", tuple(share((row.faults_major or 0) / majors if majors else None) for row in told)),
-    ]
-    if any(row.faults_minor for row in told):
-        columns.append(Column("minor faults", tuple(number(row.faults_minor) for row in told)))
+    columns = (
+        Column("kind", tuple(row.name for row in told)),
+        Column("count", tuple(number(row.count) for row in told)),
+        Column("mean", tuple(duration(row.mean_ns) for row in told), spare=1),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=2),
+        *_quantiles(told),
+        *_of_all_cpu(summary, told),
+    )
+    return Grid("Faults", columns)
+
+
+def interrupts(summary: Summary, view: View) -> Grid | None:
+    """Interrupts by device, and soft interrupts by kind; None where they were not told apart."""
+    every = summary.meters.interrupts
+    told = every[: view.rows(MOST_SEGMENTS)]
+    if not told:
+        return None
+    columns = (
+        Column("interrupt", tuple(row.name for row in told)),
+        Column("count", tuple(number(row.count) for row in told)),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
+        *_quantiles(told),
+        *_of_all_cpu(summary, told),
+    )
+    more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
+    return Grid(f"Interrupts{more}", columns)
+
+
+def primitives(summary: Summary, view: View) -> Grid | None:
+    """What the system did, by name: what took the most time first."""
+    told = summary.meters.primitives
+    if not told:
+        return None
+    most = view.rows(MOST_PRIMITIVES)
+    left_out = len(told) - most
+    title = "What the supervisor did" if simulated(summary) else "Primitives: system calls"
+    more = f" (the first {most} of {len(told)} by time)" if left_out > 0 else ""
+    shown = told if simulated(summary) else _by_time(told)[:most]
+    names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown)),)
+    return Grid(f"{title}{more}", (*names, *_calls(summary, shown, _whole_time(told))))
+
+
+def faults_of_each(summary: Summary, view: View) -> Grid | None:
+    """Faults of each command or user; None unless asked for and told apart."""
+    rows = [(part, row) for part in summary.meters.parts[: view.rows(MOST_SEGMENTS)] for row in part.faults]
+    if not rows or summary.meters.by is None:
+        return None
+    told = tuple(row for _, row in rows)
+    columns = (
+        Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
+        Column("kind", tuple(row.name for row in told)),
+        Column("count", tuple(number(row.count) for row in told)),
+        Column("mean", tuple(duration(row.mean_ns) for row in told)),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told), spare=2),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1),
+    )
+    return Grid(f"Faults by {summary.meters.by}", columns)
+
+
+def primitives_of_each(summary: Summary, view: View) -> Grid | None:
+    """The primitives of each command or user that took the most time; None unless asked for and told apart."""
+    most = view.rows(MOST_OF_EACH)
+    parts = summary.meters.parts[: view.rows(MOST_SEGMENTS)]
+    rows: list[tuple[Part, Metered]] = [(part, row) for part in parts for row in _by_time(part.primitives)[:most]]
+    if not rows or summary.meters.by is None:
+        return None
+    told = tuple(row for _, row in rows)
+    columns = (
+        Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
+        Column("primitive", tuple(row.name for row in told)),
+        *_calls(summary, told, _whole_time(summary.meters.primitives)),
+    )
+    return Grid(f"Primitives by {summary.meters.by} (of each the first {most} by time)", columns)
+
+
+def segments(summary: Summary, view: View) -> Grid | None:
+    """Faults and profile samples by what is paged; of a simulated machine's commands, the CPU between two faults."""
+    every = summary.meters.segments
+    told = every[: view.rows(MOST_SEGMENTS)]
+    if not told:
+        return None
+    counts = {
+        "major faults": [row.faults_major for row in every],
+        "minor faults": [row.faults_minor for row in every],
+        "samples": [row.samples for row in every],
+    }
+    counted = [_with_share(name, parts, len(told)) for name, parts in counts.items() if any(parts)]
+    columns = [Column("command" if simulated(summary) else "segment", tuple(row.name for row in told))]
+    columns += [column for pair in counted for column in pair]
     if simulated(summary):
-        columns.append(Column("headway", tuple(duration(_headway(summary, name)) for name in names)))
-    return Grid(f"Faults by {columns[0].heading}", tuple(columns))
+        columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
+    more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
+    return Grid(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns))
+
+
+def ready_queue(summary: Summary) -> Grid | None:
+    """The processors' queue: its mean, and what was counted; None when it was not measured."""
+    told = summary.meters.ready
+    if told is None:
+        return None
+    counts = {
+        "switches": told.switches,
+        "pre-emptions": told.preemptions,
+        "interruptions": told.interruptions,
+    }
+    known = {name: count for name, count in counts.items() if count is not None}
+    columns = (
+        Column("what", ("mean length", "wait for a dispatch", *known)),
+        Column("in all", (_mean(told.mean), duration(told.wait_ns), *(number(count) for count in known.values()))),
+        Column("a second", ("", "", *(number(told.a_second[name]) for name in known))),
+    )
+    return Grid("Ready queue", columns)
+
+
+def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Grid | None:
+    """How long the ready queue was of each length; None when that was not measured."""
+    told = summary.meters.ready
+    if told is None or not told.lengths:
+        return None
+    names = [_length(row.low, row.high) for row in told.lengths]
+    pictures = tuple(over_time.get(name, "").ljust(max(map(len, over_time.values()))) for name in names if over_time)
+    columns = (
+        Column("ready", tuple(names)),
+        Column("time", tuple(duration(row.time_ns) for row in told.lengths)),
+        Column("of the time", tuple(exact_share(row.share) for row in told.lengths)),
+        *([Column("over the run", pictures, spare=1)] if pictures else []),
+    )
+    return Grid("How long the ready queue was", columns)
 
 
 def queues(summary: Summary) -> Grid | None:
     """How long queues were, and how busy what serves them was."""
     told = summary.meters.queues
-    if not told:
-        return None
+    if all(row.name == "processors" for row in told):
+        return None  # the table of the ready queue says more
     columns = (
         Column("queue", tuple(row.name for row in told)),
         Column("mean length", tuple(_mean(row.length) for row in told)),
@@ -64,19 +187,53 @@ def queues(summary: Summary) -> Grid | None:
     return Grid("Queues", columns)
 
 
-def _metered(summary: Summary, title: str, heading: str, told: tuple[Metered, ...], *more: Column) -> Grid | None:
-    if not told:
-        return None
-    total = summary.total_time
-    columns = (
-        Column(heading, tuple(row.name for row in told)),
+def _calls(summary: Summary, told: tuple[Metered, ...], whole_ns: int) -> tuple[Column, ...]:
+    """The columns of primitives after their names."""
+    failed = any(row.errors is not None for row in told)
+    errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in told), spare=3)
+    of_time = Column("of their time", tuple(share(_of(row.time_ns, whole_ns)) for row in told), spare=2)
+    with_cpu = any(row.cpu_ns is not None for row in told)
+    each = Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told))
+    mean = Column("mean", tuple(duration(row.mean_ns) for row in told))
+    return (
         Column("count", tuple(number(row.count) for row in told)),
-        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
-        *more,
-        Column("p90 ≥", tuple(duration(row.p90_ns) for row in told), spare=2),
-        Column("of all CPU time", tuple(share(total.share_of(row.cpu_ns) if total else None) for row in told), spare=3),
+        *((each,) if with_cpu else ()),
+        *(() if simulated(summary) else (mean,)),
+        *_quantiles(told),
+        *((errors,) if failed else ()),
+        *(_of_all_cpu(summary, told) if with_cpu else (of_time,)),
     )
-    return Grid(title, columns)
+
+
+def _quantiles(told: tuple[Metered, ...]) -> tuple[Column, ...]:
+    """Empty where no durations were kept."""
+    if all(row.p90_ns is None for row in told):
+        return ()
+    return (
+        Column("p50 ≥", tuple(duration(row.p50_ns) for row in told), spare=5),
+        Column("p90 ≥", tuple(duration(row.p90_ns) for row in told), spare=3),
+        Column("p99 ≥", tuple(duration(row.p99_ns) for row in told), spare=6),
+    )
+
+
+def _of_all_cpu(summary: Summary, told: tuple[Metered, ...]) -> tuple[Column, ...]:
+    total = summary.total_time
+    parts = tuple(share(total.share_of(row.cpu_ns) if total else None) for row in told)
+    return (Column("of all CPU time", parts, spare=4),)
+
+
+def _with_share(name: str, counts: list[int | None], shown: int) -> tuple[Column, Column]:
+    whole = sum(count or 0 for count in counts)
+    return (
+        Column(name, tuple(number(count) for count in counts[:shown])),
+        Column("share", tuple(share((count or 0) / whole if whole else None) for count in counts[:shown]), spare=1),
+    )
+
+
+def _what_of(every: tuple[Segment, ...]) -> str:
+    faulted = any(row.faults_major or row.faults_minor for row in every)
+    sampled = any(row.samples for row in every)
+    return "Faults and samples" if faulted and sampled else "Samples" if sampled else "Faults"
 
 
 def _headway(summary: Summary, command: str) -> float | None:
@@ -87,9 +244,25 @@ def _headway(summary: Summary, command: str) -> float | None:
     return usage.cpu_user_ns / usage.faults_major
 
 
+def _by_time(told: tuple[Metered, ...]) -> tuple[Metered, ...]:
+    return tuple(sorted(told, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
+
+
+def _whole_time(told: tuple[Metered, ...]) -> int:
+    return sum(row.time_ns or 0 for row in told)
+
+
+def _of(part_ns: int | None, whole_ns: int) -> float | None:
+    return part_ns / whole_ns if part_ns is not None and whole_ns else None
+
+
+def _length(low: int, high: int | None) -> str:
+    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}-{high}"
+
+
 def _each(time_ns: int | None, count: int) -> float | None:
     return None if time_ns is None or not count else time_ns / count
 
 
 def _mean(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+    return "–" if value is None else f"{value:.2f}"

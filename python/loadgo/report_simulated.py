@@ -1,19 +1,9 @@
-"""What a report says of a simulated machine: what it is, what its time is, and why its processors were idle."""
+"""What a report says of a simulated machine: what it is, and what its time is."""
 
 from __future__ import annotations
 
 from loadgo.report_figures import duration
 from loadgo.summary import Summary
-
-_CATEGORIES = {
-    "idle zero": "nobody wanted a processor",
-    "idle loading": "the next program was being brought in",
-    "idle not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
-    "idle governed": "somebody was ready, but held back by a quota",
-    "idle page wait": "somebody waited for a page",
-    "idle disk wait": "somebody waited for another device",
-    "idle dispatch": "somebody was woken, and did not run yet",
-}
 
 
 def simulated(summary: Summary) -> bool:
@@ -43,11 +33,3 @@ def virtual_time(summary: Summary) -> str:
     lasted = f"; {duration(time * 1e9)} of virtual time" if time is not None else ""
     computed = f", computed in {duration(told['computed_s'] * 1e9)}" if told.get("computed_s") else ""
     return f"simulated: {system_told.get('title', '')}{source}{lasted}{computed}."
-
-
-def categories(summary: Summary) -> str:
-    """What the categories of idle time mean that are there."""
-    assert summary.total_time is not None
-    there = [category.name for category in summary.total_time.categories]
-    idle = [f"{name.removeprefix('idle ')}, {_CATEGORIES[name]}" for name in there if name in _CATEGORIES]
-    return f"Time is exact. Idle by cause: {'; '.join(idle)}." if idle else "Time is exact."

@@ -1,21 +1,26 @@
-"""The report's tables as rows of text."""
+"""The report's tables as rows of text: which there are, and those of commands and users."""
 
 from __future__ import annotations
 
-from loadgo.report_figures import NOT_MEASURED, duration, interval, money, money_scale, number, quantile, share, size
+from loadgo.report_drawn import NOTHING, Drawn
+from loadgo.report_figures import duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.report_grid import Column, Grid
 from loadgo.report_meters import meter_grids
 from loadgo.report_simulated import simulated
-from loadgo.report_words import account
+from loadgo.report_time import time_grids
+from loadgo.report_view import View
 from loadgo.summary import Command, Summary
 
 
-def grids(summary: Summary) -> list[Grid]:
-    """All tables of a report, those without rows left out."""
+def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Grid]:
+    """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
     if not summary.everything.response.count:
         return []
-    found = (responses(summary), usage(summary), classes(summary), processors(summary), accounts(summary))
-    return [grid for grid in found if grid] + meter_grids(summary)
+    shown = view or View()
+    found = [grid for grid in (responses(summary), usage(summary), classes(summary)) if grid]
+    found += time_grids(summary, shown, drawn.categories)
+    metered = meter_grids(summary, shown, drawn.lengths)
+    return [*found, *metered[:1], *([drawn.faults] if drawn.faults else []), *metered[1:]]
 
 
 def responses(summary: Summary) -> Grid:
@@ -86,51 +91,6 @@ def classes(summary: Summary) -> Grid | None:
     return Grid("Users' time", columns, total_rows=1)
 
 
-def processors(summary: Summary) -> Grid | None:
-    """Processors' time by category; None when not measured."""
-    told = summary.total_time
-    if told is None or not told.total_ns:
-        return None
-    shown = told.processors if len(told.processors) <= 8 else ()
-    totals = [sum(category.by_processor_ns[i] for category in told.categories) for i in range(len(told.processors))]
-    own = [
-        Column(
-            f"processor {name}" if name != "all" else "all",
-            (
-                *(
-                    share(category.by_processor_ns[i] / totals[i] if totals[i] else None)
-                    for category in told.categories
-                ),
-                share(1),
-            ),
-            spare=1,
-        )
-        for i, name in enumerate(shown)
-        if len(told.processors) > 1
-    ]
-    columns = (
-        Column("category", (*(category.name for category in told.categories), "all")),
-        Column("time", (*(duration(category.time_ns) for category in told.categories), duration(told.total_ns))),
-        Column("share", (*(share(told.share_of(category.time_ns)) for category in told.categories), share(1))),
-        *own,
-    )
-    return Grid("Processors' time", columns, total_rows=1)
-
-
-def accounts(summary: Summary) -> Grid | None:
-    """Who used the busy time; None when not measured."""
-    lines = account(summary)
-    told = summary.total_time
-    if told is None or not lines:
-        return None
-    columns = (
-        Column("who", tuple(who for who, _ in lines)),
-        Column("time", tuple(_signed(time) for _, time in lines)),
-        Column("of all time", tuple(share(told.share_of(time)) for _, time in lines)),
-    )
-    return Grid("Who used the processors", columns, total_rows=1)
-
-
 def _rows(summary: Summary) -> list[Command]:
     return [*summary.commands, summary.everything]
 
@@ -149,9 +109,3 @@ def _troubles(rows: list[Command]) -> list[Column]:
     }
     shown = [Column(name, tuple(number(count) for count in found)) for name, found in counts.items() if found[-1]]
     return shown or [Column("failed", tuple(number(row.outcomes.errors) for row in rows))]
-
-
-def _signed(time: int | None) -> str:
-    if time is None:
-        return NOT_MEASURED
-    return f"−{duration(-time)}" if time < 0 else duration(time)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -11,16 +12,31 @@ from rich.table import Table
 from rich.text import Text
 
 from loadgo import report_words as words
+from loadgo.report_drawn import NOTHING, drawn_of
 from loadgo.report_figures import plain
-from loadgo.report_grid import NAME_WIDTH, Grid
+from loadgo.report_grid import Grid
 from loadgo.report_tables import grids
+from loadgo.report_view import View
 from loadgo.summary import Summary
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
 
 NARROWEST = 60
 
 
-def text_report(summary: Summary, *, width: int | None = None, color: bool = False) -> str:
-    """The report for a terminal of `width` characters (the present one's by default); with colour on request."""
+def text_report(
+    summary: Summary,
+    tables: Tables | None = None,
+    *,
+    view: View | None = None,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The report for a terminal of `width` characters (the present one's by default); with colour on request.
+
+    With `tables` it has pictures made of signs.
+    """
     page = max(NARROWEST, width or shutil.get_terminal_size((100, 24)).columns)
     out = StringIO()
     console = Console(
@@ -33,31 +49,32 @@ def text_report(summary: Summary, *, width: int | None = None, color: bool = Fal
         emoji=False,
         legacy_windows=False,
     )
-    _print(console, summary, page)
+    drawn = NOTHING if tables is None else drawn_of(summary, tables)
+    _print(console, summary, grids(summary, view, drawn), words.fine_print(summary, view))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n") + "\n"
 
 
-def _print(console: Console, summary: Summary, page: int) -> None:
+def _print(console: Console, summary: Summary, shown: list[Grid], fine_print: list[tuple[str, str]]) -> None:
     for warning in words.warnings(summary):
         console.print(_text(warning, "bold red"))
     console.print(_text(words.answer(summary), "bold"))
     console.print()
     for line in (words.title(summary), words.system(summary), words.scope(summary)):
         console.print(_text(line, "dim"))
-    for grid in grids(summary):
+    for grid in shown:
         console.print()
         console.print(_text(grid.title, "bold"))
-        console.print(_table(grid.fitting(page)))
+        console.print(_table(grid.fitting(console.width)))
     console.print()
-    console.print(_fine_print(summary))
+    console.print(_fine_print(fine_print))
 
 
-def _fine_print(summary: Summary) -> Table:
+def _fine_print(lines: list[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     last = ""
-    for label, line in words.fine_print(summary):
+    for label, line in lines:
         table.add_row("" if label == last else label, _text(line))
         last = label
     return table
@@ -67,7 +84,7 @@ def _table(grid: Grid) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     for i, column in enumerate(grid.columns):
         if i == 0:
-            table.add_column(column.heading, max_width=NAME_WIDTH, no_wrap=True, overflow="ellipsis")
+            table.add_column(column.heading, max_width=grid.name_width, no_wrap=True, overflow="ellipsis")
         else:
             table.add_column(column.heading, justify="right", no_wrap=True)
     rows = grid.rows()

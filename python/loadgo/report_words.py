@@ -8,7 +8,9 @@ from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
-from loadgo.report_simulated import categories, machine, simulated, virtual_time
+from loadgo.report_simulated import machine, simulated, virtual_time
+from loadgo.report_time_words import account_warning, time_lines
+from loadgo.report_view import View
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
 
@@ -70,6 +72,8 @@ def warnings(summary: Summary) -> list[str]:
         found.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
     elif summary.run.outcome not in ("", "done"):
         found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    if doubtful := account_warning(summary):
+        found.append(doubtful)
     if others := _others(summary):
         found.append(others)
     if records := _lost_records(summary):
@@ -98,10 +102,10 @@ def _others(summary: Summary) -> str:
     )
 
 
-def fine_print(summary: Summary) -> list[tuple[str, str]]:
+def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, str]]:
     """What follows the tables: a label and a sentence each; the same label may come twice."""
     lines = [
-        ("Processors", _resolution(summary)),
+        *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
         ("Driver", _driver(summary)),
         *(("Driver", note) for note in summary.driver.notes),
@@ -212,39 +216,6 @@ def _driver(summary: Summary) -> str:
     if told.proof:
         parts.append(told.proof)
     return f"{'Good' if told.valid else 'NOT GOOD'}: {', '.join(parts)}."
-
-
-def account(summary: Summary) -> list[tuple[str, int | None]]:
-    """Who used the busy time, line by line, in nanoseconds."""
-    if summary.total_time is None:
-        return []
-    told = summary.total_time.account
-    if told.supervisor_ns is not None:
-        return [("users", told.users_ns), ("supervisor", told.supervisor_ns), ("busy", told.busy_ns)]
-    lines = [
-        ("users", told.users_ns),
-        ("driver", told.driver_ns),
-        ("meters", told.meters_ns),
-        ("unattributed", told.unattributed_ns),
-    ]
-    return [*lines, ("busy", told.busy_ns)]
-
-
-def _resolution(summary: Summary) -> str:
-    """What the account's lines mean, and how fine they are."""
-    if summary.total_time is None:
-        return ""
-    told = summary.total_time.account
-    if simulated(summary):
-        return categories(summary)
-    meaning = (
-        "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
-    )
-    return (
-        f"{meaning}; the kernel counts in ticks, ± {duration(told.resolution_ns)} here."
-        if told.resolution_ns
-        else f"{meaning}."
-    )
 
 
 def _tariff(summary: Summary) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from loadgo.tables import tables
 
 if TYPE_CHECKING:
+    from loadgo.meters import By
     from loadgo.report import Format
+    from loadgo.vocabulary import Year
 
 
 def report(
@@ -21,17 +23,25 @@ def report(
     width: int | None = None,
     chart: str | None = None,
     color: bool = False,
+    vocabulary: Year = "today",
+    by: By | None = None,
+    top: int | None = None,
 ) -> str | bytes:
     """The report of `run` (its folder, or what `loadgo.run` returned); bytes for `png`, else text.
 
     `phases` is `steady` or `all`; `target` a response time in seconds that lateness must be small beside; `width` in
-    characters and `color` are for `text`; `chart` names the picture of `svg` and `png`.
+    characters and `color` are for `text`; `chart` names the picture of `svg` and `png`, and the one whose data `csv`
+    holds. `vocabulary` is the year in whose words total time is told: `1969`, `1973` or `today`; `by` is `command` or
+    `user`, for faults and primitives of each; `top` is how many rows a long table has.
 
-    Raises `ValueError` for a format, tariff, phase or chart that there is not, `errors.BadRun` without a run.
+    Raises `ValueError` for a choice that there is not, `errors.BadRun` without a run.
     """
     from loadgo.report import render
+    from loadgo.report_view import View, check_view
     from loadgo.summary import summarize
 
+    view = View(vocabulary=vocabulary, by=by, top=top)
+    check_view(view)
     measured = tables(run)
-    summary = summarize(measured, tariff=tariff, phases=phases, target=target)
-    return render(summary, measured, format, width=width, chart=chart, color=color)
+    summary = summarize(measured, tariff=tariff, phases=phases, target=target, by=by)
+    return render(summary, measured, format, view=view, width=width, chart=chart, color=color)

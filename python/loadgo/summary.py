@@ -14,11 +14,12 @@ from loadgo.bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
 from loadgo.classes import Classes, classes_of, with_classes
 from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, tariff_on
 from loadgo.laws import Audit, little_closed, little_open
-from loadgo.meters import Meters, meters_of
+from loadgo.meters import By, Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
 from loadgo.response import Response, Sample, responses
-from loadgo.total_time import TotalTime, total_time_of
+from loadgo.total_time import TotalTime, counts_of, total_time_of
 from loadgo.usage import Outcomes, Usage, outcomes_of, usage_of
+from loadgo.whose_time import WhoseTime, whose_time_of
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -74,6 +75,7 @@ class Summary:
     """All commands together, named `all`."""
     classes: Classes
     total_time: TotalTime | None
+    whose_time: WhoseTime
     meters: Meters
     audit: Audit | None
     driver: Driver
@@ -92,9 +94,15 @@ class Summary:
 
 
 def summarize(
-    tables: Tables, *, tariff: Tariff | str = "default", phases: str = "steady", target: float | None = None
+    tables: Tables,
+    *,
+    tariff: Tariff | str = "default",
+    phases: str = "steady",
+    target: float | None = None,
+    by: By | None = None,
 ) -> Summary:
-    """Sums up a run: `phases` is `steady` or `all`; lateness must be small beside `target`, a response time in seconds.
+    """Sums up a run: `phases` is `steady` or `all`; lateness must be small beside `target`, a response time in seconds;
+    `by` is `command` or `user`: whose faults and primitives are told apart.
 
     Raises `ValueError` for an unknown tariff or phase. A run without interactions gives a summary that says so.
     """
@@ -103,7 +111,8 @@ def summarize(
     measured = with_classes(tables.interactions, tables.sessions)
     rows = interactions_in(measured, stretch)
     classes = classes_of(rows)
-    total = total_time_of(tables, stretch)
+    meters = meters_of(tables, stretch, by)
+    total = total_time_of(tables, stretch, counts_of(meters))
     run = _run(tables)
     commands, everything = _commands(rows, priced)
     audit = little_open if run.model == "open" else None
@@ -114,7 +123,8 @@ def summarize(
         everything=everything,
         classes=classes,
         total_time=total,
-        meters=meters_of(tables, stretch),
+        whose_time=whose_time_of(tables, stretch),
+        meters=meters,
         audit=audit(tables.sessions, stretch) if audit else little_closed(rows, tables.sessions, stretch),
         driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
         sessions=sessions_of(tables.sessions),

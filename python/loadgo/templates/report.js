@@ -10,7 +10,7 @@
     return {
       background: "transparent", font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
       axis: { ...axis, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
-      legend: { labelColor: faint, labelFontSize: 12, symbolFillColor: ink, orient: "top" },
+      legend: { labelColor: faint, titleColor: faint, titleFontWeight: 400, labelFontSize: 12, symbolFillColor: ink, orient: "top" },
       point: { color: ink }, rule: { color: ink }, text: { color: faint },
     };
   };

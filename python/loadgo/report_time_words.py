@@ -1,0 +1,146 @@
+"""What a report says of processors' time in sentences: what its lines mean, how fine they are, and what the laboratory
+itself took.
+"""
+
+from __future__ import annotations
+
+from loadgo.report_figures import duration, exact_share
+from loadgo.report_simulated import simulated
+from loadgo.report_view import View
+from loadgo.summary import Summary
+from loadgo.total_time import TotalTime
+from loadgo.vocabulary import in_words_of
+
+OFF_AT_MOST = 1e-4
+"""From this share of the wall time on, an exact account that is off is told at the top."""
+
+_IDLE = {
+    "idle zero": "nobody wanted a processor",
+    "idle loading": "the next program was being brought in",
+    "idle not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
+    "idle governed": "somebody was ready, but held back by a quota",
+    "idle page wait": "somebody waited for a page",
+    "idle disk wait": "somebody waited for another device",
+    "idle dispatch": "somebody was woken, and did not run yet",
+}
+_BUSY = {
+    "primitive": "system calls",
+    "segment fault": "first touches of a stretch of the address space, which made a page table",
+    "bound fault": "growth of the heap and of the stack",
+    "getwork": "choosing a process and switching to it",
+    "kernel thread": "the kernel's own processes",
+    "uncharged": "charged to nobody: begun before the meters",
+    "meters": "the meters' own programs, by calibration",
+}
+"""What a host's categories mean that are not named for what they are."""
+
+
+def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
+    """A label and a sentence each, of the processors' time; none when it was not measured."""
+    told = summary.total_time
+    if told is None:
+        return []
+    lines = [("Processors", line) for line in (_account(told), _busy(told), _idle(told), _base(told))]
+    lines += [("Laboratory", _laboratory(summary, told))]
+    lines += _vocabulary(summary, told, view)
+    lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
+    return [(label, line) for label, line in lines if line]
+
+
+def account_warning(summary: Summary) -> str:
+    """A warning where the categories do not add up to the wall time; empty where they do, and where nobody can tell."""
+    told = summary.total_time
+    if told is None or told.kind == "kernel's ticks" or not told.wall_ns:
+        return ""
+    off = told.total_ns / told.wall_ns - 1
+    if abs(off) <= OFF_AT_MOST:
+        return ""
+    return (
+        f"The processors' account does not add up: its categories are {100 * (1 + off):.3f} % of the wall time. "
+        "Records are missing, or the meters are wrong: trust no share of processor time before that is explained."
+    )
+
+
+def _account(told: TotalTime) -> str:
+    """How exact the account is, and what nobody is charged for."""
+    wall = f"; the categories are {100 * told.total_ns / told.wall_ns:.3f} % of the wall time" if told.wall_ns else ""
+    if told.kind == "machine":
+        return "Time is exact."
+    if told.account.unattributed_ns is None:
+        meaning = ""
+    else:
+        meaning = "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's "
+        meaning += "processes; "
+    if told.kind == "kernel's ticks":
+        return f"{meaning}the kernel counts in ticks, ± {duration(told.account.resolution_ns)} here{wall}."
+    return f"{meaning}time is from the meters{wall}."
+
+
+def _busy(told: TotalTime) -> str:
+    if told.kind != "meters":
+        return ""
+    found = [f"{row.name}, {_BUSY[row.name]}" for row in told.categories if row.name in _BUSY]
+    return f"Busy: {'; '.join(found)}." if found else ""
+
+
+def _idle(told: TotalTime) -> str:
+    """What the categories of idle time mean that are there."""
+    found = [f"{row.name.removeprefix('idle ')}, {_IDLE[row.name]}" for row in told.categories if row.name in _IDLE]
+    return f"Idle by cause: {'; '.join(found)}." if found else ""
+
+
+def _base(told: TotalTime) -> str:
+    """What percent of non-idle leaves out."""
+    left_out = [row.name.removeprefix("idle ") for row in told.categories if not row.in_non_idle]
+    return f"Of non-idle: of all time but {_listed(left_out)}." if left_out else ""
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _laboratory(summary: Summary, told: TotalTime) -> str:
+    """The laboratory's own time in one line."""
+    used = told.account
+    if simulated(summary):
+        return "None of the machine's time: it is metered from outside of it."
+    if used.laboratory_ns is None:
+        return "Its own time was not measured."
+    parts = [
+        ("driver", used.driver_ns),
+        ("sampling and writing", used.meters_ns),
+        ("the meters' programs in the kernel (calibrated)", used.instrument_ns),
+    ]
+    told_parts = ", ".join(f"{name} {exact_share(told.share_of(time))}" for name, time in parts if time is not None)
+    at_most = " at most, since the programs run in the driver's time too" if used.instrument_ns else ""
+    return (
+        f"{exact_share(told.share_of(used.laboratory_ns))} of all time was the laboratory's own{at_most}: {told_parts}."
+    )
+
+
+def _vocabulary(summary: Summary, told: TotalTime, view: View) -> list[tuple[str, str]]:
+    """Which words of today's a document's words stand for, and what to know beside the printed ones."""
+    if view.vocabulary == "today":
+        return []
+    found = in_words_of(view.vocabulary, told, summary.meters)
+    lines = "; ".join(f"{line.name}: {line.means}" for line in found.lines)
+    without = ", ".join(line.name for line in found.homeless)
+    homeless = [f"No line in {found.year}: {without}."] if without else []
+    return [(found.year, line) for line in (f"{lines}.", *homeless, *found.remarks)]
+
+
+def _by_user(summary: Summary) -> str:
+    """Where the users' times are from."""
+    if not summary.whose_time.users:
+        return ""
+    if summary.whose_time.source == "interactions":
+        return "Time by user is that of the users' interactions; what ran between them is not in it."
+    return "CPU and ready wait by user are of all that the user's processes did, the other waits of interactions."
+
+
+def _not_apart(summary: Summary) -> str:
+    """That what was asked for is not there."""
+    by = summary.meters.by
+    if by is None or summary.meters.parts:
+        return ""
+    return f"This run's meters did not tell faults and primitives apart by {by}."
