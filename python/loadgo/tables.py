@@ -102,6 +102,8 @@ COLUMNS: dict[str, Columns] = {
         "count": _COUNT,
         "errors": _COUNT,
         "time_ns": _COUNT,
+        "wait_ns": _COUNT,
+        "faults": _COUNT,
     },
     "queue": {"at_ns": _COUNT, "span_ns": _COUNT, "queue": _WORD, "measure": _WORD, "value": pl.Float64()},
     "stacks": {

@@ -209,6 +209,10 @@ pub struct PrimitiveRow {
     pub errors: Option<u64>,
     /// The time that it took in all; of a row without a bucket only.
     pub time_ns: Option<u64>,
+    /// How much of that it was off the processor; of a row without a bucket only.
+    pub wait_ns: Option<u64>,
+    /// Page faults meanwhile; of a row without a bucket only.
+    pub faults: Option<u64>,
 }
 
 /// A row of `stacks`: where a clock found the processors.

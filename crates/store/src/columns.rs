@@ -139,6 +139,8 @@ pub fn primitives(rows: &[PrimitiveRow]) -> RecordBatch {
         u64s(rows, |row| row.count),
         maybe_u64s(rows, |row| row.errors),
         maybe_u64s(rows, |row| row.time_ns),
+        maybe_u64s(rows, |row| row.wait_ns),
+        maybe_u64s(rows, |row| row.faults),
     ];
     batch(Table::Primitives, columns)
 }

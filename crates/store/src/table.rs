@@ -176,7 +176,7 @@ const SEGMENTS: [(&str, DataType, bool); 7] = [
     ("samples", UInt64, true),
 ];
 
-const PRIMITIVES: [(&str, DataType, bool); 9] = [
+const PRIMITIVES: [(&str, DataType, bool); 11] = [
     ("at_ns", UInt64, false),
     ("span_ns", UInt64, false),
     ("name", Utf8, false),
@@ -186,6 +186,8 @@ const PRIMITIVES: [(&str, DataType, bool); 9] = [
     ("count", UInt64, false),
     ("errors", UInt64, true),
     ("time_ns", UInt64, true),
+    ("wait_ns", UInt64, true),
+    ("faults", UInt64, true),
 ];
 
 const QUEUE: [(&str, DataType, bool); 5] = [

@@ -100,6 +100,8 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         count,
         errors: None,
         time_ns: Some(2),
+        wait_ns: Some(1),
+        faults: None,
     };
     let segment = SegmentRow {
         at,

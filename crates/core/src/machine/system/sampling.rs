@@ -208,5 +208,7 @@ fn done(span: Span, primitive: Primitive, bucket_ns: Option<u64>, (count, time_n
         count,
         errors: None,
         time_ns: bucket_ns.is_none().then_some(time_ns),
+        wait_ns: None,
+        faults: None,
     }
 }
