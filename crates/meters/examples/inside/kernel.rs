@@ -1,0 +1,80 @@
+//! The emulated machine: made ready, asked for its own figures, and powered off.
+
+use crate::loads::Load;
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, reboot};
+use std::fs;
+use std::io;
+
+/// Mounts what a program expects, and leaves pages as small as the counts suppose.
+pub fn prepare() -> io::Result<()> {
+    for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("cgroup2", "/sys/fs/cgroup")] {
+        fs::create_dir_all(at)?;
+        mount("none", at, kind, MountFlags::empty(), None)?;
+    }
+    fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+cpu +memory")?;
+    fs::write("/sys/kernel/mm/transparent_hugepage/enabled", "never")
+}
+
+/// Ends the emulation.
+pub fn power_off() {
+    reboot(RebootCommand::PowerOff).expect("the first process may power off");
+}
+
+/// The kernel's version.
+pub fn release() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/osrelease")?.trim().into())
+}
+
+/// What the kernel itself counts, since the machine, the process or the group began.
+pub struct Figures(Vec<(&'static str, u64)>);
+
+impl Figures {
+    /// Of the machine, of the process `pid` with this one, and of the load's group.
+    pub fn read(pid: u32, load: &Load) -> io::Result<Figures> {
+        let machine = fs::read_to_string("/proc/stat")?;
+        let group = fs::read_to_string(load.group() + "/cpu.stat")?;
+        let (child, own) = (Process::read(&pid.to_string())?, Process::read("self")?);
+        Ok(Figures(vec![
+            ("switches", after(&machine, "ctxt", 0)),
+            ("idle_ns", (after(&machine, "cpu", 3) + after(&machine, "cpu", 4)) * TICK_NS),
+            ("faults_minor", child.minor + own.minor),
+            ("faults_major", child.major + own.major),
+            ("run_ns", child.run_ns),
+            ("usage_ns", after(&group, "usage_usec", 0) * 1000),
+            ("throttled_ns", after(&group, "throttled_usec", 0) * 1000),
+        ]))
+    }
+
+    /// The differences, with their names.
+    pub fn since(&self, before: &Figures) -> Vec<(&'static str, u64)> {
+        self.0.iter().zip(&before.0).map(|(now, then)| (now.0, now.1 - then.1)).collect()
+    }
+}
+
+/// A tick of `/proc/stat`, the same on every Linux.
+const TICK_NS: u64 = 10_000_000;
+
+/// The number at `place` after the word `name` at the beginning of a line; 0 where there is none.
+fn after(text: &str, name: &str, place: usize) -> u64 {
+    let words = text.lines().map(str::split_whitespace).find_map(|mut words| (words.next()? == name).then_some(words));
+    words.and_then(|mut words| words.nth(place)).and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// What the kernel counts of a process.
+struct Process {
+    minor: u64,
+    major: u64,
+    run_ns: u64,
+}
+
+impl Process {
+    fn read(pid: &str) -> io::Result<Process> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let times = fs::read_to_string(format!("/proc/{pid}/schedstat"))?;
+        let words: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        let number = |words: &[&str], place: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(0);
+        let times: Vec<&str> = times.split_whitespace().collect();
+        Ok(Process { minor: number(&words, 7), major: number(&words, 9), run_ns: number(&times, 0) })
+    }
+}

@@ -1,0 +1,116 @@
+//! Known loads, each done by a process of its own that waits to be told to begin.
+
+use std::fs;
+use std::hint::black_box;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// One load.
+pub struct Load {
+    /// Its name.
+    pub name: &'static str,
+    /// How much of it: system calls, pages, processes, milliseconds.
+    pub amount: u64,
+    /// The part of one processor that it may use, in percent; `None`: all.
+    pub quota_percent: Option<u64>,
+}
+
+/// All of them.
+pub const LOADS: &[Load] = &[
+    Load { name: "sleep", amount: 1000, quota_percent: None },
+    Load { name: "calls", amount: 50_000, quota_percent: None },
+    Load { name: "touch", amount: 20_000, quota_percent: None },
+    Load { name: "programs", amount: 20, quota_percent: None },
+    Load { name: "spin", amount: 1000, quota_percent: None },
+    Load { name: "governed", amount: 2000, quota_percent: Some(20) },
+];
+
+impl Load {
+    /// The control group that its process is in.
+    pub fn group(&self) -> String {
+        format!("/sys/fs/cgroup/{}", self.name)
+    }
+}
+
+/// Does the load called `name`, when told; what the processes of [`Child`] run.
+pub fn perform(name: &str, amount: u64) {
+    let mut pages = vec![0u8; if name == "touch" { amount as usize * PAGE } else { 0 }];
+    wait_for_word();
+    match name {
+        "sleep" => sleep(Duration::from_millis(amount)),
+        "calls" => (0..amount).for_each(|_| _ = black_box(rustix::process::getppid())),
+        "touch" => pages.iter_mut().step_by(PAGE).for_each(|byte| *black_box(byte) = 1),
+        "programs" => {
+            (0..amount).for_each(|_| assert!(Command::new("/init").args(["nothing", "0"]).status().is_ok_and(|s| s.success())))
+        }
+        "spin" | "governed" => spin(Duration::from_millis(amount)),
+        _ => return, // `nothing`
+    }
+    println!("done");
+    io::stdin().read_to_end(&mut Vec::new()).expect("the parent closes the pipe");
+}
+
+const PAGE: usize = 4096;
+
+fn wait_for_word() {
+    if std::env::args().nth(1).is_some_and(|load| load != "nothing") {
+        println!("waiting");
+        io::stdin().lock().read_line(&mut String::new()).expect("the parent says go");
+    }
+}
+
+fn spin(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        black_box((0..2000u64).fold(0, |sum, number| black_box(sum ^ number)));
+    }
+}
+
+/// A process that does a load.
+pub struct Child {
+    process: std::process::Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Child {
+    /// Starts it in its group, and returns when it waits for the word.
+    pub fn start(load: &Load) -> io::Result<Child> {
+        fs::create_dir_all(load.group())?;
+        if let Some(percent) = load.quota_percent {
+            fs::write(load.group() + "/cpu.max", format!("{} 100000", percent * 1000))?;
+        }
+        let amount = load.amount.to_string();
+        let mut process =
+            Command::new("/init").args([load.name, &amount]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(to), Some(out)) = (process.stdin.take(), process.stdout.take()) else { unreachable!("both are pipes") };
+        fs::write(load.group() + "/cgroup.procs", process.id().to_string())?;
+        let mut child = Child { process, to, from: BufReader::new(out) };
+        child.hear("waiting\n")?;
+        Ok(child)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Says the word, and returns when the load is done; the process stays, so that its figures can be read.
+    pub fn go(&mut self) -> io::Result<()> {
+        self.to.write_all(b"go\n")?;
+        self.hear("done\n")
+    }
+
+    /// Lets it end.
+    pub fn end(mut self) -> io::Result<()> {
+        drop(self.to);
+        self.process.wait().map(drop)
+    }
+
+    fn hear(&mut self, word: &str) -> io::Result<()> {
+        let mut heard = String::new();
+        self.from.read_line(&mut heard)?;
+        if heard == word { Ok(()) } else { Err(io::Error::other(format!("the load said {heard:?} instead of {word:?}"))) }
+    }
+}

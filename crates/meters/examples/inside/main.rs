@@ -1,0 +1,73 @@
+//! The first process of a second kernel: meters known loads there, and prints what the meters say beside what the kernel says.
+//!
+//! Run by `tests/second_kernel.py` as `/init` of an emulated machine that has nothing else. Each line that it prints is
+//! `loadgo`, the tier, the load, the table, the names, and the value, with tabs between; the last line is `loadgo`, `end`.
+
+mod kernel;
+mod loads;
+mod rows;
+
+use loadgo_core::record::Sample;
+use loadgo_core::time::Instant;
+use loadgo_meters::{Meters, Tier, Wanted};
+use loads::{Child, LOADS, Load};
+use std::env::args;
+use std::error::Error;
+
+fn main() {
+    let arguments: Vec<String> = args().skip(1).collect();
+    if let [load, amount] = arguments.as_slice() {
+        return loads::perform(load, amount.parse().expect("an amount is a number"));
+    }
+    let done = kernel::prepare().map_err(Box::from).and_then(|()| meter_all());
+    if let Err(error) = &done {
+        println!("loadgo\tfailed\t{error}");
+    }
+    println!("loadgo\tend");
+    kernel::power_off();
+}
+
+fn meter_all() -> Result<(), Box<dyn Error>> {
+    println!("loadgo\tkernel\t{}", kernel::release()?);
+    for (tier, name) in [(Tier::Cheap, "cheap"), (Tier::Exact, "exact")] {
+        let begun = now();
+        let wanted = Wanted { tier, accounts: 64, commands: Vec::new(), profile_hz: None, segments: true };
+        let mut meters = Meters::begin(&wanted, begun)?;
+        for available in meters.have() {
+            println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.how);
+        }
+        for load in LOADS {
+            let told = meter_one(&mut meters, load)?;
+            for line in told {
+                println!("loadgo\t{name}\t{}\t{line}", load.name);
+            }
+        }
+        for lost in meters.take_lost() {
+            println!("loadgo\t{name}\tend\tlost\t{}\t{}\t{}", lost.what, lost.reason, lost.count);
+        }
+    }
+    Ok(())
+}
+
+/// What the meters and the kernel say of one load: the kernel is read before and after each reading of the meters, so that
+/// what it counted in between is the least and the most that the meters may say.
+fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut child = Child::start(load)?;
+    meters.sample(now())?; // what it allocates at first is not in the span
+    let outer = kernel::Figures::read(child.pid(), load)?;
+    meters.sample(now())?;
+    let inner = kernel::Figures::read(child.pid(), load)?;
+    child.go()?;
+    let inner = kernel::Figures::read(child.pid(), load)?.since(&inner);
+    let sample: Sample = meters.sample(now())?;
+    let outer = kernel::Figures::read(child.pid(), load)?.since(&outer);
+    child.end()?;
+    let mut told = rows::told(&sample);
+    told.extend(inner.into_iter().zip(outer).map(|((name, least), (_, most))| format!("kernel\t{name}\t{least}\t{most}")));
+    Ok(told)
+}
+
+/// The kernel's steady clock.
+fn now() -> Instant {
+    Instant(loadgo_host::kernel::monotonic_ns())
+}

@@ -1,0 +1,116 @@
+"""A second kernel: Debian's for cloud machines, emulated in software, with the built meters as its first process."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+KERNEL = ROOT / ".venv" / "second-kernel" / "vmlinuz"
+EMULATOR = "qemu-system-x86_64"
+PATIENCE_S = 120
+# The clock that the kernel would take otherwise is an emulated device, and dear to read.
+BOOT = "console=ttyS0 quiet panic=-1 tsc=reliable"
+MACHINE = ["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "512"]
+ALONE = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The lines that the first process printed, in words: tier, load, table, names, values."""
+
+    lines: list[list[str]] = field(repr=False)
+    console: str = field(repr=False)
+    """All that came, for whoever reads a failure."""
+
+    def rows(self, tier: str, load: str, table: str) -> list[list[str]]:
+        """Names and values of one table, of one load."""
+        return [line[3:] for line in self.lines if line[:3] == [tier, load, table]]
+
+    def count(self, tier: str, load: str, table: str, *names: str) -> int:
+        """The first value of the one row with these names, or 0 if there is none."""
+        found = [row for row in self.rows(tier, load, table) if row[: len(names)] == list(names)]
+        assert len(found) <= 1, found
+        return int(found[0][len(names)]) if found else 0
+
+    def kernel(self, tier: str, load: str, name: str) -> tuple[int, int]:
+        """The least and the most that the kernel's own figures allow."""
+        (row,) = [row for row in self.rows(tier, load, "kernel") if row[0] == name]
+        return int(row[1]), int(row[2])
+
+    def time(self, tier: str, load: str, category: str) -> int:
+        """Nanoseconds of all processors whose category begins so."""
+        return sum(int(row[2]) for row in self.rows(tier, load, "time") if row[1].startswith(category))
+
+
+def missing() -> str | None:
+    """Why no second kernel can be emulated here; None when one can."""
+    if platform.machine() != "x86_64":
+        return f"the second kernel is one for x86-64, and this is {platform.machine()}"
+    if shutil.which(EMULATOR) is None:
+        return f"there is no {EMULATOR}: scripts/setup dev brings it by apt, as root"
+    if not KERNEL.exists():
+        return f"there is no {KERNEL}: scripts/setup dev brings Debian's kernel by apt (linux-image-cloud-amd64)"
+    return None
+
+
+def cpio_entry(name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+    """One file of an archive as the kernel's Documentation/driver-api/early-userspace/buffer-format.rst has it."""
+    path = name.encode() + b"\0"
+    # inode, mode, owner, group, links, time, size, device of the archive (2), device (2), length of the name, checksum
+    numbers = [0, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(path), 0]
+    head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
+    return head + b"\0" * (-len(head) % 4) + content + b"\0" * (-len(content) % 4)
+
+
+def initramfs(program: Path) -> bytes:
+    """An archive in which `program` is `/init`, beside a console and the libraries that it needs."""
+    libraries = re.findall(
+        r"(/\S+) \(0x", subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    )
+    folders = {str(parent) for path in libraries for parent in Path(path).parents} | {"/dev", "/proc", "/sys"}
+    entries = [cpio_entry(folder.lstrip("/"), 0o40755) for folder in sorted(folders - {"/"})]
+    entries += [cpio_entry(path.lstrip("/"), 0o100755, Path(path).read_bytes()) for path in libraries]
+    entries.append(cpio_entry("dev/console", 0o20600, device=(5, 1)))
+    entries.append(cpio_entry("init", 0o100755, program.read_bytes()))
+    return b"".join([*entries, cpio_entry("TRAILER!!!", 0)])
+
+
+def built() -> Path:
+    """The example program `inside`, as cargo builds it."""
+    what = ["--package", "loadgo-meters", "--example", "inside"]
+    command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    messages = [json.loads(line) for line in said.stdout.splitlines()]
+    (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "inside"]
+    return Path(program)
+
+
+def boot(archive: Path) -> Told:
+    """Emulates the machine until it powers itself off, or its time is up."""
+    command = [EMULATOR, *MACHINE, *ALONE, "-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
+    try:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        console = ended.stdout.decode(errors="replace") + ended.stderr.decode(errors="replace")
+    except subprocess.TimeoutExpired as late:
+        console = (late.stdout or b"").decode(errors="replace")
+    lines = [line.split("\t") for line in re.findall(r"^loadgo\t(.*)$", console.replace("\r", ""), re.MULTILINE)]
+    return Told(lines, console)
+
+
+def told(folder: Path) -> Told:
+    """All that the machine said, emulated with its archive in `folder`."""
+    archive = folder / "initramfs"
+    archive.write_bytes(initramfs(built()))
+    said = boot(archive)
+    if ["end"] not in said.lines or any(line[0] == "failed" for line in said.lines):
+        pytest.fail(f"the machine did not tell all:\n{said.console[-4000:]}")
+    return said
