@@ -13,7 +13,7 @@ const SOURCE: &str = "bpf/meters.bpf.c";
 /// What clang is told. `v3` is the instruction set of kernels since 5.12; what is not optimised does not pass the verifier;
 /// `-g` is for the types of the kernel's structures; no loader wants unwind tables, and no kernel program has a guard of its stack.
 const FLAGS: &str = "-target bpfel-freestanding -mcpu=v3 -std=gnu17 -O2 -g \
-    -fno-asynchronous-unwind-tables -fno-stack-protector -Wall -Werror";
+    -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-stack-protector -Wall -Werror";
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
