@@ -1,34 +1,115 @@
-/* Primitives: what users' programs ask of the kernel. */
+/* Primitives: what users' programs ask of the kernel, from the entry into the kernel to the return. */
 #pragma once
-#include "tasks.h"
+#include "histogram.h"
+#include "who.h"
+
+enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last: all that the table does not hold */
+enum { MOST_ERRORS = 4095 };
+
+/* Its return value is no result but a register that it has put back. */
+const volatile u32 sigreturn_number = 0xffff;
+
+/* One primitive on one processor. */
+struct primitive {
+	u64 count;
+	u64 failed;
+	u64 time; /* ns from entry to return */
+	u64 off; /* of those, off the processor */
+	u64 faults; /* page faults meanwhile */
+	u32 buckets[BUCKETS]; /* of `time` */
+};
+
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, MOST_PROCESSORS * PRIMITIVES);
+	MAP_UINT(map_flags, MMAPABLE);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct primitive);
+} primitives SECTION(".maps");
+
+/* As `turn`, of a processor that is certainly not idle. */
+INLINE void turn_awake(struct processor *cpu, u64 now, u32 category)
+{
+	u64 last = cpu->last;
+	u32 was = cpu->category;
+	cpu->last = now;
+	cpu->category = category;
+	if (last && now > last && was < IDLE)
+		cpu->time[was] += now - last;
+}
+
+INLINE struct processor *processor_at(u32 here)
+{
+	return map_lookup(&processors, &here);
+}
+
+/* Whether the program that calls is one of the old, 32-bit kind, whose numbers mean other calls. */
+INLINE u32 of_old_kind(struct pt_regs *registers)
+{
+	if (FIELD_EXISTS(registers->cs))
+		return (registers->cs & 0xffff) == 0x23; /* x86: the kernel's __USER32_CS */
+	if (FIELD_EXISTS(registers->pstate))
+		return registers->pstate >> 4 & 1; /* arm64: PSR_MODE32_BIT */
+	return 0;
+}
+
+/* Counts the call that is under way, if its beginning was seen. */
+INLINE void count_call(struct processor *cpu, u32 here, u64 now, s64 result)
+{
+	struct call *call = &cpu->doing.call;
+	u64 began = call->began;
+	u32 number = call->number & (PRIMITIVES - 1), place = here * PRIMITIVES + number;
+	if (!began)
+		return;
+	call->began = 0;
+	struct primitive *sums = map_lookup(&primitives, &place);
+	if (!sums)
+		return;
+	struct tally one = { .count = 1, .time = now > began ? now - began : 0, .wait = call->off };
+	if ((u64)-result - 1 < MOST_ERRORS && number != sigreturn_number)
+		one.failed = 1;
+	sums->count++;
+	sums->failed += one.failed;
+	sums->time += one.time;
+	sums->off += one.wait;
+	sums->faults += call->faults;
+	sums->buckets[bucket_of(one.time)]++;
+	count_who(cpu, here, number, one);
+}
 
 SECTION("tp_btf/sys_enter")
 int on_call(u64 *context)
 {
-	struct processor *cpu = processor_now();
+	u32 here = this_processor();
+	struct processor *cpu = processor_at(here);
 	u64 now = ktime_ns();
 	if (!cpu)
 		return 0;
-	u32 number = context[1];
+	u64 number = context[1];
+	u32 category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
+	if (number >= OTHER_PRIMITIVE || of_old_kind((void *)context[0]))
+		number = OTHER_PRIMITIVE;
 	cpu->interrupts = cpu->soft = 0;
 	cpu->doing.fault.began = 0;
 	cpu->doing.call.began = now;
 	cpu->doing.call.off = 0;
 	cpu->doing.call.number = number;
-	cpu->doing.category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
-	turn(cpu, now, cpu->doing.category);
+	cpu->doing.call.faults = 0;
+	cpu->doing.category = category;
+	turn_awake(cpu, now, category);
 	return 0;
 }
 
 SECTION("tp_btf/sys_exit")
 int on_return(u64 *context)
 {
-	struct processor *cpu = processor_now();
+	u32 here = this_processor();
+	struct processor *cpu = processor_at(here);
 	u64 now = ktime_ns();
 	if (!cpu)
 		return 0;
-	cpu->doing.call.number = NO_PRIMITIVE;
+	count_call(cpu, here, now, context[1]);
 	cpu->doing.category = USER;
-	turn(cpu, now, USER);
+	turn_awake(cpu, now, USER);
 	return 0;
 }

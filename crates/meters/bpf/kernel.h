@@ -111,4 +111,4 @@ struct task_struct {
 	whole >> __builtin_preserve_field_info((structure)->field, 5); })
 
 enum { PF_KTHREAD = 0x00200000 };
-enum { UNINTERRUPTIBLE = 0x0002, NO_LOAD = 0x0400, FROZEN = 0x8000 };
+enum { UNINTERRUPTIBLE = 0x0002, DEAD = 0x0080, NO_LOAD = 0x0400, FROZEN = 0x8000 };

@@ -1,6 +1,6 @@
 /* Switching from task to task: who waits for what, who is ready, who runs. */
 #pragma once
-#include "tasks.h"
+#include "calls.h"
 
 struct ready_queue ready_queue = {};
 
@@ -59,6 +59,8 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	charge_run(task, cpu->slot, ran);
 	if (!kept)
 		return;
+	if (state & DEAD)
+		count_call(cpu, this_processor(), now, 0); /* the one that it never returns from */
 	u32 governed = !state && throttled(task);
 	kept->doing = cpu->doing;
 	kept->out = now;

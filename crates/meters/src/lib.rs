@@ -5,10 +5,12 @@
 //! [`Meters::have`]. [`Meters::sample`] is called about once a second and makes rows of the span since the last call.
 
 pub mod available;
+mod calls;
 pub mod histogram;
 mod hooks;
 pub mod layout;
 pub mod load;
+mod names;
 mod parts;
 mod time;
 

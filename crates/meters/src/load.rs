@@ -1,10 +1,13 @@
 //! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
 
 use crate::hooks::{At, HOOKS, Hook};
-use crate::{Tier, Wanted};
+use crate::{Tier, Wanted, calls, names};
+use aya::maps::Map;
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader};
+use loadgo_host::mapped::Mapped;
+use std::os::fd::AsFd;
 
 /// The object that `build.rs` has compiled.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/meters.bpf.o"));
@@ -45,8 +48,8 @@ impl Loaded {
 /// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
 pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
     let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
-    let object = object(wanted, &btf)?;
     let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
+    let object = object(wanted, &btf, processors)?;
     let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
     for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted)) {
         if let Err(why) = put(&mut loaded, hook, wanted) {
@@ -57,7 +60,7 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 }
 
 /// The object with its maps, its settings in place.
-fn object(wanted: &Wanted, btf: &Btf) -> Result<Ebpf, String> {
+fn object(wanted: &Wanted, btf: &Btf, processors: u32) -> Result<Ebpf, String> {
     let own_tgid = std::process::id();
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first is nobody's
@@ -67,6 +70,10 @@ fn object(wanted: &Wanted, btf: &Btf) -> Result<Ebpf, String> {
         .override_global("own_tgid", &own_tgid, true)
         .override_global("exact", &exact, true)
         .override_global("most_accounts", &accounts, true)
+        .override_global("brk_number", &names::BRK, true)
+        .override_global("sigreturn_number", &names::SIGRETURN, true)
+        .map_max_entries("primitives", calls::places(wanted, processors))
+        .map_max_entries("who_lines", processors)
         .map_max_entries("accounts", accounts)
         .map_max_entries("slot_of_pid", accounts)
         .load(OBJECT)
@@ -109,6 +116,15 @@ fn program_words(error: &ProgramError) -> String {
         }
         other => words(other),
     }
+}
+
+/// An array map in this process's memory: its first `bytes`, to be read and written.
+///
+/// # Errors
+/// In words, when it is no array, or the kernel does not map it.
+pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped, String> {
+    let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
+    Mapped::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
 }
 
 /// An error with its causes.
