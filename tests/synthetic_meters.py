@@ -65,6 +65,9 @@ PRIMITIVES = {
 }
 """By name: how many in a span, the time of one in ns, and the part that fails."""
 
+WAITING = ("poll", "wait4")
+"""Nine tenths of the time of these is off the processor."""
+
 LENGTHS = {"ready 0": 0.62, "ready 1": 0.2, "ready 2-3": 0.12, "ready 4-7": 0.05, "ready 8-15": 0.01}
 SEGMENTS = {"[anon]": (4_000, 30, 20), "[heap]": (2_500, 5, 60), "libc.so.6": (900, 40, 210), "cc1": (700, 90, 480)}
 
@@ -139,7 +142,9 @@ def _primitives(at: int, random: np.random.Generator) -> list[dict[str, Any]]:
     rows = []
     for name, (count, each_ns, failed) in PRIMITIVES.items():
         row = _span(at) | {"name": name}
-        rows.append(row | {"count": count, "errors": round(count * failed), "time_ns": count * each_ns})
+        wait_ns = count * each_ns * 9 // 10 if name in WAITING else 0
+        told = {"errors": round(count * failed), "time_ns": count * each_ns, "wait_ns": wait_ns, "faults": count // 2}
+        rows.append(row | {"count": count} | told)
         rows += _histogram(row, min(count, 40), each_ns, random)
         whose = {"user": 1, "command": "edit", "count": count // 4, "errors": 0, "time_ns": count // 4 * each_ns}
         rows.append(row | whose)

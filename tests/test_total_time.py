@@ -3,10 +3,13 @@
 import dataclasses
 from typing import Any
 
+import polars as pl
+from loadgo.meters import meters_of
 from loadgo.phases import Stretch, stretch_of
 from loadgo.tables import Tables
-from loadgo.total_time import TotalTime, total_time_of
+from loadgo.total_time import TotalTime, counts_of, total_time_of
 from synthetic import S, empty_run, frame, interaction, run_of
+from synthetic_meters import FAULTS, PRIMITIVES, SHARES, SPANS, metered_host
 
 CATEGORIES = {"user": 30, "system": 20, "steal": 5, "iowait": 5, "idle": 40}
 
@@ -71,3 +74,56 @@ def test_a_simulated_machine_counts_without_ticks() -> None:
 
 def test_time_that_was_not_measured_is_none() -> None:
     assert total_time_of(empty_run(), stretch_of(empty_run())) is None
+
+
+def metered(**used: int) -> Tables:
+    """A host with everything metered; `used` is who used how many seconds of all of it."""
+    host = metered_host()
+    processes = [{"at_ns": S, "span_ns": S, "who": who, "cpu_ns": seconds * S} for who, seconds in used.items()]
+    return dataclasses.replace(host, processes=frame(processes, "processes"))
+
+
+def test_the_meters_account_is_exact_and_all_of_the_wall_time() -> None:
+    found = total(metered(users=50, driver=2, meters=1))
+    assert found.kind == "meters"
+    assert found.account.resolution_ns == 0
+    assert found.total_ns == found.wall_ns == found.span_ns * 2
+    assert sum(category.time_ns for category in found.categories if not category.busy) == found.time_of(
+        *(name for name in SHARES if name.startswith("idle"))
+    )
+
+
+def test_the_laboratory_is_the_driver_the_threads_that_sample_and_the_instrument() -> None:
+    found = total(metered(users=50, driver=2, meters=1))
+    assert found.account.instrument_ns == found.time_of("meters")
+    assert found.account.laboratory_ns == 3 * S + found.time_of("meters")
+
+
+def test_the_instruments_time_is_in_that_of_whoever_it_ran_for() -> None:
+    account = total(metered(users=50, driver=2, meters=1)).account
+    assert account.unattributed_ns == account.busy_ns - 53 * S
+
+
+def test_a_machine_has_no_laboratory() -> None:
+    tables = dataclasses.replace(run(users=50, supervisor=30), conditions={"system": {"kind": "machine"}})
+    assert total(tables).account.laboratory_ns is None
+
+
+def test_what_is_counted_gives_each_its_time() -> None:
+    tables = metered(users=50)
+    stretch = stretch_of(tables, "all")
+    found = total_time_of(tables, stretch, counts_of(meters_of(tables, stretch)))
+    assert found is not None
+    by = {category.name: category for category in found.categories}
+    assert by["getwork"].count == SPANS * 5_000
+    assert by["getwork"].each_ns == by["getwork"].time_ns / (SPANS * 5_000)
+    assert by["segment fault"].count == SPANS * FAULTS["segment"][0]
+    assert by["primitive"].count == SPANS * sum(count for count, _, _ in PRIMITIVES.values())
+    assert (by["user"].count, by["idle zero"].each_ns) == (None, None)
+
+
+def test_processes_by_name_are_parts_of_the_busy_time_and_not_more_of_it() -> None:
+    tables = run(users=50, driver=10, meters=5)
+    named = [{"at_ns": S, "span_ns": S, "who": who, "cpu_ns": S, "user": user} for who, user in (("cc1", 1), ("sh", 2))]
+    more = pl.concat([tables.processes, frame(named, "processes")])
+    assert total(dataclasses.replace(tables, processes=more)).account == total(tables).account

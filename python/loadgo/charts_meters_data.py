@@ -9,16 +9,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from loadgo.chart_data import BUCKETS, Plotted
-from loadgo.meters import everybodys
+from loadgo.meters import everybodys, most_time_first
 from loadgo.queue_meters import length_of
 from loadgo.report_figures import number
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
-    from loadgo.meters import Metered
     from loadgo.tables import Tables
 
 COLUMNS_OVER_TIME = 120
@@ -73,7 +73,7 @@ def _in_columns(rows: pl.DataFrame, columns: int) -> pl.DataFrame:
     """The rows with from_s and to_s: those of the column in which their span ends, or of their own span, if longer."""
     end, span = pl.col("at_ns").cast(pl.Float64) / _S, pl.col("span_ns").cast(pl.Float64) / _S
     last_s = float(rows["at_ns"].cast(pl.Float64).to_numpy().max()) / _S
-    usual_s = float(rows.select(span.median()).item())
+    usual_s = _usual_span_s(rows)
     width_s = usual_s * max(1, math.ceil(last_s / usual_s / columns))
     column = ((end - 1e-9) / width_s).floor()
     long = pl.lit(value=True) if usual_s > last_s / 10 else span > 1.5 * width_s
@@ -81,6 +81,12 @@ def _in_columns(rows: pl.DataFrame, columns: int) -> pl.DataFrame:
         from_s=pl.when(long).then(end - span).otherwise(column * width_s).round(3),
         to_s=pl.when(long).then(end).otherwise((column + 1) * width_s).round(3),
     )
+
+
+def _usual_span_s(rows: pl.DataFrame) -> float:
+    """The span that half of the time is in spans of no more than."""
+    spans = np.sort(rows.select("at_ns", "span_ns").unique()["span_ns"].cast(pl.Float64).to_numpy())
+    return float(spans[np.searchsorted(np.cumsum(spans), spans.sum() / 2)]) / _S
 
 
 def _halved(rows: pl.DataFrame) -> pl.DataFrame:
@@ -99,7 +105,7 @@ def primitive_times(summary: Summary, tables: Tables) -> Plotted:
 
     Columns: name, place, short_s, long_s, share, count.
     """
-    names = [row.name for row in by_time(summary)[:MOST_ROWS]]
+    names = [row.name for row in most_time_first(summary.meters.primitives)[:MOST_ROWS]]
     place = pl.DataFrame({"name": names, "place": range(len(names))}, schema={"name": pl.String, "place": pl.Int64})
     rows = everybodys(tables.primitives.filter(pl.col("bucket_ns").is_not_null())).with_columns(
         pl.col("name").cast(pl.String)
@@ -120,15 +126,10 @@ def primitive_times(summary: Summary, tables: Tables) -> Plotted:
 
 def primitive_means(summary: Summary) -> pl.DataFrame:
     """The mean duration of each of the primitives that are drawn; columns: name, place, mean_s."""
-    shown = by_time(summary)[:MOST_ROWS]
+    shown = most_time_first(summary.meters.primitives)[:MOST_ROWS]
     rows = [(row.name, place, row.mean_ns / _S) for place, row in enumerate(shown) if row.mean_ns]
     schema = {"name": pl.String, "place": pl.Int64, "mean_s": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def by_time(summary: Summary) -> list[Metered]:
-    """The primitives, those that took the most time first."""
-    return sorted(summary.meters.primitives, key=lambda row: (-(row.time_ns or 0), -row.count))
 
 
 def segment_faults(summary: Summary) -> Plotted:

@@ -5,7 +5,7 @@ A quantile is the lower bound of the histogram's bucket that it lies in: it was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,6 +32,8 @@ class Metered:
     count: int
     errors: int | None
     """How many of them failed."""
+    faults: int | None
+    """Page faults within them."""
     cpu_ns: int | None
     """The processor time of all of them."""
     wait_ns: int | None
@@ -114,7 +116,10 @@ def metered(rows: pl.DataFrame) -> tuple[Metered, ...]:
     sums = (
         rows.filter(pl.col("bucket_ns").is_null())
         .group_by("name", maintain_order=True)
-        .agg(pl.col("count").sum(), *(_measured_sum(column) for column in ("errors", "cpu_ns", "wait_ns", "time_ns")))
+        .agg(
+            pl.col("count").sum(),
+            *(_measured_sum(column) for column in ("errors", "faults", "cpu_ns", "wait_ns", "time_ns")),
+        )
     )
     marks = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
     return tuple(_metered(row, marks.get(row["name"], {})) for row in sums.iter_rows(named=True))
@@ -126,6 +131,7 @@ def _metered(row: Mapping[str, Any], marks: Mapping[str, int]) -> Metered:
         name=str(row["name"]),
         count=count,
         errors=row["errors"],
+        faults=row["faults"],
         cpu_ns=row["cpu_ns"],
         wait_ns=row["wait_ns"],
         time_ns=time_ns,
@@ -134,6 +140,11 @@ def _metered(row: Mapping[str, Any], marks: Mapping[str, int]) -> Metered:
         p90_ns=marks.get("p90_ns"),
         p99_ns=marks.get("p99_ns"),
     )
+
+
+def most_time_first(told: Sequence[Metered]) -> tuple[Metered, ...]:
+    """Ordered by processor time; where that was not measured, by time from beginning to end."""
+    return tuple(sorted(told, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
 
 
 def everybodys(rows: pl.DataFrame) -> pl.DataFrame:
@@ -152,12 +163,13 @@ _INTERRUPTS = ("interrupt", "soft interrupt")
 
 
 def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The faults of the stretch with the columns name, errors and time_ns: handling and waiting together."""
+    """The faults of the stretch with the columns name, errors, faults and time_ns: handling and waiting together."""
     return _within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
         *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
         errors=pl.lit(None, pl.UInt64),
+        faults=pl.lit(None, pl.UInt64),
         time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
     )
 
@@ -166,14 +178,11 @@ def _timed_primitives(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     """The primitives of the stretch in the same columns; a machine's time is all of the processor."""
     rows = _within(tables.primitives, tables, stretch)
     machine = tables.conditions.get("system", {}).get("kind", "host") == "machine"
-    cpu = pl.col("time_ns") if machine else pl.lit(None, pl.UInt64)
-    known = pl.col("cpu_ns") if "cpu_ns" in rows.columns else cpu
     return rows.select(
         pl.col("name").cast(pl.String),
-        *("user", "command", "bucket_ns", "count", "errors", "time_ns"),
+        *("user", "command", "bucket_ns", "count", "errors", "faults", "time_ns", "wait_ns"),
         device=pl.lit(None, pl.String),
-        cpu_ns=known,
-        wait_ns=pl.lit(None, pl.UInt64) if machine else pl.col("time_ns") - known,
+        cpu_ns=pl.col("time_ns") if machine else pl.col("time_ns") - pl.col("wait_ns"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loadgo.meters import Metered, Part, Segment
+from loadgo.meters import Metered, Part, Segment, most_time_first
 from loadgo.report_figures import duration, exact_share, number, share
 from loadgo.report_grid import Column, Grid
 from loadgo.report_simulated import simulated
@@ -78,7 +78,7 @@ def primitives(summary: Summary, view: View) -> Grid | None:
     left_out = len(told) - most
     title = "What the supervisor did" if simulated(summary) else "Primitives: system calls"
     more = f" (the first {most} of {len(told)} by time)" if left_out > 0 else ""
-    shown = told if simulated(summary) else _by_time(told)[:most]
+    shown = told if simulated(summary) else most_time_first(told)[:most]
     names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown)),)
     return Grid(f"{title}{more}", (*names, *_calls(summary, shown, _whole_time(told))))
 
@@ -104,7 +104,8 @@ def primitives_of_each(summary: Summary, view: View) -> Grid | None:
     """The primitives of each command or user that took the most time; None unless asked for and told apart."""
     most = view.rows(MOST_OF_EACH)
     parts = summary.meters.parts[: view.rows(MOST_SEGMENTS)]
-    rows: list[tuple[Part, Metered]] = [(part, row) for part in parts for row in _by_time(part.primitives)[:most]]
+    told_apart = [(part, most_time_first(part.primitives)[:most]) for part in parts]
+    rows: list[tuple[Part, Metered]] = [(part, row) for part, mine in told_apart for row in mine]
     if not rows or summary.meters.by is None:
         return None
     told = tuple(row for _, row in rows)
@@ -192,15 +193,18 @@ def _calls(summary: Summary, told: tuple[Metered, ...], whole_ns: int) -> tuple[
     failed = any(row.errors is not None for row in told)
     errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in told), spare=3)
     of_time = Column("of their time", tuple(share(_of(row.time_ns, whole_ns)) for row in told), spare=2)
+    faulted = any(row.faults is not None for row in told)
     with_cpu = any(row.cpu_ns is not None for row in told)
     each = Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told))
-    mean = Column("mean", tuple(duration(row.mean_ns) for row in told))
+    mean = Column("mean", tuple(duration(row.mean_ns) for row in told), spare=1)
+    faults_each = Column("faults each", tuple(_faults_each(row) for row in told), spare=5)
     return (
         Column("count", tuple(number(row.count) for row in told)),
         *((each,) if with_cpu else ()),
         *(() if simulated(summary) else (mean,)),
         *_quantiles(told),
         *((errors,) if failed else ()),
+        *((faults_each,) if faulted else ()),
         *(_of_all_cpu(summary, told) if with_cpu else (of_time,)),
     )
 
@@ -244,10 +248,6 @@ def _headway(summary: Summary, command: str) -> float | None:
     return usage.cpu_user_ns / usage.faults_major
 
 
-def _by_time(told: tuple[Metered, ...]) -> tuple[Metered, ...]:
-    return tuple(sorted(told, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
-
-
 def _whole_time(told: tuple[Metered, ...]) -> int:
     return sum(row.time_ns or 0 for row in told)
 
@@ -262,6 +262,10 @@ def _length(low: int, high: int | None) -> str:
 
 def _each(time_ns: int | None, count: int) -> float | None:
     return None if time_ns is None or not count else time_ns / count
+
+
+def _faults_each(row: Metered) -> str:
+    return "" if row.faults is None or not row.count else f"{row.faults / row.count:.2f}"
 
 
 def _mean(value: float | None) -> str:
