@@ -1,0 +1,201 @@
+"""The meters in every format: what is printed adds up, fits its page, and says what it means."""
+
+import csv
+import dataclasses
+import io
+import json
+import re
+
+import polars as pl
+import pytest
+from loadgo.report import Format, render
+from loadgo.report_figures import shares
+from loadgo.report_view import View
+from loadgo.summary import Summary, summarize
+from loadgo.tables import Tables
+from synthetic import closed_loop, frame
+from synthetic_meters import SHARES, metered_host
+
+TOTAL_TIME_AT_80 = """\
+Processors' time
+category              time      share   of non-idle     count      each
+───────────────────────────────────────────────────────────────────────
+user                34.2 s    27.12 %       46.21 %
+primitive           12.3 s     9.77 %       16.64 %   741,888   16.6 µs
+page fault          7.46 s     5.92 %       10.09 %    67,221    111 µs
+segment fault       1.47 s     1.16 %        1.98 %     5,040    291 µs
+bound fault         483 ms     0.38 %        0.65 %     3,780    128 µs
+interrupt           1.79 s     1.42 %        2.42 %    26,460   67.7 µs
+soft interrupt      2.26 s     1.80 %        3.06 %    44,100   51.3 µs
+getwork             3.69 s     2.93 %        4.99 %   315,000   11.7 µs
+kernel thread       1.34 s     1.07 %        1.82 %
+uncharged           362 ms     0.29 %        0.49 %
+meters              1.08 s     0.85 %        1.46 %
+idle zero           22.4 s    17.81 %
+idle loading        1.76 s     1.39 %        2.38 %
+idle not eligible   1.24 s     0.98 %        1.67 %
+idle governed       4.54 s     3.60 %        6.14 %
+idle page wait      20.1 s    15.97 %
+idle disk wait      8.29 s     6.58 %
+idle dispatch       1.21 s     0.96 %
+
+busy                66.4 s    52.71 %       89.81 %
+all                  126 s   100.00 %
+"""
+
+
+@pytest.fixture(scope="module")
+def run() -> Tables:
+    """A host's run with everything metered."""
+    return metered_host()
+
+
+@pytest.fixture(scope="module")
+def summary(run: Tables) -> Summary:
+    """Its summary, with the parts by command."""
+    return summarize(run, by="command")
+
+
+def page(summary: Summary, run: Tables, name: Format = "text", width: int = 80, **view: object) -> str:
+    """The report as a format of text."""
+    made = render(summary, run, name, width=width, view=View(**view))  # type: ignore[arg-type]
+    assert isinstance(made, str)
+    return made
+
+
+def section(text: str, title: str) -> str:
+    """The table under a title of a page of text."""
+    return re.split(r"\n\n(?=[A-Z])", text[text.index(f"\n{title}") + 1 :])[0]
+
+
+def test_the_table_of_total_time_reads_as_it_should(summary: Summary, run: Tables) -> None:
+    table = section(page(summary, run), "Processors' time")
+    assert table.rstrip() + "\n" == TOTAL_TIME_AT_80
+
+
+@pytest.mark.parametrize("vocabulary", ["today", "1969", "1973"])
+def test_printed_shares_add_up_to_all_of_the_time(summary: Summary, run: Tables, vocabulary: str) -> None:
+    title = {"today": "Processors' time", "1969": "Total time in the", "1973": "Total time meters"}[vocabulary]
+    lines = section(page(summary, run, vocabulary=vocabulary), title).splitlines()[3:]
+    kept = [line for line in lines if line and not line.startswith(("busy ", "all ", "Idle, total"))]
+    printed = [match[1] for line in kept if (match := re.match(r"\S.*?\S  +(?:[\d.]+ m?s +)?(\d+\.\d\d) %", line))]
+    assert len(printed) > 10
+    assert sum(round(float(share) * 100) for share in printed) == 10_000
+
+
+def test_rounded_shares_add_up_and_none_is_off_by_a_hundredth_of_a_percent() -> None:
+    parts = [1, 1, 1, 7, 13, 999, 123_456]
+    printed = [float(text.removesuffix(" %")) for text in shares(parts)]
+    assert round(sum(printed), 2) == 100
+    assert all(abs(shown - 100 * part / sum(parts)) < 0.01 for shown, part in zip(printed, parts, strict=True))
+    assert shares([0, 0]) == ["–", "–"]
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
+@pytest.mark.parametrize("vocabulary", ["today", "1969", "1973"])
+def test_no_line_is_wider_than_the_page(summary: Summary, run: Tables, width: int, vocabulary: str) -> None:
+    assert max(map(len, page(summary, run, width=width, vocabulary=vocabulary).splitlines())) <= width
+
+
+@pytest.mark.parametrize("name", ["text", "md", "html"])
+def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Tables, name: Format) -> None:
+    text = page(summary, run, name, width=200)
+    assert "1.30 % of all time was the laboratory's own" in re.sub(r"&#39;", "'", text)
+    assert "the laboratory" in text
+    told = json.loads(page(summary, run, "json"))
+    assert summary.total_time is not None
+    account = summary.total_time.account
+    assert told["total_time"]["account"]["laboratory_ns"] == account.laboratory_ns
+    assert account.laboratory_ns == sum(
+        part or 0 for part in (account.driver_ns, account.meters_ns, account.instrument_ns)
+    )
+
+
+def test_a_page_of_text_has_pictures_of_time_faults_and_queue(summary: Summary, run: Tables) -> None:
+    wide = page(summary, run, width=120)
+    assert re.search(r"^idle zero .*[▁▂▃▄▅▆▇█]{20}", wide, re.MULTILINE)
+    assert re.search(r"^1\.02–2\.05 µs +[\d,]+ +█{40}$", wide, re.MULTILINE)
+    assert re.search(r"^2-3 .*[▁▂▃]{20}", wide, re.MULTILINE)
+    assert not re.search("[▁▂▃▄▅▆▇█░▒▓]", page(summary, run, "md"))
+
+
+def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tables) -> None:
+    text = page(summary, run, top=2)
+    assert "Primitives by command (of each the first 2 by time)" in text
+    assert len(section(text, "Primitives by command").splitlines()) == 3 + 2
+    assert "Primitives: system calls (the first 2 of 24 by time)" in text
+    assert "10 others" in section(text, "Time by user")
+
+
+def test_what_was_asked_for_and_is_not_there_is_said() -> None:
+    bare = closed_loop(10, 20)
+    text = page(summarize(bare, by="user"), bare, width=200)
+    assert "This run's meters did not tell faults and primitives apart by user." in text
+
+
+def test_each_word_of_a_document_is_told_in_todays(summary: Summary, run: Tables) -> None:
+    text = page(summary, run, width=200, vocabulary="1973")
+    assert "Total time meters in the words of 1973 (CSR RFC 20)" in text
+    assert "Idle, NMP: idle page wait + idle disk wait + idle dispatch" in text
+    assert "No line in 1973: uncharged, meters, idle governed." in text
+    assert "Processors' time" not in text
+    told = json.loads(page(summary, run, "json", vocabulary="1973"))["vocabulary"]
+    assert [line["name"] for line in told["lines"]][-1] == "Other"
+
+
+def test_json_has_what_the_charts_of_the_meters_draw(summary: Summary, run: Tables) -> None:
+    drawn = json.loads(page(summary, run, "json"))["over_time"]
+    assert set(drawn) == {"time", "faults", "interrupts", "queue", "lengths"}
+    assert set(drawn["time"]["columns"]["category"]) == set(SHARES)
+    assert {len(column) for column in drawn["faults"]["columns"].values()} == {len(drawn["faults"]["columns"]["count"])}
+
+
+def test_csv_has_the_data_of_the_chart_that_was_named(summary: Summary, run: Tables) -> None:
+    made = render(summary, run, "csv", chart="time")
+    assert isinstance(made, str)
+    rows = list(csv.DictReader(io.StringIO(made)))
+    assert {row["category"] for row in rows} == set(SHARES)
+    spans: dict[str, float] = {}
+    for row in rows:
+        spans[row["from_s"]] = spans.get(row["from_s"], 0) + float(row["share"])
+    assert list(spans.values()) == pytest.approx([1.0] * len(spans), abs=1e-3)
+    with pytest.raises(ValueError, match="chart 'pie' is none of response, throughput"):
+        render(summary, run, "csv", chart="pie")
+
+
+def test_choices_that_there_are_not_are_refused_in_words(summary: Summary, run: Tables) -> None:
+    for view, words in (
+        ({"vocabulary": "1985"}, "vocabulary '1985' is none of today, 1969, 1973"),
+        ({"by": "file"}, "by 'file' is none of command, user"),
+        ({"top": 0}, "top 0 is not a number of rows"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            page(summary, run, **view)  # type: ignore[arg-type]
+
+
+def test_an_account_that_does_not_add_up_is_told_at_the_top(run: Tables) -> None:
+    short = run.time.with_columns(
+        time_ns=pl.when(pl.col("category").cast(pl.String) == "user").then(pl.col("time_ns") // 2).otherwise("time_ns")
+    )
+    broken = dataclasses.replace(run, time=short)
+    assert page(summarize(broken), broken, width=200).startswith("The processors' account does not add up")
+    assert "does not add up" not in page(summarize(run), run, width=200)
+
+
+def test_what_processes_and_files_are_called_cannot_speak_to_a_terminal_or_a_page(run: Tables) -> None:
+    hostile = "\x1b]0;x\x07<img src=x onerror=alert(1)>"
+    row = {"at_ns": 90 * 10**9, "span_ns": 10**9}
+    segments = [row | {"segment": hostile, "faults_minor": 9_999_999, "faults_major": 9_999_999, "samples": 9_999_999}]
+    processes = [row | {"who": hostile, "cpu_ns": 10**12, "user": 1}]
+    named = dataclasses.replace(
+        run,
+        segments=pl.concat([run.segments, frame(segments, "segments")]),
+        processes=pl.concat([run.processes, frame(processes, "processes")]),
+    )
+    told = summarize(named, phases="all")
+    text = page(told, named, width=120)
+    assert not set(text) & set("\x1b\x07")
+    assert "�]0;x�<img" in text
+    html = page(told, named, "html")
+    assert "<img src=x" not in html
+    assert not set(html) & set("\x1b\x07")
