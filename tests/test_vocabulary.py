@@ -88,7 +88,8 @@ def test_the_drums_interrupts_are_apart_where_a_drum_asked_for_them() -> None:
     found = words(summary, "1973")
     assert line(found, "Drum Interrupts").time_ns == interrupts_ns * 3 // 4
     assert line(found, "Interrupts").time_ns == interrupts_ns // 4
-    assert line(words(simulated(MACHINE, ("disk", 10)), "1973"), "Drum Interrupts").time_ns is None
+    for idle in ([("disk", 10)], [("disk", 10), ("drum", 0)]):
+        assert line(words(simulated(MACHINE, *idle), "1973"), "Drum Interrupts").time_ns is None
 
 
 def test_a_category_that_a_machine_was_not_in_is_nothing_and_not_unmeasured() -> None:

@@ -107,11 +107,10 @@ def primitive_times(summary: Summary, tables: Tables) -> Plotted:
     """
     names = [row.name for row in most_time_first(summary.meters.primitives)[:MOST_ROWS]]
     place = pl.DataFrame({"name": names, "place": range(len(names))}, schema={"name": pl.String, "place": pl.Int64})
-    rows = everybodys(tables.primitives.filter(pl.col("bucket_ns").is_not_null())).with_columns(
-        pl.col("name").cast(pl.String)
-    )
+    rows = everybodys(tables.primitives.filter(pl.col("bucket_ns").is_not_null()))
+    buckets = rows.group_by("name", "bucket_ns").agg(pl.col("count").sum()).with_columns(pl.col("name").cast(pl.String))
     frame = (
-        _halved(rows)
+        _halved(buckets)
         .group_by("name", "short_s", "long_s")
         .agg(pl.col("count").sum())
         .join(place, on="name")

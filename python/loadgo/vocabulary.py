@@ -224,7 +224,7 @@ def _drum_part(meters: Meters) -> float | None:
     """The drum's part of the requests to devices that interrupt when they are done; a bulk store does not."""
     requests = {queue.name: queue.requests or 0 for queue in meters.queues if queue.name not in ("processors", "bulk")}
     asked = sum(requests.values())
-    return requests["drum"] / asked if "drum" in requests and asked else None
+    return requests["drum"] / asked if requests.get("drum") else None
 
 
 def _average_queue(meters: Meters, total: TotalTime) -> str:
