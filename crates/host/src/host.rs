@@ -194,7 +194,7 @@ impl System for Host {
 
     fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
         let watch = Watch::of(typed.until, &self.patterns);
-        self.meter.sent(user);
+        self.meter.sent(user, typed.line);
         let sent = self.now();
         if let Some(seat) = self.seat(user) {
             seat.session.send(typed.keys, watch, Stage::Line);

@@ -34,4 +34,5 @@ pub mod terminal;
 pub mod timer;
 pub mod undo;
 pub mod usage;
+pub mod waits;
 pub mod why;

@@ -19,13 +19,14 @@ use crate::cold::{Cold, files_of, find_program, make_cold};
 use crate::leftovers::Leftovers;
 use crate::sources::{self, Demand, Sources};
 use crate::usage::Meter;
+use crate::waits::Waits;
 
 const NOBODY_ELSE: UserId = 1;
 
 /// Runs commands one after the other; what it made on the host is undone when it is dropped.
 #[derive(Debug)]
 pub struct Oneshot {
-    groups: Option<Groups>,
+    groups: Option<Arc<Groups>>,
     meter: Meter,
     no_groups: Option<String>,
     running: Arc<AtomicI32>,
@@ -109,20 +110,30 @@ impl Oneshot {
     pub fn open() -> io::Result<Oneshot> {
         let mut leftovers = Leftovers::begin("ready")?;
         let (groups, no_groups) = match Groups::create("ready", &mut leftovers) {
-            Ok(groups) => (Some(groups), None),
+            Ok(groups) => (Some(Arc::new(groups)), None),
             Err(why) => (None, Some(why.to_string())),
         };
         if let Some(groups) = &groups {
             groups.add_user(NOBODY_ELSE)?;
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
-        let meter = sources::open(groups.as_ref(), demand, &mut leftovers)?;
+        let meter = sources::open(groups.as_deref(), demand, &mut leftovers)?;
         Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), _leftovers: leftovers })
+    }
+
+    /// Takes waits from a finer account.
+    pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
+        self.meter.take_waits_from(waits);
     }
 
     /// Where the figures come from.
     pub fn sources(&self) -> &Sources {
         self.meter.sources()
+    }
+
+    /// The groups that the command is in, if there are any.
+    pub fn groups(&self) -> Option<Arc<Groups>> {
+        self.groups.clone()
     }
 
     /// Why there is no control group, if there is none.
@@ -157,7 +168,7 @@ impl Oneshot {
         let (exit, waited, ended_ns) = ended?;
         let usage = self.meter.interaction(NOBODY_ELSE);
         self.meter.ended(NOBODY_ELSE);
-        let (left_running, let_go) = self.groups.as_ref().map_or((0, 0), let_go);
+        let (left_running, let_go) = self.groups.as_deref().map_or((0, 0), let_go);
         let lost = self.meter.take_lost();
         Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
     }

@@ -36,7 +36,17 @@ pub struct Sampler {
     proc: OwnedFd,
     groups: Option<Arc<Groups>>,
     threads: OurThreads,
+    processors: Processors,
     last: Sample,
+}
+
+/// Whether the processors' own account is read too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Processors {
+    /// From `/proc/stat`.
+    Read,
+    /// Somebody else keeps a better one.
+    Left,
 }
 
 #[derive(Debug)]
@@ -48,10 +58,10 @@ struct Sample {
 
 impl Sampler {
     /// Begins to sample at `now`.
-    pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, now: Instant) -> io::Result<Sampler> {
+    pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
         let nothing = Sample { at: now, processors: Vec::new(), cpu_ns: [0; 3] };
-        let mut sampler = Sampler { proc, groups, threads, last: nothing };
+        let mut sampler = Sampler { proc, groups, threads, processors, last: nothing };
         sampler.last = sampler.sample(now)?;
         Ok(sampler)
     }
@@ -81,7 +91,10 @@ impl Sampler {
     }
 
     fn sample(&self, at: Instant) -> io::Result<Sample> {
-        let processors = parse_processors(&fs::read_to_string("/proc/stat")?);
+        let processors = match self.processors {
+            Processors::Read => parse_processors(&fs::read_to_string("/proc/stat")?),
+            Processors::Left => Vec::new(),
+        };
         let users = self.groups.as_ref().and_then(|groups| groups.users_cpu_ns().ok()).unwrap_or(0);
         let of_threads = |ids: &[i32]| ids.iter().filter_map(|id| self.thread_cpu_ns(*id)).sum();
         Ok(Sample { at, processors, cpu_ns: [users, of_threads(&self.threads.driver), of_threads(&self.threads.meters)] })
@@ -177,7 +190,7 @@ mod tests {
     #[test]
     fn a_busy_thread_of_ours_is_seen() {
         let threads = OurThreads { driver: vec![this_thread()], meters: Vec::new() };
-        let mut sampler = Sampler::begin(None, threads, Instant(0)).unwrap();
+        let mut sampler = Sampler::begin(None, threads, Processors::Read, Instant(0)).unwrap();
         let busy = std::time::Instant::now();
         while busy.elapsed().as_millis() < 30 {}
         let (mut time, mut processes) = (Vec::new(), Vec::new());

@@ -26,7 +26,7 @@ pub struct Sources {
     pub cpu: &'static str,
     /// `taskstats` or `/proc`.
     pub faults: &'static str,
-    /// `taskstats`, `schedstat` (only when the leader ran alone) or nothing.
+    /// `kernel meters`, `taskstats`, `schedstat` (only when the leader ran alone) or nothing.
     pub waits: &'static str,
     /// The smallest step of processor time.
     pub cpu_resolution_ns: u64,

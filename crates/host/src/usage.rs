@@ -5,6 +5,7 @@
 //! user's account, a leader that has never started anything is asked alone, and its account only every sixteenth time.
 //! What still runs in the background has its processor time in the account at once, its faults and waits when it ends.
 //! Without the privilege for taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks.
+//! Where somebody keeps a finer account of waits ([`Waits`]), theirs are taken.
 
 use std::os::fd::OwnedFd;
 
@@ -16,6 +17,7 @@ use crate::proc::{Proc, SchedStat, Stat, read_schedstat, read_stat};
 use crate::sources::{Found, Sources};
 use crate::split::Split;
 use crate::taskstats::{Sums, Taskstats};
+use crate::waits::Waits;
 
 const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
 
@@ -27,6 +29,7 @@ pub struct Meter {
     kernel: Option<Kernel>,
     delays: bool,
     proc: Proc,
+    waits: Option<Box<dyn Waits>>,
     sources: Sources,
     users: Vec<UserMeter>,
     lost: u64,
@@ -84,7 +87,13 @@ impl Meter {
         let Found { accounts, keep_open, kernel, delays, sources } = found;
         let mut meters = Vec::new();
         meters.resize_with(users + 1, UserMeter::default);
-        Meter { accounts, keep_open, kernel, delays, proc, sources, users: meters, lost: 0 }
+        Meter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users: meters, lost: 0 }
+    }
+
+    /// Takes waits from a finer account, from the next session on.
+    pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
+        self.sources.waits = waits.source();
+        self.waits = Some(waits);
     }
 
     /// Where the usage comes from, for `[usage]` in `run.toml`.
@@ -100,6 +109,9 @@ impl Meter {
         let files = self.open_files(user, pid);
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.began(user, pid);
+        }
+        if let Some(waits) = &mut self.waits {
+            waits.began(user, pid);
         }
         let account = self.accounts.as_ref().and_then(|accounts| accounts.read_user(user, None).ok());
         let meter = self.slot(user);
@@ -128,11 +140,17 @@ impl Meter {
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.ended(pid);
         }
+        if let Some(waits) = &mut self.waits {
+            waits.ended(user);
+        }
     }
 
-    /// A line is being sent. When usage is sampled this decides whether the line is measured, and reads where it begins;
+    /// The script's line of this number is being sent. When usage is sampled this decides whether the line is measured, and reads where it begins;
     /// when every line is measured there is nothing to do, for each begins where the last one ended.
-    pub fn sent(&mut self, user: UserId) {
+    pub fn sent(&mut self, user: UserId, line: u32) {
+        if let Some(waits) = &mut self.waits {
+            waits.line(user, line);
+        }
         let every = self.sources.every;
         if every <= 1 {
             return;
@@ -170,7 +188,14 @@ impl Meter {
             Some(_) => self.interval_by_taskstats(user),
             None => self.interval_by_proc(user),
         };
-        interval.usage(&mut self.slot(user).split)
+        let usage = interval.usage(&mut self.slot(user).split);
+        let waited = self.waits.as_mut().and_then(|waits| waits.interaction(user));
+        waited.map_or(usage, |waited| Usage {
+            ready_wait_ns: Some(waited.ready_ns),
+            paging_wait_ns: Some(waited.paging_ns),
+            io_wait_ns: Some(waited.io_ns),
+            ..usage
+        })
     }
 
     fn interval_by_taskstats(&mut self, user: UserId) -> Interval {

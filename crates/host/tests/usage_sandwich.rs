@@ -280,7 +280,7 @@ fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
     let mut shell = bench.shell(1);
     let measured: Vec<bool> = (0..7)
         .map(|_| {
-            bench.meter.sent(1);
+            bench.meter.sent(1, 1);
             shell.type_line("ls / >/dev/null");
             bench.meter.interaction(1).cpu_user_ns.is_some()
         })

@@ -5,6 +5,8 @@
 mod doctor;
 mod errors;
 mod machine;
+mod meter;
+mod meter_rows;
 mod ready;
 mod record;
 mod run;
@@ -25,6 +27,7 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run_machine::register(module)?;
     simulate::register(module)?;
     store::register(module)?;
+    meter::register(module)?;
     record::register(module)?;
     ready::register(module)?;
     doctor::register(module)

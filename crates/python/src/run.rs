@@ -7,7 +7,7 @@ use loadgo_core::script::{self, Law, Script};
 use loadgo_core::time::Span;
 use loadgo_host::limit::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Asked, Finished, Progress, Refusal, Request};
+use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -55,6 +55,7 @@ struct HostOptions {
     fifo: bool,
     processor: Option<usize>,
     usage_every: Option<u32>,
+    meters: Option<String>,
 }
 
 /// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
@@ -153,6 +154,7 @@ fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
         asked,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(PyValueError::new_err)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
+        meters: TierAsked::named(options.meters.as_deref()).map_err(PyValueError::new_err)?,
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
@@ -195,7 +197,8 @@ fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, P
     Ok(told)
 }
 
-fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
+/// What refused, as Python's error.
+pub fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     match refusal {
         Refusal::Folder(error) => crate::store::bad_run(py, error),
         Refusal::Host(_) | Refusal::Broken(_) => errors::raised(py, "Refused", (refusal.to_string(),)),

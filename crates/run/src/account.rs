@@ -3,9 +3,11 @@
 use crate::asked::Asked;
 use crate::conditions::{HostConditions, HostPart, LimitPart};
 use crate::machine::{MachineConditions, MachinePart};
+use crate::metering::MetersPart;
 use crate::request::Refusal;
 use jiff::Timestamp;
 use loadgo_core::load::Model;
+use loadgo_meters::Meters;
 use loadgo_store::Folder;
 use serde::Serialize;
 use std::str::FromStr;
@@ -23,8 +25,9 @@ struct File {
     format: u32,
     loadgo: &'static str,
     id: String,
+    kind: &'static str,
     name: String,
-    script: String,
+    script: Option<String>,
     started: Datetime,
     finished: bool,
     ended: Option<Datetime>,
@@ -32,16 +35,17 @@ struct File {
     outcome: Option<&'static str>,
     command: Vec<String>,
     notes: Vec<String>,
-    load: LoadPart,
+    load: Option<LoadPart>,
     system: SystemPart,
     conditions: ConditionsPart,
     limit: Option<LimitPart>,
     usage: Option<UsagePart>,
+    meters: Option<MetersPart>,
     driver: Option<DriverPart>,
 }
 
 #[derive(Serialize)]
-struct LoadPart {
+pub(crate) struct LoadPart {
     model: &'static str,
     users: u32,
     passes: Option<u32>,
@@ -51,6 +55,17 @@ struct LoadPart {
     seed: u64,
     until: Option<String>,
     arrivals_per_second: Option<f64>,
+}
+
+/// What a run is called.
+pub(crate) struct Title {
+    /// `run`, or `meter`: without a load.
+    pub kind: &'static str,
+    pub id: String,
+    pub name: String,
+    pub script: Option<String>,
+    /// The command line.
+    pub command: Vec<String>,
 }
 
 /// The system of a run.
@@ -102,24 +117,33 @@ pub(crate) struct DriverPart {
 impl Account {
     /// The account of a run that begins now.
     pub(crate) fn begin(asked: &Asked, setting: Setting) -> Account {
+        let Asked { id, script, script_name, command, .. } = asked.clone();
+        let title = Title { kind: "run", id, name: script.name.clone(), script: Some(script_name), command };
+        Account::begin_with(title, Some(load_part(asked)), setting)
+    }
+
+    /// The account of what is metered from now on, without a load.
+    pub(crate) fn begin_with(title: Title, load: Option<LoadPart>, setting: Setting) -> Account {
         let file = File {
             format: 1,
             loadgo: env!("CARGO_PKG_VERSION"),
-            id: asked.id.clone(),
-            name: asked.script.name.clone(),
-            script: asked.script_name.clone(),
+            id: title.id,
+            kind: title.kind,
+            name: title.name,
+            script: title.script,
             started: now(),
             finished: false,
             ended: None,
             wall_s: None,
             outcome: None,
-            command: asked.command.clone(),
+            command: title.command,
             notes: Vec::new(),
-            load: load_part(asked),
+            load,
             system: setting.system,
             conditions: setting.conditions,
             limit: setting.limit,
             usage: None,
+            meters: None,
             driver: None,
         };
         Account { file, began: Instant::now() }
@@ -128,6 +152,18 @@ impl Account {
     /// Where each interaction's usage comes from.
     pub(crate) fn usage(&mut self, usage: UsagePart) {
         self.file.usage = Some(usage);
+    }
+
+    /// Which meters there are.
+    pub(crate) fn meters(&mut self, meters: MetersPart) {
+        self.file.meters = Some(meters);
+    }
+
+    /// What the meters are in the end.
+    pub(crate) fn meters_came_to(&mut self, meters: &Meters) {
+        if let Some(part) = &mut self.file.meters {
+            part.come_to(meters);
+        }
     }
 
     /// How the driver's thread is scheduled.

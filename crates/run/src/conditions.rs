@@ -50,10 +50,15 @@ pub(crate) struct LimitPart {
 
 /// What there is to tell of this host before the run.
 pub(crate) fn here(request: &Request) -> Setting {
+    Setting { limit: limit_part(request), ..this_host(&request.asked.script.login, &request.asked.script.needs) }
+}
+
+/// What there is to tell of this host, on which `login` and the programs that are `needed` will run.
+pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
     Setting {
-        system: SystemPart::Host(host_part(request, describe())),
+        system: SystemPart::Host(host_part(login, needed, describe())),
         conditions: ConditionsPart::Host(host_conditions(conditions())),
-        limit: limit_part(request),
+        limit: None,
     }
 }
 
@@ -67,10 +72,9 @@ pub(crate) fn at_the_end(told: &mut ConditionsPart) -> Option<f64> {
     None
 }
 
-fn host_part(request: &Request, here: Description) -> HostPart {
-    let login = request.asked.script.login.split_whitespace().next().unwrap_or("").to_string();
-    let mut programs: Vec<String> = request.asked.script.needs.clone();
-    programs.push(login);
+fn host_part(login: &str, needed: &[String], here: Description) -> HostPart {
+    let mut programs = needed.to_vec();
+    programs.extend(login.split_whitespace().next().map(String::from));
     let versions = programs.into_iter().filter_map(|program| version_of(&program).map(|version| (program, version))).collect();
     let paging = |device: loadgo_host::conditions::PagingDevice| PagingPart {
         name: device.name,
@@ -87,7 +91,7 @@ fn host_part(request: &Request, here: Description) -> HostPart {
         processors: here.processors,
         processor: here.processor,
         memory_bytes: here.memory_bytes,
-        login: request.asked.script.login.clone(),
+        login: login.into(),
         versions,
         paging_devices: here.paging_devices.into_iter().map(paging).collect(),
     }

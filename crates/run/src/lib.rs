@@ -1,12 +1,16 @@
 //! A run put together: on this host (here) or on a simulated machine (`machine`); the driver, the host, the meters and the run folder put together.
 //!
-//! The driver has a thread to itself; a second thread samples the processors once a second, a third writes. The calling
+//! The driver has a thread to itself; a second thread samples the meters once a second, a third writes. The calling
 //! thread waits, tells how the run stands, and may stop it. All that can fail at the start fails before anybody logs in.
+//! Metering without a load (`meter`) is a run too, without users.
 
 mod account;
 mod asked;
+mod commands;
 mod conditions;
 mod machine;
+mod meter;
+mod metering;
 mod progress;
 mod request;
 mod sampling;
@@ -14,6 +18,8 @@ mod users;
 
 pub use asked::Asked;
 pub use machine::{OnMachine, run_on_machine};
+pub use meter::{HostMeter, Look, MeterOrder, Metered};
+pub use metering::TierAsked;
 pub use progress::Progress;
 pub use request::{Refusal, Request};
 
@@ -24,8 +30,11 @@ use loadgo_host::cgroup::Groups;
 use loadgo_host::host::Host;
 use loadgo_host::kernel::{Bell, monotonic_ns};
 use loadgo_host::leftovers::{Leftovers, clear_stale};
+use loadgo_host::sampler::OurThreads;
 use loadgo_host::scheduling::{self, Granted};
+use loadgo_meters::Meters;
 use loadgo_store::{Folder, Front, Recording, WhenFull};
+use metering::Metering;
 use progress::Watched;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -58,13 +67,18 @@ pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Resul
     let folder = Folder::create(&request.asked.folder, &account.toml())?;
     lay(&folder, "script.toml", &request.asked.script_text)?;
     let mut leftovers = Leftovers::begin(&request.asked.id).map_err(Refusal::from_state)?;
-    let prepared = match users::prepare(request, &mut leftovers, &mut notes) {
-        Ok(prepared) => prepared,
+    let origin_ns = monotonic_ns();
+    let prepared = users::prepare(request, &mut leftovers, &mut notes);
+    let (prepared, metering) = match prepared.and_then(|prepared| Ok((prepared, begin_meters(request, origin_ns)?))) {
+        Ok(begun) => begun,
         Err(refusal) => return Err(give_up(refusal, account, &folder)),
     };
+    notes.extend_from_slice(&metering.part.notes);
     account.usage(conditions::usage_part(&prepared.sources));
+    account.meters(metering.part);
     account.notes(&notes);
-    let outcome = drive_and_record(request, prepared, folder, &mut account, &mut go_on);
+    let grounded = Grounded { prepared, folder, meters: metering.meters, origin_ns };
+    let outcome = drive_and_record(request, grounded, &mut account, &mut go_on);
     notes.extend(leftovers.finish());
     let finished = outcome?;
     Ok(Finished { notes: [notes, finished.notes].concat(), ..finished })
@@ -83,20 +97,36 @@ fn give_up(refusal: Refusal, mut account: Account, folder: &Folder) -> Refusal {
     refusal
 }
 
-fn drive_and_record(
-    request: &Request,
+/// The meters that are asked for, or those that this host allows.
+fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, Refusal> {
+    let asked = &request.asked;
+    let commands = || commands::commands(&asked.script);
+    let now = Instant(monotonic_ns() - origin_ns);
+    metering::begin(request.meters, now, |tier| metering::wanted(tier, asked.load.users, commands()))
+}
+
+/// All that is there before the first log-in.
+struct Grounded {
     prepared: Prepared,
     folder: Folder,
+    meters: Option<Meters>,
+    origin_ns: u64,
+}
+
+fn drive_and_record(
+    request: &Request,
+    grounded: Grounded,
     account: &mut Account,
     go_on: &mut impl FnMut(&Progress) -> bool,
 ) -> Result<Finished, Refusal> {
+    let Grounded { prepared, folder, meters, origin_ns } = grounded;
     let (front, recording) = Recording::start(folder.clone(), WhenFull::Lose)?;
     let bell = Arc::new(Bell::new().map_err(Refusal::from_kernel)?);
     let progress = Arc::new(progress::Shared::default());
     let groups = prepared.groups.clone();
-    let origin_ns = monotonic_ns();
     let driver = start_driver(request, prepared, front, Arc::clone(&bell), Arc::clone(&progress), origin_ns)?;
-    let sampling = sampling::start(groups, driver.thread_id, &recording, origin_ns);
+    let threads = OurThreads { driver: vec![driver.thread_id], meters: Vec::new() };
+    let sampling = sampling::start(sampling::Subject { groups, threads, meters, origin_ns }, &recording);
     account.driver(conditions::driver_part(&driver.granted));
     account.write(&folder)?;
     let mut stopped = false;
@@ -109,7 +139,9 @@ fn drive_and_record(
     }
     let driven =
         driver.thread.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
-    sampling.stop();
+    if let Some(meters) = sampling.stop() {
+        account.meters_came_to(&meters);
+    }
     let done = recording.stop();
     let outcome = if driven.stopped { "stopped" } else { "done" };
     let failed = driven.logged_in == 0 && driven.refused > 0;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::asked::Asked;
+use crate::metering::TierAsked;
 use crate::users::Prepared;
 
 /// From so many users on who never think the host is full, and each interaction takes microseconds.
@@ -25,6 +26,8 @@ pub struct Request {
     pub limit: Option<Limit>,
     /// How the driver's thread wants to be scheduled.
     pub scheduling: Wanted,
+    /// Which meters.
+    pub meters: TierAsked,
     /// Usage of every n-th interaction of a user; `None`: every one, or every 64th when nobody thinks.
     pub usage_every: Option<u32>,
     /// The directory under which homes are made.

@@ -1,0 +1,134 @@
+//! Metering without a load, for Python: the meters of this host as a class, every span's rows to a callback.
+
+use crate::errors;
+use crate::meter_rows::rows;
+use crate::run::refused;
+use loadgo_host::oneshot::Exit;
+use loadgo_meters::Tier;
+use loadgo_run::{HostMeter, Look, MeterOrder, Metered};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often Python hears that it goes on, and may raise: every third look of ten a second.
+const TELL_EVERY: u32 = 3;
+
+/// Adds this file's class to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<MeteredHost>()
+}
+
+/// What is asked for: keys of `options`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct MeterOptions {
+    folder: Option<PathBuf>,
+    meters: String,
+    every_s: f64,
+    duration_s: Option<f64>,
+    command: Vec<OsString>,
+    command_line: Vec<String>,
+}
+
+/// The meters of this host at work, until `watch` ends.
+#[pyclass(module = "loadgo._loadgo")]
+struct MeteredHost {
+    meter: Mutex<Option<HostMeter>>,
+    running: Option<Arc<AtomicI32>>,
+}
+
+#[pymethods]
+impl MeteredHost {
+    /// Loads the meters and makes the folder. Raises `loadgo.errors.Refused`, `BadRun`, `ValueError`.
+    #[new]
+    fn new(py: Python<'_>, options: MeterOptions) -> PyResult<MeteredHost> {
+        let order = order(options).map_err(PyValueError::new_err)?;
+        let meter = py.detach(|| HostMeter::begin(order)).map_err(|refusal| refused(py, &refusal))?;
+        Ok(MeteredHost { running: meter.running(), meter: Mutex::new(Some(meter)) })
+    }
+
+    /// The id of the command that runs, 0 when none does.
+    fn running(&self) -> i32 {
+        self.running.as_ref().map_or(0, |running| running.load(Ordering::Acquire))
+    }
+
+    /// Meters until the time is up, the command has ended, or `told` returns False. `told` hears a dict about three times a
+    /// second and at every span: at_s, and with a span's end its rows by table (see `rows`) and what is lost.
+    ///
+    /// outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
+    fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
+        let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
+        let (mut raised, mut looks) = (None, 0);
+        let metered = py.detach(|| {
+            meter.watch(|look| {
+                looks += 1;
+                if raised.is_some() || (look.rows.is_none() && looks % TELL_EVERY != 1) {
+                    return raised.is_none();
+                }
+                match tell(look, &told, with_rows) {
+                    Ok(go_on) => go_on,
+                    Err(error) => {
+                        raised = Some(error);
+                        false
+                    }
+                }
+            })
+        });
+        match (raised, metered) {
+            (Some(error), _) => Err(error),
+            (None, Ok(metered)) => in_python(py, &metered),
+            (None, Err(refusal)) => Err(refused(py, &refusal)),
+        }
+    }
+}
+
+fn order(options: MeterOptions) -> Result<MeterOrder, String> {
+    let tier = match options.meters.as_str() {
+        "cheap" => Tier::Cheap,
+        "exact" => Tier::Exact,
+        other => return Err(format!("there are no {other} meters: say cheap or exact")),
+    };
+    let name = options.folder.as_ref().and_then(|folder| folder.file_name());
+    Ok(MeterOrder {
+        id: name.map_or_else(|| "meter".into(), |name| name.to_string_lossy().into_owned()),
+        folder: options.folder,
+        tier,
+        every: Duration::from_secs_f64(options.every_s),
+        length: options.duration_s.map(Duration::from_secs_f64),
+        command: options.command,
+        command_line: options.command_line,
+    })
+}
+
+fn tell(look: &Look<'_>, told: &Py<PyAny>, with_rows: bool) -> PyResult<bool> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        let words = PyDict::new(py);
+        words.set_item("at_s", look.at.0 as f64 / 1e9)?;
+        if let Some(sample) = look.rows.filter(|_| with_rows) {
+            words.set_item("rows", rows(py, sample)?)?;
+            words.set_item("lost", look.lost.iter().map(|lost| (lost.what, lost.count)).collect::<Vec<_>>())?;
+        }
+        told.bind(py).call1((words,))?.is_truthy()
+    })
+}
+
+fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let (status, signal) = match metered.exit {
+        Some(Exit::Status(status)) => (Some(status), None),
+        Some(Exit::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    told.set_item("outcome", metered.outcome)?;
+    told.set_item("exit_status", status)?;
+    told.set_item("signal", signal)?;
+    told.set_item("notes", &metered.notes)?;
+    Ok(told)
+}

@@ -1,0 +1,273 @@
+//! Metering without a load: the kernel meters of this host for a time, or for as long as a command runs.
+//!
+//! It is a run without users: the same folder, so that everything behind the folder works. A command is its only user, and its
+//! whole life is the one interaction. The calling thread samples; another waits for the command, a third writes.
+
+use crate::account::{Account, Title};
+use crate::conditions;
+use crate::metering::{self, TierAsked};
+use crate::request::Refusal;
+use crate::sampling::{Round, Subject};
+use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
+use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::oneshot::{Exit, Oneshot, Run, Streams, Warmth};
+use loadgo_host::sampler::OurThreads;
+use loadgo_meters::{Meters, Tier};
+use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::thread;
+use std::time::Duration;
+
+/// How often the calling thread hears that it goes on.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The user that the command is in the records.
+const COMMAND: u32 = 1;
+const LONGEST_NAME: usize = 60;
+
+/// Metering that is asked for.
+#[derive(Clone, Debug)]
+pub struct MeterOrder {
+    /// Its id: the name of its folder.
+    pub id: String,
+    /// Its folder, which must not hold a run yet; `None`: nothing is recorded.
+    pub folder: Option<PathBuf>,
+    /// Which meters.
+    pub tier: Tier,
+    /// The length of a span of the records.
+    pub every: Duration,
+    /// How long; `None`: until it is stopped, or the command ends.
+    pub length: Option<Duration>,
+    /// The command and its arguments, or nothing.
+    pub command: Vec<OsString>,
+    /// The command line, for the record.
+    pub command_line: Vec<String>,
+}
+
+/// What the calling thread is told: ten times a second, and whenever there are new rows.
+#[derive(Debug)]
+pub struct Look<'a> {
+    /// Since the metering began.
+    pub at: Instant,
+    /// The rows of the span that has just ended, if one has.
+    pub rows: Option<&'a Sample>,
+    /// What these rows do not hold.
+    pub lost: &'a [Lost],
+}
+
+/// What it came to.
+#[derive(Clone, Debug)]
+pub struct Metered {
+    /// `done`, or `stopped` before its time.
+    pub outcome: &'static str,
+    /// How the command ended.
+    pub exit: Option<Exit>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Metering that can begin: everything is loaded, nothing runs yet.
+pub struct HostMeter {
+    order: MeterOrder,
+    account: Account,
+    records: Option<(Front, Recording)>,
+    oneshot: Option<Oneshot>,
+    meters: Meters,
+    origin_ns: u64,
+}
+
+impl HostMeter {
+    /// Loads the meters, and makes the folder.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the host does not allow the meters, or the folder cannot be made.
+    pub fn begin(order: MeterOrder) -> Result<HostMeter, Refusal> {
+        let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
+        let oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
+        let origin_ns = monotonic_ns();
+        let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
+        let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
+        let meters = metering.meters.expect("what is asked for by name is there, or is refused");
+        account.meters(metering.part);
+        if let Some(oneshot) = &oneshot {
+            account.usage(conditions::usage_part(oneshot.sources()));
+        }
+        let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &account.toml())).transpose()?;
+        let records = folder.map(|folder| Recording::start(folder, WhenFull::Lose)).transpose()?;
+        Ok(HostMeter { order, account, records, oneshot, meters, origin_ns })
+    }
+
+    /// The id of the command while it runs, else 0; `None` without a command.
+    pub fn running(&self) -> Option<Arc<AtomicI32>> {
+        self.oneshot.as_ref().map(Oneshot::running)
+    }
+
+    /// Meters; `go_on` is told of every span, and ends it by `false`, though not while the command runs.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the command cannot be run, or the records cannot be kept.
+    pub fn watch(self, go_on: impl FnMut(&Look<'_>) -> bool) -> Result<Metered, Refusal> {
+        let HostMeter { order, mut account, records, mut oneshot, meters, origin_ns } = self;
+        let (front, recording) = records.unzip();
+        let subject = Subject {
+            groups: oneshot.as_ref().and_then(Oneshot::groups),
+            threads: OurThreads {
+                driver: Vec::new(),
+                meters: recording.iter().map(|recording| recording.tid() as i32).collect(),
+            },
+            meters: Some(meters),
+            origin_ns,
+        };
+        let sink = recording.as_ref().map(Recording::sampler);
+        let mut spans = Spans { round: Round::begin(subject), sink, order: &order, origin_ns, go_on };
+        let (stopped, ran) = match &mut oneshot {
+            None => (spans.until(|| false), None),
+            Some(oneshot) => (false, Some(spans.while_it_runs(oneshot))),
+        };
+        if let Some(meters) = spans.round.into_meters() {
+            account.meters_came_to(&meters);
+        }
+        let failed = matches!(ran, Some(Err(_)));
+        account.ended(
+            if failed {
+                "failed"
+            } else if stopped {
+                "stopped"
+            } else {
+                "done"
+            },
+            conditions::at_the_end,
+        );
+        let ran = ran.transpose();
+        if let Some((front, recording)) = front.zip(recording) {
+            record(front, &order, ran.as_ref().ok().and_then(Option::as_ref));
+            let done = recording.stop();
+            loadgo_store::finish(&done.folder, &account.toml(), &done.unwritten)?;
+        }
+        let ran = ran.map_err(|reason| Refusal::Host(format!("{} cannot be run: {reason}", name_of(&order.command))))?;
+        let notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
+        Ok(Metered { outcome: if stopped { "stopped" } else { "done" }, exit: ran.map(|(run, _)| run.exit), notes })
+    }
+}
+
+/// A run of the command, and when it ended.
+type Ran = (Run, Instant);
+
+/// The spans of the records, one after the other.
+struct Spans<'a, F> {
+    round: Round,
+    sink: Option<Sampler>,
+    order: &'a MeterOrder,
+    origin_ns: u64,
+    go_on: F,
+}
+
+impl<F: FnMut(&Look<'_>) -> bool> Spans<'_, F> {
+    /// Samples until it is `over`, the time is up, or somebody says so: that is true then.
+    fn until(&mut self, over: impl Fn() -> bool) -> bool {
+        let (mut due, mut told) = (self.order.every, true);
+        loop {
+            let elapsed = Duration::from_nanos(self.now().0);
+            let up = over() || self.order.length.is_some_and(|length| elapsed >= length);
+            let stopped = !told && self.order.command.is_empty();
+            if up || stopped || elapsed >= due {
+                told &= self.span();
+                due = (due + self.order.every).max(elapsed);
+            } else {
+                told &= (self.go_on)(&Look { at: Instant(elapsed.as_nanos() as u64), rows: None, lost: &[] });
+            }
+            if up || stopped {
+                return stopped && !up && self.order.length.is_some();
+            }
+            let end = self.order.length.map_or(due, |length| length.min(due));
+            thread::park_timeout(end.saturating_sub(Duration::from_nanos(self.now().0)).min(LOOK_EVERY));
+        }
+    }
+
+    /// Samples while the command runs; it ends when the command does, whatever anybody says.
+    fn while_it_runs(&mut self, oneshot: &mut Oneshot) -> io::Result<Ran> {
+        let (command, origin_ns, waiter) = (&self.order.command, self.origin_ns, thread::current());
+        thread::scope(|scope| {
+            let running = scope.spawn(move || {
+                let ran = oneshot.run(command, Streams::Inherited, Warmth::AsItIs);
+                let ended = Instant(monotonic_ns() - origin_ns);
+                waiter.unpark();
+                ran.map(|run| (run, ended))
+            });
+            self.until(|| running.is_finished());
+            running.join().expect("running a command does not panic")
+        })
+    }
+
+    fn span(&mut self) -> bool {
+        let (rows, lost) = self.round.sample();
+        let at = self.now();
+        let told = (self.go_on)(&Look { at, rows: Some(&rows), lost: &lost });
+        if let Some(sink) = &self.sink {
+            sink.sample(rows);
+            lost.into_iter().for_each(|lost| sink.lost(lost));
+        }
+        told
+    }
+
+    fn now(&self) -> Instant {
+        Instant(monotonic_ns() - self.origin_ns)
+    }
+}
+
+fn title(order: &MeterOrder) -> Title {
+    let name = if order.command.is_empty() { "this host".into() } else { name_of(&order.command) };
+    Title { kind: "meter", id: order.id.clone(), name, script: None, command: order.command_line.clone() }
+}
+
+/// The command as its row is called.
+fn name_of(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ").chars().take(LONGEST_NAME).collect()
+}
+
+/// Records the command as a user who typed one line, if there was one.
+fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
+    front.phase(Phase::Steady, Instant(0));
+    let Some((run, ended)) = ran else { return };
+    let sent = Instant(ended.0.saturating_sub(run.real_ns));
+    let (exit_status, outcome) = match run.exit {
+        Exit::Status(status) => (Some(status as u8), if status == 0 { Outcome::Ok } else { Outcome::Failed }),
+        Exit::Signal(_) => (None, Outcome::Died),
+    };
+    front.session(&Session { user: COMMAND, planned: sent, started: sent, ready: Some(sent), ended: *ended, outcome: "done" });
+    front.interaction(&Interaction {
+        user: COMMAND,
+        pass: 1,
+        line: 1,
+        command: &name_of(&order.command),
+        planned: sent,
+        sent,
+        first_output: None,
+        ready: Some(*ended),
+        typing_ns: 0,
+        think_ns: 0,
+        usage: run.usage,
+        bytes_out: 0,
+        exit_status,
+        outcome,
+        phase: Phase::Steady,
+    });
+    if run.lost > 0 {
+        let reason = "the kernel could not deliver what ended processes had used".into();
+        front.lost(&Lost { at: *ended, user: Some(COMMAND), what: "usage", count: run.lost, reason });
+    }
+}
+
+fn notes(run: &Run) -> Vec<String> {
+    match run.left_running {
+        0 => Vec::new(),
+        left => {
+            vec![format!("{left} of the command's processes still ran when it had ended: what they used later is not its own")]
+        }
+    }
+}

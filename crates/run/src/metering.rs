@@ -1,0 +1,119 @@
+//! The kernel meters of a run: as asked for, or as far as this host allows; and what they are, for `run.toml`.
+
+use crate::request::Refusal;
+use loadgo_core::time::Instant;
+use loadgo_meters::available::{Available, How};
+use loadgo_meters::{Meters, Tier, Unavailable, Wanted};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Processes that a run forks beside its sessions: programs that are asked for their versions, a command.
+const BESIDE_SESSIONS: u32 = 64;
+
+/// Which meters are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TierAsked {
+    /// The cheap ones where the host allows them, else none.
+    #[default]
+    WhereAllowed,
+    /// None.
+    No,
+    /// These, or nothing is begun.
+    This(Tier),
+}
+
+impl TierAsked {
+    /// The tier called `name`: `none`, `cheap` or `exact`; nothing said is [`TierAsked::WhereAllowed`].
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn named(name: Option<&str>) -> Result<TierAsked, String> {
+        match name {
+            None => Ok(TierAsked::WhereAllowed),
+            Some("none") => Ok(TierAsked::No),
+            Some("cheap") => Ok(TierAsked::This(Tier::Cheap)),
+            Some("exact") => Ok(TierAsked::This(Tier::Exact)),
+            Some(other) => Err(format!("there are no {other} meters: say none, cheap or exact")),
+        }
+    }
+}
+
+/// The meters at work, if they are, and what there is to tell of them.
+pub(crate) struct Metering {
+    pub meters: Option<Meters>,
+    pub part: MetersPart,
+}
+
+/// `[meters]` of `run.toml`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct MetersPart {
+    /// `none`, `cheap` or `exact`.
+    tier: &'static str,
+    /// The meters that count and clock everything.
+    exact: Vec<&'static str>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Meters that estimate, and how.
+    estimated: BTreeMap<&'static str, String>,
+    /// Meters that are not here, and why.
+    not_here: BTreeMap<&'static str, String>,
+}
+
+impl MetersPart {
+    fn none(notes: Vec<String>) -> MetersPart {
+        MetersPart { tier: "none", notes, ..MetersPart::default() }
+    }
+
+    fn of(meters: &Meters, tier: Tier) -> MetersPart {
+        let mut part = MetersPart { tier: name_of(tier), ..MetersPart::default() };
+        part.come_to(meters);
+        part
+    }
+
+    /// Tells what `meters` are now.
+    pub(crate) fn come_to(&mut self, meters: &Meters) {
+        (self.exact, self.estimated, self.not_here) = Default::default();
+        for Available { meter, how } in meters.have() {
+            match how {
+                How::Exact => self.exact.push(meter),
+                How::Estimated(how) => drop(self.estimated.insert(meter, how)),
+                How::NotHere(why) => drop(self.not_here.insert(meter, why)),
+            }
+        }
+    }
+}
+
+/// What is metered: so many sessions, which type these commands.
+pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> Wanted {
+    let accounts = sessions.saturating_add(BESIDE_SESSIONS);
+    Wanted { tier, accounts, commands, profile_hz: None, segments: true }
+}
+
+/// Begins the meters that are asked for.
+///
+/// # Errors
+/// When a tier was asked for by name, and the host does not allow it.
+pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wanted) -> Result<Metering, Refusal> {
+    let (tier, must) = match asked {
+        TierAsked::No => return Ok(Metering { meters: None, part: MetersPart::none(Vec::new()) }),
+        TierAsked::WhereAllowed => (Tier::Cheap, false),
+        TierAsked::This(tier) => (tier, true),
+    };
+    match Meters::begin(&wanted(tier), now) {
+        Ok(meters) => Ok(Metering { part: MetersPart::of(&meters, tier), meters: Some(meters) }),
+        Err(why) if must => Err(refused(tier, &why)),
+        Err(why) => Ok(Metering { meters: None, part: MetersPart::none(vec![format!("no kernel meters: {why}")]) }),
+    }
+}
+
+fn refused(tier: Tier, why: &Unavailable) -> Refusal {
+    Refusal::Host(format!("the {} meters cannot be had: {why}; loadgo doctor tells what can", name_of(tier)))
+}
+
+fn name_of(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Cheap => "cheap",
+        Tier::Exact => "exact",
+    }
+}
