@@ -11,13 +11,14 @@ import polars as pl
 
 from loadgo import charts_meters_data as data
 from loadgo.chart_data import Plotted
-from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, percent, run_time, safe, seconds
+from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, run_time, safe, seconds
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
 
 _MAJOR, _MINOR = "#cf4f12", "#8fc1ea"
+_SQUARES = alt.Legend(symbolType="square")
 _EMPTY = "#8b97a340"
 _STRONGER = ("40", "70", "a0", "d0", "ff")
 """How strong the accent is for longer and longer queues."""
@@ -128,7 +129,7 @@ def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
         .encode(
             x=alt.X("count:Q", title=unit, axis=alt.Axis(format="~s")),
             y=alt.Y("segment:N", sort=alt.EncodingSortField("place", op="min"), title=None),
-            color=alt.Color("kind:N", title=None, scale=scale, legend=legend() if len(kinds) > 1 else None),
+            color=alt.Color("kind:N", title=None, scale=scale, legend=_SQUARES if len(kinds) > 1 else None),
             order=alt.Order("kind:N"),
             tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
         )
@@ -168,7 +169,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
             x2="to_s:Q",
             y=alt.Y("bottom:Q", title="share of the time", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
             y2="top:Q",
-            color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=legend()),
+            color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=_SQUARES),
             tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )

@@ -67,9 +67,13 @@ def run_time(field: str) -> alt.X:
     return alt.X(f"{field}:Q", title="seconds since the run began", scale=alt.Scale(nice=False))
 
 
+# Of the page's width, not of the drawing's: that changes once more when the legend is there.
+_COLUMNS = f"max(2, floor(((containerSize()[0] || {_WIDTH}) - 80) / 120))"
+
+
 def legend() -> alt.Legend:
     """A legend in as many columns as the chart has room for."""
-    return alt.Legend(columns=alt.ExprRef("max(2, floor(width / 130))"), symbolType="square")
+    return alt.Legend(columns=alt.ExprRef(_COLUMNS), symbolType="square")
 
 
 def seconds(field: str) -> alt.Tooltip:
