@@ -1,6 +1,6 @@
 /* Primitives: what users' programs ask of the kernel, from the entry into the kernel to the return. */
 #pragma once
-#include "histogram.h"
+#include "faulting.h"
 #include "who.h"
 
 enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last: all that the table does not hold */
@@ -90,7 +90,7 @@ int on_call(u64 *context)
 	if (number >= OTHER_PRIMITIVE || of_old_kind((void *)context[0]))
 		number = OTHER_PRIMITIVE;
 	cpu->interrupts = cpu->soft = 0;
-	cpu->doing.fault.began = 0;
+	give_up_fault(cpu, now);
 	cpu->doing.call.began = now;
 	cpu->doing.call.off = 0;
 	cpu->doing.call.number = number;
@@ -108,6 +108,7 @@ int on_return(u64 *context)
 	u64 now = ktime_ns();
 	if (!cpu)
 		return 0;
+	give_up_fault(cpu, now);
 	count_call(cpu, here, now, context[1]);
 	cpu->doing.category = USER;
 	turn_awake(cpu, now, USER);

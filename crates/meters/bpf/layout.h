@@ -6,8 +6,8 @@
 enum category {
 	UNCHARGED, USER, PRIMITIVE, PAGE_FAULT, SEGMENT_FAULT, BOUND_FAULT, INTERRUPT, SOFT_INTERRUPT, GETWORK, KERNEL_THREAD,
 	IDLE_ZERO, IDLE_LOADING, IDLE_NOT_ELIGIBLE, IDLE_GOVERNED, IDLE_PAGE_WAIT, IDLE_DISK_WAIT, IDLE_DISPATCH,
-	IDLE, /* while it lasts: divided by cause when it ends */
 	IN_FAULT, /* while it lasts: charged to its kind when it ends, to PAGE_FAULT when it leaves the processor */
+	IDLE, /* while it lasts: divided by cause when it ends */
 	CATEGORIES = 24,
 };
 #define IDLE_OF(cause) (IDLE_ZERO + (cause))
@@ -57,7 +57,7 @@ struct processor {
 	u64 since; /* when the running task was switched in */
 	struct doing doing; /* of the running task */
 	u32 slot; /* the running task's account; 0: nobody's */
-	u32 spare;
+	u32 pid; /* of the running task */
 	u64 idle_integral[CAUSES]; /* copied when idle began */
 	u64 switches;
 	u64 preemptions;

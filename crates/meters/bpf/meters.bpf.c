@@ -6,5 +6,7 @@
 #include "tasks.h"
 #include "switch.h"
 #include "calls.h"
+#include "faults.h"
+#include "interrupts.h"
 
 char terms[] SECTION("license") = "GPL";

@@ -82,6 +82,8 @@ INLINE void begin_doing(struct doing *doing, struct task_struct *task)
 	doing->fault.began = 0;
 	doing->category = task->flags & PF_KTHREAD ? KERNEL_THREAD : exact ? UNCHARGED : USER;
 	doing->known = 1;
+	doing->minor = task->min_flt;
+	doing->major = task->maj_flt;
 }
 
 /* Takes a task up again; since when it has been ready. */
@@ -129,12 +131,17 @@ int on_switch(u64 *context)
 		return 0;
 	cpu->interrupts = cpu->soft = 0;
 	cpu->switches++;
+	if (before->pid && cpu->pid && before->pid != cpu->pid)
+		enter(cpu, before, now); /* some kernels leave a few switches untold */
+	if (before->pid)
+		fault_leaves(cpu, before, now);
 	if (before->pid)
 		leave(context, cpu, before, preempted ? 0 : before->__state, now);
 	if (preempted && before->pid)
 		cpu->preemptions++;
 	if (after->pid) {
 		u64 ready = enter(cpu, after, now);
+		fault_returns(cpu, after);
 		turn_from_idle(cpu, now, cpu->doing.category, ready);
 		if (!before->pid)
 			idle_changes(all, now, -1);
@@ -147,6 +154,7 @@ int on_switch(u64 *context)
 	}
 	cpu->since = now;
 	cpu->tgid = after->tgid;
+	cpu->pid = after->pid;
 	return 0;
 }
 
@@ -214,6 +222,7 @@ int on_exit(u64 *context)
 {
 	struct task_struct *task = (void *)context[0];
 	u32 tgid = task->tgid;
+	count_last_faults(task);
 	struct process *process = task->pid == task->tgid ? map_lookup(&processes, &tgid) : 0;
 	if (process)
 		process->ended = 1;

@@ -7,7 +7,7 @@ pub type Account = [u64; 8];
 /// A process, raw.
 pub type Process = [u64; 6];
 
-/// What a processor does, in the order of `enum category`; the last one, idle while it lasts, is never charged.
+/// What a processor does, in the order of `enum category`; the last two, a fault and idle while they last, are charged when they end.
 pub const CATEGORIES: [&str; 17] = [
     "uncharged",
     "user",
@@ -28,7 +28,7 @@ pub const CATEGORIES: [&str; 17] = [
     "idle dispatch",
 ];
 /// The number of `enum category` for a processor that is idle now.
-pub const IDLE: u64 = 17;
+pub const IDLE: u64 = 18;
 
 /// Where things are in [`Processor`].
 pub mod processor {

@@ -6,12 +6,15 @@
 
 pub mod available;
 mod calls;
+mod faults;
 pub mod histogram;
 mod hooks;
+mod interrupts;
 pub mod layout;
 pub mod load;
 mod names;
 mod parts;
+mod swap_counters;
 mod time;
 
 use available::Available;

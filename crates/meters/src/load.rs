@@ -1,6 +1,7 @@
 //! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
 
 use crate::hooks::{At, HOOKS, Hook};
+use crate::swap_counters::swap_counters;
 use crate::{Tier, Wanted, calls, names};
 use aya::maps::Map;
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -64,6 +65,7 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32) -> Result<Ebpf, String> {
     let own_tgid = std::process::id();
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first is nobody's
+    let swap = swap_counters();
     EbpfLoader::new()
         .btf(Some(btf))
         .allow_unsupported_maps()
@@ -74,6 +76,10 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32) -> Result<Ebpf, String> {
         .override_global("sigreturn_number", &names::SIGRETURN, true)
         .map_max_entries("primitives", calls::places(wanted, processors))
         .map_max_entries("who_lines", processors)
+        .override_global("to_events", &swap.to_events, true)
+        .override_global("swap_event", &swap.events[0], true)
+        .override_global("zswap_event", &swap.events[1], true)
+        .override_global("zero_event", &swap.events[2], true)
         .map_max_entries("accounts", accounts)
         .map_max_entries("slot_of_pid", accounts)
         .load(OBJECT)

@@ -1,7 +1,7 @@
 //! The parts of the meters: each makes rows of what its kernel programs count.
 
 use crate::load::{Loaded, Missing};
-use crate::{Span, Wanted, calls, time};
+use crate::{Span, Wanted, calls, faults, interrupts, time};
 use loadgo_core::record::{Lost, Sample};
 
 /// What makes rows of one kind of counts.
@@ -21,8 +21,12 @@ pub(crate) trait Part: Send {
 type Begin = fn(&mut Loaded, &Wanted) -> Result<Option<Box<dyn Part>>, String>;
 
 /// Every part: its meter, as in [`crate::available`], and what begins it (`None`: not wanted).
-const PARTS: &[(&str, Begin)] =
-    &[("total time", |loaded, _| Ok(Some(Box::new(time::Times::begin(loaded)?)))), ("primitives", calls::Calls::begin)];
+const PARTS: &[(&str, Begin)] = &[
+    ("total time", |loaded, _| Ok(Some(Box::new(time::Times::begin(loaded)?)))),
+    ("primitives", calls::Calls::begin),
+    ("faults", faults::Faults::begin),
+    ("interrupts", interrupts::Interrupts::begin),
+];
 
 /// Begins what can begin; the rest is remembered as missing.
 pub(crate) fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Vec<Box<dyn Part>> {

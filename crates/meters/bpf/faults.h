@@ -1,0 +1,151 @@
+/* Page faults: the clock is read at the beginning and the end of each.
+ *
+ * It begins at the tracepoints of the exception where the processor has them (x86), else at the software event of all page
+ * faults; it ends at the software events of minor and of major faults, which handle_mm_fault raises when it is done. */
+#pragma once
+#include "faulting.h"
+#include "who.h"
+
+INLINE void begin_fault(struct processor *cpu, u64 now, struct task_struct *task, u64 address, u32 error)
+{
+	struct doing *doing = &cpu->doing;
+	struct fault *fault = &doing->fault;
+	give_up_fault(cpu, now);
+	struct mm_struct *memory = task->mm;
+	fault->began = now;
+	fault->off = 0;
+	fault->ran = 0;
+	fault->address = address;
+	fault->error = error & (PRESENT | WRITING);
+	fault->within = doing->category == UNCHARGED ? USER : doing->category;
+	fault->tables = memory->pgtables_bytes.counter;
+	fault->stack = memory->stack_vm;
+	doing->category = IN_FAULT;
+	turn_in_task(cpu, now, IN_FAULT);
+}
+
+SECTION("tp_btf/page_fault_user")
+int on_user_fault(u64 *context)
+{
+	struct processor *cpu = processor_now();
+	u64 now = ktime_ns();
+	if (!cpu)
+		return 0;
+	cpu->interrupts = cpu->soft = 0;
+	begin_fault(cpu, now, current_task_btf(), context[0], context[2]);
+	return 0;
+}
+
+/* Whether the kernel will handle a fault of its own: not one that it forbids, nor in an interrupt, nor at its own addresses. */
+INLINE u32 handled(struct processor *cpu, struct task_struct *task, u64 address)
+{
+	return (s64)address >= 0 && !cpu->interrupts && !cpu->soft && !task->pagefault_disabled;
+}
+
+SECTION("tp_btf/page_fault_kernel")
+int on_kernel_fault(u64 *context)
+{
+	struct processor *cpu = processor_now();
+	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
+	if (cpu && handled(cpu, task, context[0]))
+		begin_fault(cpu, now, task, context[0], context[2]);
+	return 0;
+}
+
+/* Where the exception has no tracepoint: what was asked of the page is not told. */
+SECTION("perf_event")
+int on_fault(void *context)
+{
+	struct processor *cpu = processor_now();
+	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
+	if (cpu && handled(cpu, task, 0))
+		begin_fault(cpu, now, task, 0, 0);
+	return 0;
+}
+
+/* A signal is delivered: the fault that caused it, if one did, is over. */
+SECTION("tp_btf/signal_deliver")
+int on_signal(u64 *context)
+{
+	struct processor *cpu = processor_now();
+	u64 now = ktime_ns();
+	if (cpu)
+		give_up_fault(cpu, now);
+	return 0;
+}
+
+INLINE u32 kind_of_minor(struct fault *fault, struct task_struct *task)
+{
+	struct mm_struct *memory = task->mm;
+	if (memory->stack_vm > fault->stack)
+		return BOUND;
+	if (memory->pgtables_bytes.counter > fault->tables)
+		return SEGMENT;
+	return (fault->error & (PRESENT | WRITING)) == (PRESENT | WRITING) ? WRITE_PROTECT : MINOR;
+}
+
+INLINE void count_fault(struct processor *cpu, struct fault_sums *sums, u64 elapsed)
+{
+	sums->count++;
+	sums->cpu += cpu->doing.fault.ran;
+	sums->wait += cpu->doing.fault.off;
+	sums->buckets[bucket_of(elapsed)]++;
+}
+
+INLINE void end_fault(struct processor *cpu, struct fault_meter *meter, u32 here, u64 now, u32 kind)
+{
+	struct doing *doing = &cpu->doing;
+	struct fault *fault = &doing->fault;
+	u64 elapsed = now > fault->began ? now - fault->began : 0;
+	doing->category = fault->within;
+	turn_in_task(cpu, now, doing->category);
+	charge_fault(cpu, kind == SEGMENT ? SEGMENT_FAULT : kind == BOUND ? BOUND_FAULT : PAGE_FAULT);
+	fault->began = 0;
+	count_fault(cpu, &meter->kinds[kind % FAULT_KINDS], elapsed);
+	doing->call.faults++;
+	struct tally one = { .count = 1, .time = fault->ran, .wait = fault->off };
+	count_who(cpu, here, WHO_FAULT | kind, one);
+}
+
+/* Whether the fault that ends was seen to begin. */
+INLINE u32 under_way(struct processor *cpu, struct task_struct *task)
+{
+	return cpu->doing.fault.began && cpu->pid == task->pid;
+}
+
+SECTION("perf_event")
+int on_minor_fault(void *context)
+{
+	u32 here = this_processor();
+	struct processor *cpu = map_lookup(&processors, &here);
+	struct fault_meter *meter = map_lookup(&faults, &here);
+	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
+	if (!cpu || !meter)
+		return 0;
+	u32 clocked = under_way(cpu, task);
+	count_unclocked(cpu, meter, task, clocked, 0);
+	if (clocked)
+		end_fault(cpu, meter, here, now, kind_of_minor(&cpu->doing.fault, task));
+	return 0;
+}
+
+SECTION("perf_event")
+int on_major_fault(void *context)
+{
+	u32 here = this_processor();
+	struct processor *cpu = map_lookup(&processors, &here);
+	struct fault_meter *meter = map_lookup(&faults, &here);
+	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
+	if (!cpu || !meter)
+		return 0;
+	u32 clocked = under_way(cpu, task);
+	u32 swapped = has_swapped_in(meter, task) || cpu->doing.fault.error & SWAPPED;
+	count_unclocked(cpu, meter, task, 0, clocked);
+	if (clocked)
+		end_fault(cpu, meter, here, now, swapped ? SWAP_IN : MAJOR);
+	return 0;
+}
