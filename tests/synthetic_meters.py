@@ -69,7 +69,11 @@ WAITING = ("poll", "wait4")
 """Nine tenths of the time of these is off the processor."""
 
 LENGTHS = {"ready 0": 0.62, "ready 1": 0.2, "ready 2-3": 0.12, "ready 4-7": 0.05, "ready 8-15": 0.01}
-SEGMENTS = {"[anon]": (4_000, 30, 20), "[heap]": (2_500, 5, 60), "libc.so.6": (900, 40, 210), "cc1": (700, 90, 480)}
+LIBC = "/usr/lib/x86_64-linux-gnu/a-folder-with-a-long-name/libc.so.6"
+SEGMENTS = {"[anon]": (4_000, 30, 20), "[heap]": (2_500, 5, 60), LIBC: (900, 40, 210), "cc1": (700, 90, 480)}
+"""By name: minor faults, major faults and samples in a span."""
+STACKS = {"main;parse;next_token": 300, "main;parse": 50, "main;read;do_syscall_64_[k];copy_page_[k]": 90, "parse": 10}
+"""By folded stack: samples in a span."""
 
 
 def metered_host(users: int = 12, passes: int = 40) -> Tables:
@@ -86,7 +90,7 @@ def metered_host(users: int = 12, passes: int = 40) -> Tables:
         "queue": [row for at in ends for row in _queue(at, random)],
     }
     frames = {name: frame(found, name) for name, found in rows.items()}
-    return replace(run, **frames, processes=_processes(ends, users))
+    return replace(run, **frames, processes=_processes(ends, users), stacks=frame(_stacks(ends), "stacks"))
 
 
 def _span(at: int) -> dict[str, Any]:
@@ -155,6 +159,13 @@ def _segments(at: int) -> list[dict[str, Any]]:
     return [
         _span(at) | {"segment": name, "faults_minor": minor, "faults_major": major, "samples": samples}
         for name, (minor, major, samples) in SEGMENTS.items()
+    ]
+
+
+def _stacks(ends: list[int]) -> list[dict[str, Any]]:
+    whose = {"process": "cc1", "user": 1, "command": "compile"}
+    return [
+        _span(at) | whose | {"stack": stack, "samples": samples} for at in ends for stack, samples in STACKS.items()
     ]
 
 

@@ -98,6 +98,15 @@ def test_interrupts_are_told_by_device_and_soft_ones_by_kind(summary: Summary) -
     assert [row.name for row in summary.meters.interrupts[2:]] == list(DEVICES["soft interrupt"])
 
 
+def test_a_function_is_where_the_stack_ends(summary: Summary) -> None:
+    found = [(row.name, row.samples, row.share) for row in summary.meters.functions]
+    assert found == [
+        ("next_token", SPANS * 300, 300 / 450),
+        ("copy_page_[k]", SPANS * 90, 90 / 450),
+        ("parse", SPANS * 60, 60 / 450),
+    ]
+
+
 def test_the_parts_by_command_are_those_of_the_rows_with_a_command(summary: Summary) -> None:
     assert summary.meters.by == "command"
     assert [found.whose for found in summary.meters.parts] == ["edit", "compile"]

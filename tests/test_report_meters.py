@@ -119,6 +119,12 @@ def test_a_page_of_text_has_pictures_of_time_faults_and_queue(summary: Summary, 
     assert not re.search("[▁▂▃▄▅▆▇█░▒▓]", page(summary, run, "md"))
 
 
+def test_of_a_long_path_its_end_is_shown(summary: Summary, run: Tables) -> None:
+    table = section(page(summary, run), "Faults and samples by segment")
+    assert "…a-folder-with-a-long-name/libc.so.6 " in table
+    assert section(page(summary, run), "Samples by function").splitlines()[3].startswith("next_token")
+
+
 def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tables) -> None:
     text = page(summary, run, top=2)
     assert "Primitives by command (of each the first 2 by time)" in text

@@ -15,7 +15,7 @@ import polars as pl
 from loadgo.chart_data import BUCKETS, Plotted
 from loadgo.meters import everybodys, most_time_first
 from loadgo.queue_meters import length_of
-from loadgo.report_figures import number
+from loadgo.report_figures import number, path_end
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def segment_faults(summary: Summary) -> Plotted:
     """Faults of the segments that had the most; columns: segment, place, kind, count."""
     shown = summary.meters.segments[:MOST_ROWS]
     rows = [
-        (row.name, place, kind, count)
+        (path_end(row.name), place, kind, count)
         for place, row in enumerate(shown)
         for kind, count in (("major", row.faults_major), ("minor", row.faults_minor))
         if count
@@ -147,7 +147,7 @@ def segment_samples(summary: Summary) -> Plotted:
     """Profile samples of the segments that had the most; columns: segment, place, kind, count."""
     sampled = sorted((row for row in summary.meters.segments if row.samples), key=lambda row: -(row.samples or 0))
     shown = sampled[:MOST_ROWS]
-    rows = [(row.name, place, "samples", row.samples or 0) for place, row in enumerate(shown)]
+    rows = [(path_end(row.name), place, "samples", row.samples or 0) for place, row in enumerate(shown)]
     return Plotted(_segment_frame(rows), _most(len(shown), len(sampled), "samples"))
 
 

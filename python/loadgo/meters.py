@@ -21,6 +21,8 @@ By = Literal["command", "user"]
 BY = ("command", "user")
 """Whose faults and primitives can be told apart."""
 
+MOST_FUNCTIONS = 100
+
 _QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99}
 
 
@@ -58,6 +60,17 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Function:
+    """How often the profile found a processor in a function itself, not in what it called."""
+
+    name: str
+    """The kernel's end in `_[k]`."""
+    samples: int
+    share: float
+    """Of all samples, 0 to 1."""
+
+
+@dataclass(frozen=True)
 class Part:
     """What the meters tell of one command, or of one user."""
 
@@ -73,6 +86,8 @@ class Meters:
     span_ns: int
     faults: tuple[Metered, ...]
     segments: tuple[Segment, ...]
+    functions: tuple[Function, ...]
+    """Where the profile found the processors most, at most `MOST_FUNCTIONS` of them."""
     primitives: tuple[Metered, ...]
     interrupts: tuple[Metered, ...]
     """By device; the soft ones follow, by their kind."""
@@ -100,6 +115,7 @@ def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
         span_ns=span_ns,
         faults=found,
         segments=_segments(_within(tables.segments, tables, stretch)),
+        functions=_functions(_within(tables.stacks, tables, stretch)),
         primitives=metered(everybodys(primitives)),
         interrupts=_by_device(faults),
         queues=queues_of(measures, span_ns),
@@ -224,6 +240,18 @@ def _segments(frame: pl.DataFrame) -> tuple[Segment, ...]:
     order = ("faults_major", "faults_minor", "samples")
     ordered = found.sort(*order, descending=True, nulls_last=True, maintain_order=True)
     return tuple(Segment(*row) for row in ordered.rows())
+
+
+def _functions(stacks: pl.DataFrame) -> tuple[Function, ...]:
+    """The innermost functions of the stacks, the most samples first."""
+    by_stack = stacks.group_by("stack").agg(pl.col("samples").sum())
+    found = (
+        by_stack.group_by(pl.col("stack").cast(pl.String).str.split(";").list.last().alias("name"))
+        .agg(pl.col("samples").sum())
+        .sort("samples", "name", descending=[True, False])
+    )
+    whole = int(found["samples"].sum())
+    return tuple(Function(name, samples, samples / whole) for name, samples in found.head(MOST_FUNCTIONS).rows())
 
 
 def _parts(faults: pl.DataFrame, primitives: pl.DataFrame, by: By) -> tuple[Part, ...]:

@@ -14,6 +14,9 @@ NOT_MEASURED = "–"
 TOO_FEW = "few"
 NEVER = "never"
 
+PATH_WIDTH = 36
+"""How many signs of a path are shown."""
+
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 _COUNTS = ((1.0, ""), (1e6, "M"), (1e9, "G"))
@@ -108,6 +111,11 @@ def plain(text: str) -> str:
     substitute.
     """
     return "".join("�" if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") else sign for sign in text)
+
+
+def path_end(name: str) -> str:
+    """`name`, or of a path that is longer than `PATH_WIDTH` its end, which tells more than its beginning."""
+    return name if len(name) <= PATH_WIDTH or not name.startswith("/") else f"…{name[1 - PATH_WIDTH :]}"
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

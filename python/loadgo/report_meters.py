@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadgo.meters import Metered, Part, Segment, most_time_first
-from loadgo.report_figures import duration, exact_share, number, share
+from loadgo.report_figures import PATH_WIDTH, duration, exact_share, number, path_end, share
 from loadgo.report_grid import Column, Grid
 from loadgo.report_simulated import simulated
 from loadgo.report_time import by_user
@@ -24,6 +24,7 @@ def meter_grids(summary: Summary, view: View, lengths_over_time: Mapping[str, st
         faults(summary),
         interrupts(summary, view),
         segments(summary, view),
+        functions(summary, view),
         primitives(summary, view),
         faults_of_each(summary, view),
         primitives_of_each(summary, view),
@@ -129,12 +130,27 @@ def segments(summary: Summary, view: View) -> Grid | None:
         "samples": [row.samples for row in every],
     }
     counted = [_with_share(name, parts, len(told)) for name, parts in counts.items() if any(parts)]
-    columns = [Column("command" if simulated(summary) else "segment", tuple(row.name for row in told))]
+    names = tuple(path_end(row.name) for row in told)
+    columns = [Column("command" if simulated(summary) else "segment", names)]
     columns += [column for pair in counted for column in pair]
     if simulated(summary):
         columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
     more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
-    return Grid(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns))
+    return Grid(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=PATH_WIDTH)
+
+
+def functions(summary: Summary, view: View) -> Grid | None:
+    """Where the clock found the processors, function by function; None without a profile."""
+    told = summary.meters.functions[: view.rows(MOST_SEGMENTS)]
+    if not told:
+        return None
+    columns = (
+        Column("function", tuple(path_end(row.name) for row in told)),
+        Column("samples", tuple(number(row.samples) for row in told)),
+        Column("share", tuple(share(row.share) for row in told)),
+    )
+    more = f" (the first {len(told)})" if len(told) < len(summary.meters.functions) else ""
+    return Grid(f"Samples by function{more}", columns, name_width=PATH_WIDTH)
 
 
 def ready_queue(summary: Summary) -> Grid | None:
