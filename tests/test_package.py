@@ -15,10 +15,12 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
+        "Metered",
         "Run",
         "Simulation",
         "doctor",
         "machines",
+        "meter",
         "query",
         "ready",
         "record",

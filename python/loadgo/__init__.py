@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loadgo.doctor import doctor as doctor
     from loadgo.machines import machines as machines
+    from loadgo.meter import Metered as Metered
+    from loadgo.meter import meter as meter
     from loadgo.query import query as query
     from loadgo.ready import ready as ready
     from loadgo.record import record as record
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Metered",
     "Run",
     "Simulation",
     "doctor",
     "machines",
+    "meter",
     "query",
     "ready",
     "record",
@@ -44,10 +48,12 @@ __all__ = [
 
 # Where each public name lives.
 _HOMES = {
+    "Metered": "meter",
     "Run": "run",
     "Simulation": "simulate",
     "doctor": "doctor",
     "machines": "machines",
+    "meter": "meter",
     "query": "query",
     "ready": "ready",
     "record": "record",

@@ -94,6 +94,18 @@ def script_of_cast(text: str, name: str | None, login: str | None) -> Any:
 def probe() -> list[dict[str, Any]]:
     """One dict for each ability of this host: ability, state, how, why_not, remedy."""
 
+class MeteredHost:
+    """The kernel's meters of this host at work; raises `errors.Refused`, `errors.BadRun`, `ValueError`."""
+
+    def __new__(cls, options: Mapping[str, Any]) -> MeteredHost: ...
+    def running(self) -> int:
+        """The id of the command that runs, 0 when none does."""
+    def watch(self, told: Callable[[dict[str, Any]], bool], with_rows: bool) -> dict[str, Any]:
+        """Meters until the time is up, the command has ended, or `told` returns False: outcome, exit_status, signal, notes.
+
+        `told` hears at_s, and with a span's end its rows by table and what is lost, if it wants rows.
+        """
+
 class CommandMeter:
     """Runs commands one after the other under the best meter of this host; raises `errors.Refused`."""
 

@@ -1,7 +1,7 @@
 """The command line: what was typed becomes a call of the function of the same name, and its answer is printed.
 
-The other commands are in `cli_commands.py` and `cli_machines.py`, what several of them ask for in `cli_options.py`,
-what is said and how it ends in `cli_output.py`.
+The other commands are in `cli_commands.py`, `cli_machines.py` and `cli_meter.py`, what several of them ask for in
+`cli_options.py`, what is said and how it ends in `cli_output.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo import cli_commands, cli_machines
+from loadgo import cli_commands, cli_machines, cli_meter
 from loadgo.cli_options import FORMAT_HELP, By, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
@@ -27,6 +27,7 @@ It takes about a minute. Then:
 
     loadgo report --format html      the same run as a page with charts
     loadgo run typical-user --on multics-645 --users 4     the same on a simulated machine of 1973
+    loadgo meter --for 10s           where all of this host's time goes, without a load
     loadgo doctor                    what can be measured on this host, and why not the rest
     loadgo --help                    all commands
 """
@@ -105,6 +106,10 @@ def run(
         int | None,
         typer.Option(min=1, help="Read usage for every n-th interaction of a user only; the driver works less."),
     ] = None,
+    meters: Annotated[
+        Literal["none", "cheap", "exact"] | None,
+        typer.Option(help="The kernel's meters; cheap where the host allows them when nothing is said, else none."),
+    ] = None,
     fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, where that is permitted.")] = True,
     processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor, and on no other.")] = None,
     fail_if: Annotated[
@@ -137,6 +142,7 @@ def run(
                 until=until,
                 limit=limit,
                 usage_every=usage_every,
+                meters=meters,
                 driver=Driver(fifo=fifo, processor=processor),
                 tariff=tariff,
                 fail_if=fail_if or (),
@@ -215,3 +221,4 @@ for command in (
 ):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)
+app.command(context_settings={"allow_interspersed_args": False})(cli_meter.meter)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import threading
 import time
@@ -17,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from loadgo import _loadgo
 from loadgo.errors import Refused
@@ -66,8 +67,14 @@ class _Host:
     sources: dict[str, Any]
 
 
+class Running(Protocol):
+    """What runs a command, and tells its id while it runs, else 0."""
+
+    def running(self) -> int: ...
+
+
 @dataclass
-class _Signals:
+class Signals:
     """The last signal that came, and whether there is a command to pass it on to, or soon will be."""
 
     came: int | None = None
@@ -80,7 +87,7 @@ def run_command(order: Order) -> Done:
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
         sources = _with_wait4(meter.sources())
-        with _passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
+        with passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
             runs = elsewhere.submit(_runs, meter, order, signals).result()
     finally:
         meter.close()
@@ -90,7 +97,7 @@ def run_command(order: Order) -> Done:
     return Done(tuple(made), sources, floor, signals.came)
 
 
-def _runs(meter: _loadgo.CommandMeter, order: Order, signals: _Signals) -> list[tuple[dict[str, Any], Stage, bool]]:
+def _runs(meter: _loadgo.CommandMeter, order: Order, signals: Signals) -> list[tuple[dict[str, Any], Stage, bool]]:
     begin = _place_of_input()
     readable = len(order.stages) == 1 or begin is not None
     made = []
@@ -123,6 +130,15 @@ def _not_run(program: str, error: OSError) -> NotRun:
     return NotRun(f"{program}: no such program", NO_PROGRAM)
 
 
+def checked_program(program: str) -> None:
+    """Raises `NotRun` when there is no such program, or it is not executable."""
+    if shutil.which(program) is None:
+        there = "/" in program and Path(program).exists()
+        raise _not_run(
+            program, PermissionError(0, "it is there, and is not executable") if there else FileNotFoundError()
+        )
+
+
 def _on_the_path(program: str) -> Path | None:
     directories = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep) if name]
     return next((path / program for path in directories if program and (path / program).is_file()), None)
@@ -137,9 +153,9 @@ def _place_of_input() -> int | None:
 
 
 @contextmanager
-def _passing_on(meter: _loadgo.CommandMeter) -> Iterator[_Signals]:
+def passing_on(meter: Running) -> Iterator[Signals]:
     """While it lasts signals are noted and passed on to the command; only the main thread can hear them."""
-    signals = _Signals()
+    signals = Signals()
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return

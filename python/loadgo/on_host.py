@@ -28,6 +28,9 @@ class Driver:
 
 USUAL = Driver()
 
+TIERS = ("none", "cheap", "exact")
+"""What `--meters` may be."""
+
 
 def options(needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver) -> dict[str, Any]:
     """What `_loadgo.run_host` is told beside the load.
@@ -46,6 +49,16 @@ def options(needs: Sequence[str], limit: str | None, usage_every: int | None, dr
         "usage_every": usage_every,
         **asdict(driver),
     }
+
+
+def meters(asked: str | None) -> str | None:
+    """The tier of kernel meters that is asked for; None is cheap where the host allows them, else none.
+
+    Raises `ValueError` for one that there is not.
+    """
+    if asked not in (None, *TIERS):
+        raise ValueError(f"there are no {asked} meters: say {', '.join(TIERS[:-1])} or {TIERS[-1]}")
+    return asked
 
 
 def _search_path() -> str:

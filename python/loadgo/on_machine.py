@@ -22,7 +22,15 @@ class Prepared:
     """The machine as `run.toml` tells it, as far as prices go."""
 
 
-def prepare(on: str, set: Sequence[str], *, limit: str | None, usage_every: int | None, driver: Driver) -> Prepared:
+def prepare(
+    on: str,
+    set: Sequence[str],
+    *,
+    limit: str | None,
+    usage_every: int | None,
+    meters: str | None,
+    driver: Driver,
+) -> Prepared:
     """The machine `on` (a bundled name or a file) with values `set`.
 
     Raises `ValueError` for an unknown machine, for what is wrong in `set`, and for what can be asked of a host only;
@@ -31,6 +39,7 @@ def prepare(on: str, set: Sequence[str], *, limit: str | None, usage_every: int 
     refused = [
         (limit is not None, "--limit", "a machine has what its file says: --set memory.frames=512"),
         (usage_every is not None, "--usage-every", "on a simulated machine each interaction's usage is known"),
+        (meters not in (None, "exact"), f"--meters {meters}", "a simulated machine's own meters are always exact"),
         (driver.processor is not None, "--processor", "time is virtual, and no line is ever late"),
         (not driver.fifo, "--no-fifo", "time is virtual, and no line is ever late"),
     ]

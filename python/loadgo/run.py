@@ -79,6 +79,7 @@ def run(
     set: Sequence[str] = (),
     limit: str | None = None,
     usage_every: int | None = None,
+    meters: str | None = None,
     driver: Driver = USUAL,
     tariff: str = "default",
     fail_if: Sequence[str] = (),
@@ -94,7 +95,8 @@ def run(
     or type until `duration` (seconds, or `2min`) is over, or `until` there is enough (`interactions=1e6`,
     `precision(p90)=2%`). `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder,
     by default a new one in `runs/`. For hosts: usage is read for every `usage_every`-th interaction of a user, by
-    default each, or every 64th where nobody thinks; `limit` is what the users may have; `driver` says how the driver
+    default each, or every 64th where nobody thinks; `meters` are the kernel's: `none`, `cheap` or `exact`, by default
+    cheap where the host allows them, else none; `limit` is what the users may have; `driver` says how the driver
     itself runs. `progress` is called about three times a second with what there is to tell. `command` is kept in
     `run.toml`.
 
@@ -121,16 +123,16 @@ def run(
     if on == "here":
         if set:
             raise ValueError("--set changes a simulated machine: name one with --on")
-        options = on_host.options(told["needs"], limit, usage_every, driver)
+        options = on_host.options(told["needs"], limit, usage_every, driver) | {"meters": on_host.meters(meters)}
     else:
         drive = _loadgo.run_machine
-        prepared = on_machine.prepare(on, set, limit=limit, usage_every=usage_every, driver=driver)
+        prepared = on_machine.prepare(on, set, limit=limit, usage_every=usage_every, meters=meters, driver=driver)
         options, system = prepared.options, prepared.system
     job = _Job(
         source=source,
         drive=drive,
         options={"script": source.asked, "command": list(command), **options, **load},
-        folder=_folder(out, source.path.stem, datetime.now(UTC)),
+        folder=new_folder(out, source.path.stem, datetime.now(UTC)),
         conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
     )
     tariff_on(tariff, system)
@@ -177,7 +179,7 @@ def _checked(source: bundled.Source) -> dict[str, Any]:
         raise mistake.in_file(str(source.path)) from None
 
 
-def _folder(out: str | Path | None, name: str, now: datetime) -> Path:
+def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
     """Where the run is written: `out`, else a new folder where runs are kept, named for the moment and the script."""
     if out is not None:
         return Path(out)
@@ -202,7 +204,7 @@ def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition,
 
 def _driven(job: _Job, progress: Progress | None) -> Told:
     """Runs it; an interrupt or a termination signal stops it in order, a second interrupt at once."""
-    with _asked_to_stop() as stop:
+    with asked_to_stop() as stop:
 
         def go_on(told: Told) -> bool:
             if progress is not None:
@@ -213,7 +215,7 @@ def _driven(job: _Job, progress: Progress | None) -> Told:
 
 
 @contextmanager
-def _asked_to_stop() -> Iterator[threading.Event]:
+def asked_to_stop() -> Iterator[threading.Event]:
     """An event that SIGINT, SIGTERM and SIGHUP set while this lasts; a second SIGINT raises `KeyboardInterrupt`."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -20,7 +20,7 @@ from loadgo.errors import BadRun, LoadgoError
 
 LAST = "last"
 
-_SECTIONS = ("load", "system", "conditions", "limit", "usage", "driver")
+_SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver")
 
 
 @dataclass(frozen=True)
