@@ -101,7 +101,9 @@ class MeteredHost:
     def running(self) -> int:
         """The id of the command that runs, 0 when none does."""
     def watch(self, told: Callable[[dict[str, Any]], bool], with_rows: bool) -> dict[str, Any]:
-        """Meters until the time is up, the command has ended, or `told` returns False: outcome, exit_status, signal, notes.
+        """Meters until the time is up, the command has ended, or `told` returns False.
+
+        outcome, exit_status, signal, notes.
 
         `told` hears at_s, and with a span's end its rows by table and what is lost, if it wants rows.
         """

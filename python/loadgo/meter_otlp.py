@@ -24,7 +24,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 import loadgo
-from loadgo.meter_totals import Distribution, Family, Totals, Values
+from loadgo.meter_totals import BOUNDS_S, Distribution, Family, Totals, Values
 
 EVERY_S = 10.0
 PATIENCE_S = 5.0
@@ -88,15 +88,14 @@ def _metric(family: Family, values: Values, began_ns: int, now_ns: int) -> Metri
 
 
 def _point(value: Distribution, attributes: dict[str, str], began_ns: int, now_ns: int) -> HistogramDataPoint:
-    bounds = sorted(value.buckets)
     return HistogramDataPoint(
         attributes=attributes,
         start_time_unix_nano=began_ns,
         time_unix_nano=now_ns,
         count=value.count,
         sum=value.sum_s,
-        bucket_counts=[*(value.buckets[bound] for bound in bounds), 0],
-        explicit_bounds=bounds,
-        min=0.0,
-        max=bounds[-1] if bounds else 0.0,
+        bucket_counts=value.counts,
+        explicit_bounds=BOUNDS_S,
+        min=None,  # type: ignore[arg-type] # not known, which the protocol allows
+        max=None,  # type: ignore[arg-type]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -11,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from loadgo.errors import Refused
-from loadgo.meter_totals import Distribution, Family, Totals, Values
+from loadgo.meter_totals import BOUNDS_S, Distribution, Family, Totals, Values
 
 
 def exposition(totals: Totals) -> bytes:
@@ -68,8 +69,5 @@ def _metric(family: Family, values: Values) -> Metric:
 
 
 def _cumulative(distribution: Distribution) -> list[tuple[str, float]]:
-    below, buckets = 0, []
-    for bound, count in sorted(distribution.buckets.items()):
-        below += count
-        buckets.append((repr(bound), float(below)))
-    return [*buckets, ("+Inf", float(below))]
+    bounds = [*(repr(bound) for bound in BOUNDS_S), "+Inf"]
+    return [(bound, float(below)) for bound, below in zip(bounds, accumulate(distribution.counts), strict=True)]

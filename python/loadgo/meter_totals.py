@@ -11,6 +11,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, Literal
 
+BOUNDS_S = tuple(float(1 << exponent) * 1e-9 for exponent in range(7, 37))
+"""Upper bounds of histograms, 128 ns to 69 s: powers of two, which are bounds of the meters' own buckets too."""
+PARTS = ("users", "driver", "meters")
 MOST = 500
 OTHER = "other"
 NS = 1e-9
@@ -34,14 +37,15 @@ class Family:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A histogram: counts by upper bound in seconds, not cumulative, and the sum of all."""
+    """A histogram: counts between the `BOUNDS_S`, and the sum of all durations."""
 
-    buckets: dict[float, int]
+    counts: tuple[int, ...]
+    """As many as `BOUNDS_S`, and one for what took longer."""
     sum_s: float
 
     @property
     def count(self) -> int:
-        return sum(self.buckets.values())
+        return sum(self.counts)
 
 
 Values = dict[Labels, float] | dict[Labels, Distribution]
@@ -49,6 +53,9 @@ Values = dict[Labels, float] | dict[Labels, Distribution]
 _PROCESSOR = ("processor", "category")
 PROCESSOR_TIME = Family(
     "loadgo_processor_time_seconds", "Time of each processor by what it did.", "counter", _PROCESSOR, "s"
+)
+PART_TIME = Family(
+    "loadgo_part_time_seconds", "Processor time of the metered command and of loadgo itself.", "counter", ("part",), "s"
 )
 PROCESS_TIME = Family(
     "loadgo_process_time_seconds", "Processor time by name of processes.", "counter", ("process",), "s"
@@ -88,7 +95,7 @@ class Totals:
     def __init__(self, tier: str, version: str) -> None:
         self._lock = threading.Lock()
         self._sums: dict[Family, dict[Labels, float]] = defaultdict(lambda: defaultdict(float))
-        self._buckets: dict[Family, dict[Labels, dict[float, int]]] = defaultdict(lambda: defaultdict(dict))
+        self._counts: dict[Family, dict[Labels, list[int]]] = defaultdict(lambda: defaultdict(_no_counts))
         self._sums[INFO][(tier, version)] = 1
 
     def add(self, rows: Rows, lost: list[tuple[str, int]]) -> None:
@@ -110,9 +117,9 @@ class Totals:
             told: list[tuple[Family, Values]] = [
                 (family, dict(values)) for family, values in self._sums.items() if family.kind != "histogram"
             ]
-            for family, series in self._buckets.items():
+            for family, series in self._counts.items():
                 sums = self._sums[family]
-                told.append((family, {at: Distribution(dict(part), sums.get(at, 0.0)) for at, part in series.items()}))
+                told.append((family, {at: Distribution(tuple(part), sums.get(at, 0.0)) for at, part in series.items()}))
         return told
 
     def _more(self, family: Family, labels: Labels, value: float | None) -> None:
@@ -124,13 +131,15 @@ class Totals:
         sums[labels] += value
 
     def _bucket(self, family: Family, labels: Labels, bucket_ns: int, count: int) -> None:
-        """Counts under the next power of two: each is a bound of the meters' own buckets."""
-        above_s = float(1 << bucket_ns.bit_length()) * NS
-        buckets = self._buckets[family][labels]
-        buckets[above_s] = buckets.get(above_s, 0) + count
+        """A bucket of the meters lies within one of these, which end at the next power of two."""
+        place = min(max(bucket_ns.bit_length() - 7, 0), len(BOUNDS_S))
+        self._counts[family][labels][place] += count
 
     def _processes(self, rows: list[Any]) -> None:
         for who, _user, cpu_ns, ready_wait_ns in rows:
+            if who in PARTS:
+                self._more(PART_TIME, (who,), cpu_ns * NS)
+                continue
             self._more(PROCESS_TIME, (who,), cpu_ns * NS)
             self._more(PROCESS_WAIT, (who,), None if ready_wait_ns is None else ready_wait_ns * NS)
 
@@ -172,3 +181,7 @@ class Totals:
                 self._more(QUEUE_TIMES, (queue, measure.removesuffix("_ns")), value * NS)
             else:
                 self._sums[QUEUE_LENGTH][(queue, measure)] = value
+
+
+def _no_counts() -> list[int]:
+    return [0] * (len(BOUNDS_S) + 1)
