@@ -188,3 +188,27 @@ def _processes(ends: list[int], users: int) -> pl.DataFrame:
             rows += [_span(at) | whose | {"who": "cc1", "cpu_ns": 1_000_000 * user}]
         rows.append(_span(at) | {"who": "kworker/0:1", "cpu_ns": 7_000_000, "ready_wait_ns": 100_000})
     return frame(rows, "processes")
+
+
+def metered_alone() -> Tables:
+    """The same host without a load: nobody is logged in, and only the meters' threads are ours."""
+    run = metered_host()
+    alone = ("interactions", "sessions", "phases")
+    who = run.processes["who"].cast(pl.String)
+    told: dict[str, Any] = {
+        "name": "meter",
+        "load": {"users": 0},
+        "meters": {
+            "tier": "exact",
+            "exact": ["total time", "queue"],
+            "estimated": {"getwork": "by a clock that samples"},
+            "not_here": {"segments": "perf events are not permitted: run as root"},
+            "notes": ["2 programs did not load"],
+        },
+    }
+    return replace(
+        run,
+        **{name: getattr(run, name).clear() for name in alone},
+        processes=run.processes.filter(~who.is_in(["users", "driver"])),
+        conditions={name: part for name, part in run.conditions.items() if name not in ("usage", "driver")} | told,
+    )

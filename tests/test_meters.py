@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from loadgo.meters import Metered, Part, meters_of
 from loadgo.phases import stretch_of
+from loadgo.queue_meters import length_of
 from loadgo.summary import Summary, summarize
 from loadgo.tables import Tables
 from loadgo.whose_time import whose_time_of
@@ -151,6 +152,17 @@ def test_the_lengths_of_the_ready_queue_are_all_of_its_time_from_the_shortest(su
     assert sum(row.share for row in lengths) == pytest.approx(1)
     assert sum(row.time_ns for row in lengths) == pytest.approx(SPANS * S)
     assert lengths[0].share == pytest.approx(LENGTHS["ready 0"], abs=0.1)
+
+
+def test_a_length_without_end_has_none() -> None:
+    found = {name: length_of(name) for name in ("ready", "ready 0", "ready 2-3", "ready 16384-", "switches")}
+    assert found == {
+        "ready": None,
+        "ready 0": (0, 0),
+        "ready 2-3": (2, 3),
+        "ready 16384-": (16384, None),
+        "switches": None,
+    }
 
 
 def test_a_machines_primitives_take_processor_time() -> None:

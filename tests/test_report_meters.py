@@ -14,7 +14,7 @@ from loadgo.report_view import View
 from loadgo.summary import Summary, summarize
 from loadgo.tables import Tables
 from synthetic import closed_loop, frame
-from synthetic_meters import SHARES, metered_host
+from synthetic_meters import SHARES, metered_alone, metered_host
 
 TOTAL_TIME_AT_80 = """\
 Processors' time
@@ -205,3 +205,48 @@ def test_what_processes_and_files_are_called_cannot_speak_to_a_terminal_or_a_pag
     html = page(told, named, "html")
     assert "<img src=x" not in html
     assert not set(html) & set("\x1b\x07")
+
+
+@pytest.fixture(scope="module")
+def alone() -> Tables:
+    """A host that was metered without a load."""
+    return metered_alone()
+
+
+def test_a_host_without_a_load_is_told_by_how_busy_it_was_and_why_not(alone: Tables) -> None:
+    text = page(summarize(alone, phases="all"), alone, width=100)
+    assert text.startswith("2 processors were 54.67 % busy over 90.0 s. Idle: 17.27 % zero, 15.00 % page wait, ")
+    assert "meter: metered without a load" in text
+    assert section(text, "Who used the processors").splitlines()[3:5] == [
+        "meters       270 ms        0.15 %",
+        "all others   98.1 s       54.52 %",
+    ]
+    assert not re.search(r"^(Driver|Audit|Cost|Sessions|Response time)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["html", "json", "md", "csv"])
+def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name: Format) -> None:
+    made = page(summarize(alone), alone, name)
+    if name == "html":
+        drawn = set(json.loads(re.findall(r'id="specs">(.*?)</script>', made, re.DOTALL)[0]))
+        assert {"time", "faults", "queue"} <= drawn
+        assert not {"response", "throughput", "users", "timeline"} & drawn
+    if name == "json":
+        assert set(json.loads(made)["over_time"]) >= {"time", "faults"}
+
+
+def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -> None:
+    text = page(summarize(alone), alone, width=200)
+    for line in (
+        "Of the exact meters, exact: total time and queue.",
+        "Estimated: getwork, by a clock that samples.",
+        "Not here: segments, perf events are not permitted: run as root.",
+        "2 programs did not load",
+    ):
+        assert line in text
+
+
+def test_what_the_records_lack_is_told_without_a_load_too(alone: Tables) -> None:
+    lost = [{"at_ns": 1, "what": "meters", "count": 3, "reason": "the map of primitives was full"}]
+    broken = dataclasses.replace(alone, lost=frame(lost, "lost"))
+    assert "3 events of the meters lost: the map of primitives was full" in page(summarize(broken), broken, width=200)

@@ -11,7 +11,7 @@ import polars as pl
 MEANS = ("ready", "eligible", "asking", "length")
 """The measures that are means over a span; all others count in it, or are times in it."""
 
-_LENGTH = re.compile(r"ready (\d+)(?:-(\d+)|(\+))?")
+_LENGTH = re.compile(r"ready (\d+)(?:(-)(\d+)?)?")
 
 Measures = Mapping[str, float]
 """By measure: what is a mean, as the mean over all its spans; of anything else the sum."""
@@ -102,12 +102,14 @@ def ready_of(told: Measures | None, span_ns: int, interruptions: int | None) -> 
 
 
 def length_of(measure: str) -> tuple[int, int | None] | None:
-    """The lengths that a measure such as `ready 2-3` is of, from and to; None for any other measure."""
+    """The lengths that a measure is of, from and to: `ready 2-3`, or `ready 64-` without end; None for any other."""
     found = _LENGTH.fullmatch(measure)
     if found is None:
         return None
     low = int(found[1])
-    return low, None if found[3] else int(found[2] or low)
+    if found[2] is None:
+        return low, low
+    return low, None if found[3] is None else int(found[3])
 
 
 def _lengths(told: Measures) -> tuple[Length, ...]:

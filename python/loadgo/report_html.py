@@ -33,14 +33,15 @@ _ADDRESSES = (
 
 def html_report(summary: Summary, tables: Tables, view: View | None = None) -> str:
     """The whole page. What users control is escaped, and the page's own policy lets nothing run but its two scripts."""
-    drawn = charts(summary, tables) if summary.everything.response.count else []
+    told = grids(summary, view)
+    drawn = charts(summary, tables) if told else []
     scripts = drawing_scripts() if drawn else []
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page.filters["plain"] = plain
     return page.from_string(template("report.html")).render(
         words=words,
         summary=summary,
-        grids=grids(summary, view),
+        grids=told,
         fine_print=words.fine_print(summary, view),
         charts=drawn,
         style=Markup(template("report.css")),

@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from loadgo.chart_frames import frame_of
+from loadgo.report_time_words import without_load
 from loadgo.report_view import View
 from loadgo.summary import Summary
 from loadgo.vocabulary import in_words_of
@@ -48,7 +49,7 @@ def _told(summary: Summary, view: View) -> dict[str, Any]:
 
 def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:
     """By chart: its caption, and its columns; those without rows left out."""
-    if not summary.everything.response.count:
+    if not (summary.everything.response.count or without_load(summary)):
         return {}
     plotted = {name: frame_of(name, summary, tables) for name in OVER_TIME}
     return {

@@ -273,7 +273,7 @@ def _of(part_ns: int | None, whole_ns: int) -> float | None:
 
 
 def _length(low: int, high: int | None) -> str:
-    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}-{high}"
+    return f"{low}-" if high is None else f"{low}" if low == high else f"{low}-{high}"
 
 
 def _each(time_ns: int | None, count: int) -> float | None:

@@ -8,16 +8,19 @@ from loadgo.report_grid import Column, Grid
 from loadgo.report_meters import meter_grids
 from loadgo.report_simulated import simulated
 from loadgo.report_time import time_grids
+from loadgo.report_time_words import without_load
 from loadgo.report_view import View
 from loadgo.summary import Command, Summary
 
 
 def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Grid]:
     """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
-    if not summary.everything.response.count:
-        return []
     shown = view or View()
-    found = [grid for grid in (responses(summary), usage(summary), classes(summary)) if grid]
+    found = []
+    if summary.everything.response.count:
+        found = [grid for grid in (responses(summary), usage(summary), classes(summary)) if grid]
+    elif not without_load(summary):
+        return []
     found += time_grids(summary, shown, drawn.categories)
     metered = meter_grids(summary, shown, drawn.lengths)
     return [*found, *metered[:1], *([drawn.faults] if drawn.faults else []), *metered[1:]]

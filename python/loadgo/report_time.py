@@ -105,6 +105,9 @@ def account(told: TotalTime) -> list[tuple[str, int | None]]:
     used = told.account
     if used.supervisor_ns is not None:
         return [("users", used.users_ns), ("supervisor", used.supervisor_ns), ("busy", used.busy_ns)]
+    if used.users_ns is None and used.driver_ns is None and used.meters_ns is not None:
+        rest_ns = used.busy_ns - used.meters_ns
+        return [("meters", used.meters_ns), ("all others", rest_ns), ("busy", used.busy_ns)]
     lines = [
         ("users", used.users_ns),
         ("driver", used.driver_ns),
@@ -119,12 +122,12 @@ def laboratory(told: TotalTime) -> Grid | None:
     used = told.account
     if used.supervisor_ns is not None or used.laboratory_ns is None:
         return None
-    lines = [
+    parts = [
         ("driver", used.driver_ns),
         ("sampling and writing", used.meters_ns),
-        *([] if used.instrument_ns is None else [("instrument", used.instrument_ns)]),
-        ("the laboratory", used.laboratory_ns),
+        ("instrument", used.instrument_ns),
     ]
+    lines = [*((name, time) for name, time in parts if time is not None), ("the laboratory", used.laboratory_ns)]
     columns = (
         Column("what", tuple(name for name, _ in lines)),
         Column("time", tuple(duration(time) for _, time in lines)),

@@ -35,6 +35,25 @@ _BUSY = {
 """What a host's categories mean that are not named for what they are."""
 
 
+def without_load(summary: Summary) -> bool:
+    """Whether a host was metered, and nobody was logged in to load it."""
+    return summary.total_time is not None and not summary.run.users and not summary.everything.response.count
+
+
+def metered_answer(summary: Summary) -> str:
+    """How busy the processors were, and what they waited for when they were not."""
+    told = summary.total_time
+    assert told is not None
+    count = len(told.processors)
+    who = "The processor was" if count == 1 else f"{count} processors were"
+    idle = [
+        (row.name.removeprefix("idle "), told.share_of(row.time_ns) or 0.0) for row in told.categories if not row.busy
+    ]
+    causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
+    rest = f" Idle: {', '.join(causes)}." if causes and told.kind == "meters" else ""
+    return f"{who} {exact_share(told.busy_share)} busy over {duration(told.span_ns)}.{rest}"
+
+
 def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     """A label and a sentence each, of the processors' time; none when it was not measured."""
     told = summary.total_time
@@ -43,7 +62,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines = [("Processors", line) for line in (_account(told), _busy(told), _idle(told), _base(told))]
     lines += [("Laboratory", _laboratory(summary, told))]
     lines += _vocabulary(summary, told, view)
-    lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
+    lines += [("Meters", line) for line in (*_tier(summary), _by_user(summary), _not_apart(summary))]
     return [(label, line) for label, line in lines if line]
 
 
@@ -66,14 +85,18 @@ def _account(told: TotalTime) -> str:
     wall = f"; the categories are {100 * told.total_ns / told.wall_ns:.3f} % of the wall time" if told.wall_ns else ""
     if told.kind == "machine":
         return "Time is exact."
+    exact = told.kind == "meters"
+    how = (
+        "time is from the meters"
+        if exact
+        else f"the kernel counts in ticks, ± {duration(told.account.resolution_ns)} here"
+    )
     if told.account.unattributed_ns is None:
-        meaning = ""
-    else:
-        meaning = "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's "
-        meaning += "processes; "
-    if told.kind == "kernel's ticks":
-        return f"{meaning}the kernel counts in ticks, ± {duration(told.account.resolution_ns)} here{wall}."
-    return f"{meaning}time is from the meters{wall}."
+        return f"{how[0].upper()}{how[1:]}{wall}."
+    nobodys = (
+        "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
+    )
+    return f"{nobodys}; {how}{wall}."
 
 
 def _busy(told: TotalTime) -> str:
@@ -112,7 +135,7 @@ def _laboratory(summary: Summary, told: TotalTime) -> str:
         ("the meters' programs in the kernel (calibrated)", used.instrument_ns),
     ]
     told_parts = ", ".join(f"{name} {exact_share(told.share_of(time))}" for name, time in parts if time is not None)
-    at_most = " at most, since the programs run in the driver's time too" if used.instrument_ns else ""
+    at_most = " at most, since the programs run in its threads' time too" if used.instrument_ns else ""
     return (
         f"{exact_share(told.share_of(used.laboratory_ns))} of all time was the laboratory's own{at_most}: {told_parts}."
     )
@@ -127,6 +150,18 @@ def _vocabulary(summary: Summary, told: TotalTime, view: View) -> list[tuple[str
     without = ", ".join(line.name for line in found.homeless)
     homeless = [f"No line in {found.year}: {without}."] if without else []
     return [(found.year, line) for line in (f"{lines}.", *homeless, *found.remarks)]
+
+
+def _tier(summary: Summary) -> list[str]:
+    """Which meters there were: what is exact, what is estimated and how, what is not here and why."""
+    told = summary.run.meters
+    if not told:
+        return []
+    exact, notes = told.get("exact", []), [str(note) for note in told.get("notes", [])]
+    lines = [f"Of the {told.get('tier', '')} meters, exact: {_listed([str(name) for name in exact])}."] if exact else []
+    lines += [f"Estimated: {name}, {how}." for name, how in told.get("estimated", {}).items()]
+    lines += [f"Not here: {name}, {why}." for name, why in told.get("not_here", {}).items()]
+    return [*lines, *notes]
 
 
 def _by_user(summary: Summary) -> str:

@@ -9,7 +9,7 @@ from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
 from loadgo.report_simulated import machine, simulated, virtual_time
-from loadgo.report_time_words import account_warning, time_lines
+from loadgo.report_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.report_view import View
 from loadgo.response import PROBABILITIES, samples_needed
 from loadgo.summary import Command, Summary
@@ -20,6 +20,8 @@ OTHERS_AT_MOST = 0.25
 
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
+    if without_load(summary):
+        return f"{summary.run.name or summary.run.id or 'this host'}: metered without a load"
     return f"{summary.run.name or summary.run.id or 'a run'}: {_people(summary.run.users)}, {load(summary)}"
 
 
@@ -60,6 +62,8 @@ def system(summary: Summary) -> str:
 
 def answer(summary: Summary) -> str:
     """The finding in one to three sentences."""
+    if without_load(summary):
+        return metered_answer(summary)
     if not summary.everything.response.count:
         return _nothing(summary)
     return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
@@ -104,6 +108,9 @@ def _others(summary: Summary) -> str:
 
 def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, str]]:
     """What follows the tables: a label and a sentence each; the same label may come twice."""
+    if without_load(summary):
+        lines = [*time_lines(summary, view or View()), ("Conditions", _conditions(summary)), *_lost(summary)]
+        return [(label, line) for label, line in [*lines, *(("Note", note) for note in summary.notes)] if line]
     lines = [
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
@@ -113,7 +120,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         ("Cost", _tariff(summary)),
         ("Conditions", _conditions(summary)),
         ("Sessions", _people_there(summary)),
-        *(("Lost", line) for line in _losses(summary)),
+        *_lost(summary),
         *(("Note", line) for line in _legend(summary)),
     ]
     return [(label, line) for label, line in lines if line]
@@ -123,15 +130,16 @@ def _lost_records(summary: Summary) -> int:
     return sum(loss.count for loss in summary.losses if loss.what == "record")
 
 
-def _losses(summary: Summary) -> list[str]:
+def _lost(summary: Summary) -> list[tuple[str, str]]:
     """What the records do not hold: always at least one line."""
     found = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
-    return found or ["Nothing."]
+    return [("Lost", line) for line in found or ["Nothing."]]
 
 
 def _counted(count: int, what: str) -> str:
     """`1 session`, `3 sessions`, `3 records of usage`."""
-    one, more = ("record of usage", "records of usage") if what == "usage" else (what, f"{what}s")
+    named = {"usage": ("record of usage", "records of usage"), "meters": ("event of the meters", "events of the meters")}
+    one, more = named.get(what, (what, f"{what}s"))
     return f"{number(count)} {one if count == 1 else more}"
 
 
@@ -190,6 +198,8 @@ def _people_there(summary: Summary) -> str:
 def scope(summary: Summary) -> str:
     """Which interactions the figures are of."""
     stretch = summary.stretch
+    if without_load(summary):
+        return "Figures are of all that this host did meanwhile."
     if stretch.name == "all":
         return f"Figures are of all {number(stretch.counted)} interactions, warm-up and ramp-down with them."
     left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"

@@ -47,6 +47,8 @@ class Run:
     """How busy the machine was before and after: the table `conditions`."""
     limit: Mapping[str, Any]
     """What the users were held to: the table `limit`; empty when to nothing."""
+    meters: Mapping[str, Any]
+    """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
     """Where each interaction's usage came from: the table `usage`."""
 
@@ -194,6 +196,7 @@ def _run(tables: Tables) -> Run:
         load=load,
         conditions=told.get("conditions", {}),
         limit=told.get("limit", {}),
+        meters=told.get("meters", {}),
         usage=told.get("usage", {}),
     )
 
