@@ -249,4 +249,4 @@ def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -
 def test_what_the_records_lack_is_told_without_a_load_too(alone: Tables) -> None:
     lost = [{"at_ns": 1, "what": "meters", "count": 3, "reason": "the map of primitives was full"}]
     broken = dataclasses.replace(alone, lost=frame(lost, "lost"))
-    assert "3 events of the meters lost: the map of primitives was full" in page(summarize(broken), broken, width=200)
+    assert "3 readings of the meters lost: the map of primitives was full" in page(summarize(broken), broken, width=200)

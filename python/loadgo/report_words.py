@@ -138,8 +138,9 @@ def _lost(summary: Summary) -> list[tuple[str, str]]:
 
 def _counted(count: int, what: str) -> str:
     """`1 session`, `3 sessions`, `3 records of usage`."""
-    named = {"usage": ("record of usage", "records of usage"), "meters": ("event of the meters", "events of the meters")}
-    one, more = named.get(what, (what, f"{what}s"))
+    of_what = {"usage": ("record", " of usage"), "meters": ("reading", " of the meters")}
+    name, of = of_what.get(what, (what, ""))
+    one, more = f"{name}{of}", f"{name}s{of}"
     return f"{number(count)} {one if count == 1 else more}"
 
 
