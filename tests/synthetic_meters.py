@@ -196,8 +196,9 @@ def metered_alone() -> Tables:
     alone = ("interactions", "sessions", "phases")
     who = run.processes["who"].cast(pl.String)
     told: dict[str, Any] = {
-        "name": "meter",
-        "load": {"users": 0},
+        "kind": "meter",
+        "name": "this host",
+        "load": {},
         "meters": {
             "tier": "exact",
             "exact": ["total time", "queue"],

@@ -216,12 +216,23 @@ def alone() -> Tables:
 def test_a_host_without_a_load_is_told_by_how_busy_it_was_and_why_not(alone: Tables) -> None:
     text = page(summarize(alone, phases="all"), alone, width=100)
     assert text.startswith("2 processors were 54.67 % busy over 90.0 s. Idle: 17.27 % zero, 15.00 % page wait, ")
-    assert "meter: metered without a load" in text
+    assert "this host: metered without a load" in text
     assert section(text, "Who used the processors").splitlines()[3:5] == [
         "meters       270 ms        0.15 %",
         "all others   98.1 s       54.52 %",
     ]
     assert not re.search(r"^(Driver|Audit|Cost|Sessions|Response time)", text, re.MULTILINE)
+
+
+def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
+    told = {"kind": "meter", "name": "make", "load": {}}
+    one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical))
+    made = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
+    text = page(summarize(made, phases="all"), made, width=100)
+    words = r"make took [\d.]+ ms: [\d.]+ ms of processor time\. 2 processors were 54\.67 % busy over 90\.0 s\."
+    assert re.match(words, text.replace("\n", " "))
+    assert "Response time" not in text
+    assert "The host was busy with other things" not in text
 
 
 @pytest.mark.parametrize("name", ["html", "json", "md", "csv"])

@@ -13,6 +13,7 @@ from loadgo import chart_data
 from loadgo.charts_meters import METER_CHARTS
 from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, png, run_time, safe, seconds, svg
 from loadgo.charts_time import time_chart
+from loadgo.report_time_words import without_load
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ __all__ = ["CHARTS", "Chart", "chart", "charts", "png", "svg"]
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
     """All charts that have something to show."""
-    return [drawn for name in CHARTS if (drawn := CHARTS[name](summary, tables)) is not None]
+    metered = ("time", *METER_CHARTS)
+    names = [name for name in CHARTS if name in metered or not without_load(summary)]
+    return [drawn for name in names if (drawn := CHARTS[name](summary, tables)) is not None]
 
 
 def chart(name: str, summary: Summary, tables: Tables) -> Chart:

@@ -17,7 +17,7 @@ def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) ->
     """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
     shown = view or View()
     found = []
-    if summary.everything.response.count:
+    if summary.everything.response.count and not without_load(summary):
         found = [grid for grid in (responses(summary), usage(summary), classes(summary)) if grid]
     elif not without_load(summary):
         return []

@@ -63,6 +63,7 @@ def each_processor(told: TotalTime) -> Grid | None:
         *(
             Column(told.categories[k].name, tuple(parts[i][k] for i in shown), spare=rank)
             for rank, k in enumerate(most_first, start=1)
+            if told.categories[k].time_ns
         ),
         Column("all", tuple("100.00 %" if sum(own[i]) else NOT_MEASURED for i in shown)),
     )
@@ -105,7 +106,7 @@ def account(told: TotalTime) -> list[tuple[str, int | None]]:
     used = told.account
     if used.supervisor_ns is not None:
         return [("users", used.users_ns), ("supervisor", used.supervisor_ns), ("busy", used.busy_ns)]
-    if used.users_ns is None and used.driver_ns is None and used.meters_ns is not None:
+    if used.users_ns is None and not used.driver_ns and used.meters_ns is not None:
         rest_ns = used.busy_ns - used.meters_ns
         return [("meters", used.meters_ns), ("all others", rest_ns), ("busy", used.busy_ns)]
     lines = [
@@ -127,7 +128,7 @@ def laboratory(told: TotalTime) -> Grid | None:
         ("sampling and writing", used.meters_ns),
         ("instrument", used.instrument_ns),
     ]
-    lines = [*((name, time) for name, time in parts if time is not None), ("the laboratory", used.laboratory_ns)]
+    lines = [*((name, time) for name, time in parts if time), ("the laboratory", used.laboratory_ns)]
     columns = (
         Column("what", tuple(name for name, _ in lines)),
         Column("time", tuple(duration(time) for _, time in lines)),
@@ -143,7 +144,9 @@ def by_process(summary: Summary, view: View) -> Grid | None:
 
 
 def by_user(summary: Summary, view: View) -> Grid | None:
-    """The users who used the most processor time; None where that was not measured."""
+    """The users who used the most processor time; None where that was not measured, and where nobody was logged in."""
+    if summary.run.kind == "meter":
+        return None
     return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
 
 

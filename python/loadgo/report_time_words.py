@@ -36,22 +36,39 @@ _BUSY = {
 
 
 def without_load(summary: Summary) -> bool:
-    """Whether a host was metered, and nobody was logged in to load it."""
-    return summary.total_time is not None and not summary.run.users and not summary.everything.response.count
+    """Whether a host was metered without users who load it; a command may have run meanwhile."""
+    return summary.run.kind == "meter" and summary.total_time is not None
 
 
 def metered_answer(summary: Summary) -> str:
-    """How busy the processors were, and what they waited for when they were not."""
+    """What the command took, how busy the processors were, and what they waited for when they were not."""
     told = summary.total_time
     assert told is not None
     count = len(told.processors)
-    who = "The processor was" if count == 1 else f"{count} processors were"
+    who = "the processor was" if count == 1 else f"{count} processors were"
     idle = [
         (row.name.removeprefix("idle "), told.share_of(row.time_ns) or 0.0) for row in told.categories if not row.busy
     ]
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     rest = f" Idle: {', '.join(causes)}." if causes and told.kind == "meters" else ""
-    return f"{who} {exact_share(told.busy_share)} busy over {duration(told.span_ns)}.{rest}"
+    busy = f"{who} {exact_share(told.busy_share)} busy over {duration(told.span_ns)}."
+    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{rest}"
+
+
+def _command(summary: Summary) -> str:
+    """What the command that was metered took; empty without one."""
+    if not summary.commands:
+        return ""
+    (row, *_), usage = summary.commands, summary.everything.usage
+    used = [
+        ("of processor time", usage.cpu_ns),
+        ("ready and waiting", usage.ready_wait_ns),
+        ("waiting for pages", usage.paging_wait_ns),
+        ("waiting for I/O", usage.io_wait_ns),
+    ]
+    parts = [f"{duration(time)} {what}" for what, time in used if time]
+    failed = " and failed" if row.outcomes.errors else ""
+    return f"{row.name} took {duration(row.response.mean_ns)}{failed}{': ' if parts else ''}{', '.join(parts)}. "
 
 
 def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
@@ -102,13 +119,17 @@ def _account(told: TotalTime) -> str:
 def _busy(told: TotalTime) -> str:
     if told.kind != "meters":
         return ""
-    found = [f"{row.name}, {_BUSY[row.name]}" for row in told.categories if row.name in _BUSY]
+    found = [f"{row.name}, {_BUSY[row.name]}" for row in told.categories if row.name in _BUSY and row.time_ns]
     return f"Busy: {'; '.join(found)}." if found else ""
 
 
 def _idle(told: TotalTime) -> str:
     """What the categories of idle time mean that are there."""
-    found = [f"{row.name.removeprefix('idle ')}, {_IDLE[row.name]}" for row in told.categories if row.name in _IDLE]
+    found = [
+        f"{row.name.removeprefix('idle ')}, {_IDLE[row.name]}"
+        for row in told.categories
+        if row.name in _IDLE and row.time_ns
+    ]
     return f"Idle by cause: {'; '.join(found)}." if found else ""
 
 
@@ -166,7 +187,7 @@ def _tier(summary: Summary) -> list[str]:
 
 def _by_user(summary: Summary) -> str:
     """Where the users' times are from."""
-    if not summary.whose_time.users:
+    if not summary.whose_time.users or summary.run.kind == "meter":
         return ""
     if summary.whose_time.source == "interactions":
         return "Time by user is that of the users' interactions; what ran between them is not in it."

@@ -78,7 +78,7 @@ def warnings(summary: Summary) -> list[str]:
         found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
     if doubtful := account_warning(summary):
         found.append(doubtful)
-    if others := _others(summary):
+    if others := "" if without_load(summary) else _others(summary):
         found.append(others)
     if records := _lost_records(summary):
         are = "is" if records == 1 else "are"

@@ -30,6 +30,8 @@ class Run:
     """What was run, from `run.toml`; empty text where that is silent."""
 
     id: str
+    kind: str
+    """`run`, or `meter`: metered without a load, perhaps beside one command."""
     name: str
     model: str
     """`closed` or `open`."""
@@ -185,6 +187,7 @@ def _run(tables: Tables) -> Run:
     load, system = told.get("load", {}), told.get("system", {})
     return Run(
         id=str(told.get("id", "")),
+        kind=str(told.get("kind", "run")),
         name=str(told.get("name", "")),
         model=str(load.get("model", "closed")),
         users=int(load.get("users", tables.sessions["user"].n_unique())),
