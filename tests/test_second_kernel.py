@@ -13,7 +13,7 @@ TIERS = ["cheap", "exact"]
 LOADS = ["sleep", "calls", "touch", "programs", "spin", "governed"]
 PROCESSORS = 2
 TICK_NS = 10_000_000
-MINOR = {"minor", "write-protect", "segment", "bound"}  # together what the kernel calls minor
+MINOR = {"minor", "write-protect", "segment", "bound", "minor unclocked"}  # together what the kernel calls minor
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,15 @@ def test_programs_are_counted_to_the_program(told: Told) -> None:
     assert told.count("exact", "programs", "primitives", "execve") == 20
 
 
-def test_page_faults_are_counted_to_the_fault(told: Told) -> None:
-    least, most = told.kernel("exact", "touch", "faults_minor")
-    kinds = [row for row in told.rows("exact", "touch", "faults") if row[0] in MINOR]
+@pytest.mark.parametrize("load", ["touch", "programs"])
+def test_page_faults_are_counted_to_the_fault(told: Told, load: str) -> None:
+    least, most = told.kernel("exact", load, "faults_minor")
+    kinds = [row for row in told.rows("exact", load, "faults") if row[0] in MINOR]
     assert least <= sum(int(row[1]) for row in kinds) <= most
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("load", ["touch", "spin", "governed"])
+def test_a_process_is_charged_what_the_scheduler_charges_it(told: Told, tier: str, load: str) -> None:
+    least, most = told.kernel(tier, load, "run_ns")
+    assert 0.99 * least <= told.count(tier, load, "processes", "init") <= 1.01 * most

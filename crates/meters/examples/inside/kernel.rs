@@ -40,7 +40,7 @@ impl Figures {
             ("idle_ns", (after(&machine, "cpu", 3) + after(&machine, "cpu", 4)) * TICK_NS),
             ("faults_minor", child.minor + own.minor),
             ("faults_major", child.major + own.major),
-            ("run_ns", child.run_ns),
+            ("run_ns", child.run_ns + own.run_ns),
             ("usage_ns", after(&group, "usage_usec", 0) * 1000),
             ("throttled_ns", after(&group, "throttled_usec", 0) * 1000),
         ]))
@@ -61,7 +61,7 @@ fn after(text: &str, name: &str, place: usize) -> u64 {
     words.and_then(|mut words| words.nth(place)).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// What the kernel counts of a process.
+/// What the kernel counts of a process; its faults with those of the children that have ended.
 struct Process {
     minor: u64,
     major: u64,
@@ -75,6 +75,7 @@ impl Process {
         let words: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
         let number = |words: &[&str], place: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(0);
         let times: Vec<&str> = times.split_whitespace().collect();
-        Ok(Process { minor: number(&words, 7), major: number(&words, 9), run_ns: number(&times, 0) })
+        let (minor, major) = (number(&words, 7) + number(&words, 8), number(&words, 9) + number(&words, 10));
+        Ok(Process { minor, major, run_ns: number(&times, 0) })
     }
 }
