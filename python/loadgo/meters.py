@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from loadgo.phases import Stretch, spans_in
+from loadgo.phases import Stretch
 from loadgo.queue_meters import Queue, ReadyQueue, measures_of, queues_of, ready_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Meters:
 
 def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
     """The meters' account of the stretch; with its parts by command or by user, when asked for."""
-    queue = spans_in(tables.queue, stretch)
+    queue = _within(tables.queue, tables, stretch)
     measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
     faults, primitives = _timed_faults(tables, stretch), _timed_primitives(tables, stretch)
