@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -62,6 +62,7 @@ def meter(
                 out=out,
                 viewers=Viewers(serve=serve, beyond_loopback=beyond_loopback, otlp=otlp),
                 command_line=["loadgo", *sys.argv[1:]],
+                progress=_told_where,
             )
         except NotRun as refusal:
             complain(str(refusal))
@@ -73,6 +74,11 @@ def meter(
         if made.outcome == "stopped":
             raise typer.Exit(INTERRUPTED)
         raise typer.Exit(made.status if command else GOOD)
+
+
+def _told_where(told: dict[str, Any]) -> None:
+    if "serving" in told:
+        note(f"the meters can be read at {told['serving']}")
 
 
 def _deliver(

@@ -14,10 +14,9 @@ from loadgo import _loadgo, asked
 from loadgo.command_runs import Signals, checked_program, passing_on
 from loadgo.meter_totals import Totals
 from loadgo.meter_views import NOBODY, Viewers, viewed
-from loadgo.run import asked_to_stop, new_folder
+from loadgo.run import Progress, asked_to_stop, new_folder
 
 Told = dict[str, Any]
-Hear = Callable[[Told], None]
 TIERS = ("cheap", "exact")
 SHORTEST_S, LONGEST_S = 0.01, 3600.0
 
@@ -56,14 +55,14 @@ def meter(
     out: str | Path | None = None,
     viewers: Viewers = NOBODY,
     command_line: Sequence[str] = (),
-    hear: Hear | None = None,
+    progress: Progress | None = None,
 ) -> Metered:
     """Meters this host for `duration` (seconds, or `2min`), until an interrupt, or for as long as `command` runs.
 
     `meters` is `cheap` or `exact`; `every` the length of a span of the records. It is recorded in the folder `out`, a
     new one in `runs/` by default, as a run without users, in which the command is the only one; with `viewers`, it is
-    recorded only when `out` says where. `hear` is called about three times a second. `command_line` is kept in
-    `run.toml`.
+    recorded only when `out` says where. `progress` is called about three times a second with what there is to tell:
+    at_s, and serving, an address, once it is served. `command_line` is kept in `run.toml`.
 
     Raises `ValueError` for what makes no sense, `errors.Refused` for what the host does not allow, `errors.BadRun` for
     a folder that cannot be written.
@@ -84,8 +83,10 @@ def meter(
     }
     if command:
         checked_program(command[0])
-    with viewed(viewers, meters) as totals:
-        told = _watched(_loadgo.MeteredHost(options), totals, hear, bool(command))
+    with viewed(viewers, meters) as view:
+        if progress is not None and view.serving:
+            progress({"at_s": 0.0, "serving": view.serving})
+        told = _watched(_loadgo.MeteredHost(options), view.totals, progress, bool(command))
     notes = tuple(str(note) for note in told["notes"])
     return Metered(folder, str(told["outcome"]), told["exit_status"], told["signal"], notes)
 
@@ -97,14 +98,14 @@ def _every_s(every: float | str) -> float:
     return seconds
 
 
-def _watched(host: _loadgo.MeteredHost, totals: Totals | None, hear: Hear | None, with_command: bool) -> Told:
+def _watched(host: _loadgo.MeteredHost, totals: Totals | None, progress: Progress | None, with_command: bool) -> Told:
     """Lets it go on until it ends; signals are the command's where there is one, else they end it in order."""
 
     def hears(told: Told) -> bool:
         if totals is not None and "rows" in told:
             totals.add(told["rows"], told["lost"])
-        if hear is not None:
-            hear(told)
+        if progress is not None:
+            progress(told)
         return True
 
     if with_command:

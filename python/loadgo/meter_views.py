@@ -35,25 +35,35 @@ class Viewers:
 NOBODY = Viewers()
 
 
+@dataclass(frozen=True)
+class View:
+    """The sums that viewers read; None where there is nobody. And where they are served."""
+
+    totals: Totals | None = None
+    serving: str | None = None
+
+
 @contextmanager
-def viewed(viewers: Viewers, tier: str) -> Iterator[Totals | None]:
-    """The sums that `viewers` read, while they are open to them; None where there is nobody.
+def viewed(viewers: Viewers, tier: str) -> Iterator[View]:
+    """The sums that `viewers` read, while they are open to them.
 
     Raises `ValueError` for an address that is none or that others could reach, `errors.Refused` when it is taken.
     """
     if not viewers.any:
-        yield None
+        yield View()
         return
     totals = Totals(tier, loadgo.__version__)
+    serving = None
     with ExitStack() as views:
         if viewers.serve is not None:
             address, port = place(viewers.serve, beyond_loopback=viewers.beyond_loopback)
             from loadgo.meter_prometheus import served
 
-            views.enter_context(served(totals, address, port))
+            port = views.enter_context(served(totals, address, port))
+            serving = f"http://{f'[{address}]' if ':' in address else address}:{port}/metrics"
         if viewers.otlp is not None:
             views.enter_context(_exported(totals, viewers.otlp))
-        yield totals
+        yield View(totals, serving)
 
 
 def place(asked: str, *, beyond_loopback: bool) -> tuple[str, int]:
