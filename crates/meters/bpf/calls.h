@@ -27,17 +27,6 @@ struct {
 	MAP_TYPE(value, struct primitive);
 } primitives SECTION(".maps");
 
-/* As `turn`, of a processor that is certainly not idle. */
-INLINE void turn_awake(struct processor *cpu, u64 now, u32 category)
-{
-	u64 last = cpu->last;
-	u32 was = cpu->category;
-	cpu->last = now;
-	cpu->category = category;
-	if (last && now > last && was < IDLE)
-		cpu->time[was] += now - last;
-}
-
 INLINE struct processor *processor_at(u32 here)
 {
 	return map_lookup(&processors, &here);
@@ -86,9 +75,9 @@ int on_call(u64 *context)
 	if (!cpu)
 		return 0;
 	u64 number = context[1];
-	u32 category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
 	if (number >= OTHER_PRIMITIVE || of_old_kind((void *)context[0]))
 		number = OTHER_PRIMITIVE;
+	u32 category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
 	cpu->interrupts = cpu->soft = 0;
 	give_up_fault(cpu, now);
 	cpu->doing.call.began = now;

@@ -12,77 +12,119 @@ struct {
 	MAP_TYPE(value, struct waiting);
 } waits SECTION(".maps");
 
+/* How many processors are idle; by itself, since programs that may not take locks may not even see the map above. */
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u64);
+} idle_processors SECTION(".maps");
+
+INLINE u64 *all_idle(void)
+{
+	u32 zero = 0;
+	return map_lookup(&idle_processors, &zero);
+}
+
 INLINE struct waiting *all_waits(void)
 {
 	u32 zero = 0;
 	return map_lookup(&waits, &zero);
 }
 
-/* Brings the integrals up to `now`, and the weights to the numbers of tasks and idle processors. */
-INLINE void bring_up(struct waiting *all, u64 now)
+/* Brings the integrals up to `now`. Under the lock. */
+INLINE void integrate(struct waiting *all, u64 now)
 {
 	u64 span = now > all->since ? now - all->since : 0;
-	u32 free = all->idle;
+#pragma unroll
+	for (u32 cause = LOADING; cause <= DISK_WAIT; cause++)
+		all->integral[cause] += span * all->weight[cause];
+	all->since += span;
+}
+
+/* Brings the weights to the numbers of tasks and of idle processors. Under the lock. */
+INLINE void weigh(struct waiting *all, u64 *idle_now)
+{
+	u32 idle = *(volatile u64 *)idle_now, free = idle;
 #pragma unroll
 	for (u32 cause = LOADING; cause <= DISK_WAIT; cause++) {
-		u32 taken = all->tasks[cause] < free ? all->tasks[cause] : free;
-		all->integral[cause] += span * all->weight[cause];
-		all->weight[cause] = all->idle ? ((u64)taken << WHOLE_SHIFT) / all->idle : 0;
+		u32 tasks = all->tasks[cause];
+		u32 taken = tasks < free ? tasks : free;
+		all->weight[cause] = !taken ? 0 : taken == idle ? 1 << WHOLE_SHIFT : (u32)(taken << WHOLE_SHIFT) / idle;
 		free -= taken;
 	}
-	all->since += span;
+}
+
+INLINE void copy_integrals(u64 *to, struct waiting *all)
+{
+#pragma unroll
+	for (u32 cause = LOADING; cause <= DISK_WAIT; cause++)
+		to[cause] = all->integral[cause];
 }
 
 /* A task begins (`change` 1) or ends (-1) a wait. */
 INLINE void wait_changes(u64 now, u32 cause, s32 change)
 {
 	struct waiting *all = all_waits();
-	if (!all)
+	u64 *idle = all_idle();
+	if (!all || !idle)
 		return;
 	spin_lock(&all->lock);
+	integrate(all, now);
 	all->tasks[cause & (CAUSES - 1)] += change;
-	all->all += change;
-	bring_up(all, now);
+	__sync_fetch_and_add(&all->all, change); /* before the idle processors are read: see `begin_idle` */
+	weigh(all, idle);
 	spin_unlock(&all->lock);
 }
 
-/* A processor becomes idle (`change` 1) or busy (-1). */
-INLINE void idle_changes(struct waiting *all, u64 now, s32 change)
+/* This processor becomes idle. While no task waits, all weights are 0, the integrals stand still, and no lock is needed: either we
+ * see the task that begins to wait, or it sees us among the idle. */
+INLINE void begin_idle(struct processor *cpu, u64 now)
 {
-	__sync_fetch_and_add(&all->idle, change);
-	if (!all->all)
+	struct waiting *all = all_waits();
+	u64 *idle = all_idle();
+	if (!all || !idle)
 		return;
+	__sync_fetch_and_add(idle, 1);
+	if (!all->all) {
+		copy_integrals(cpu->idle_integral, all);
+		return;
+	}
 	spin_lock(&all->lock);
-	bring_up(all, now);
+	integrate(all, now);
+	weigh(all, idle);
+	copy_integrals(cpu->idle_integral, all);
 	spin_unlock(&all->lock);
 }
 
-INLINE u64 integral_at(struct waiting *all, u32 cause, u64 now)
+/* This processor is idle no longer: the integrals at `now`. */
+INLINE void integrals_at_end(struct waiting *all, u64 *idle, u64 *integral, u64 now)
 {
-	u64 since = all->since;
-	return all->integral[cause] + (now > since ? (now - since) * all->weight[cause] : 0);
+	if (!all->all) {
+		__sync_fetch_and_add(idle, -1);
+		copy_integrals(integral, all);
+		return;
+	}
+	spin_lock(&all->lock);
+	integrate(all, now);
+	copy_integrals(integral, all);
+	__sync_fetch_and_add(idle, -1);
+	weigh(all, idle);
+	spin_unlock(&all->lock);
 }
 
-INLINE void copy_integrals(struct processor *cpu, u64 now)
+/* Divides the idle time from `last` to `now`; what has no cause is dispatch since `ready`, and zero before. src/idle.rs does
+ * the same for idle time that is under way when it is read. */
+INLINE void end_idle(struct processor *cpu, u64 last, u64 now, u64 ready)
 {
 	struct waiting *all = all_waits();
-	if (!all)
+	u64 *idle = all_idle(), integral[CAUSES], rest = now - last;
+	if (!all || !idle)
 		return;
-#pragma unroll
-	for (u32 cause = LOADING; cause <= DISK_WAIT; cause++)
-		cpu->idle_integral[cause] = integral_at(all, cause, now);
-}
-
-/* Divides the idle time that ends now; what has no cause is dispatch since `ready`, and zero before. */
-INLINE void charge_idle(struct processor *cpu, u64 now, u64 ready)
-{
-	struct waiting *all = all_waits();
-	u64 rest = now > cpu->last ? now - cpu->last : 0;
-	if (!all || !cpu->last)
-		return;
+	integrals_at_end(all, idle, integral, now);
 #pragma unroll
 	for (u32 cause = LOADING; cause <= DISK_WAIT; cause++) {
-		s64 part = (s64)(integral_at(all, cause, now) - cpu->idle_integral[cause]) >> WHOLE_SHIFT;
+		s64 part = (s64)(integral[cause] - cpu->idle_integral[cause]) >> WHOLE_SHIFT;
 		u64 taken = part < 0 ? 0 : part > rest ? rest : part;
 		cpu->time[IDLE_OF(cause)] += taken;
 		rest -= taken;

@@ -13,7 +13,7 @@ typedef long long s64;
 #define RELOCATED __attribute__((preserve_access_index))
 
 /* Maps, as include/uapi/linux/bpf.h numbers them. */
-enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6, MAP_STACK_TRACE = 7, MAP_LRU_HASH = 9, MAP_LRU_PERCPU_HASH = 10, MAP_RINGBUF = 27, MAP_TASK_STORAGE = 29 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6, MAP_STACK_TRACE = 7, MAP_LRU_HASH = 9, MAP_LRU_PERCPU_HASH = 10, MAP_QUEUE = 22, MAP_RINGBUF = 27, MAP_TASK_STORAGE = 29 };
 enum { NO_PREALLOC = 1, MMAPABLE = 1 << 10 };
 #define MAP_UINT(name, value) int (*name)[value]
 #define MAP_TYPE(name, value) value *name
@@ -28,12 +28,14 @@ static u64 (*current_pid_tgid)(void) = (void *)14;
 static long (*get_stackid)(void *context, void *map, u64 flags) = (void *)27;
 static u64 (*current_task)(void) = (void *)35;
 static long (*get_stack)(void *context, void *buffer, u32 size, u64 flags) = (void *)67;
+static long (*map_pop)(void *map, void *value) = (void *)88;
 static long (*spin_lock)(void *lock) = (void *)93;
 static long (*spin_unlock)(void *lock) = (void *)94;
 static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 static void *(*task_storage_get)(void *map, void *task, void *value, u64 flags) = (void *)156;
 static void *(*current_task_btf)(void) = (void *)158;
+static void *(*task_registers)(void *task) = (void *)175;
 enum { STORAGE_CREATE = 1 };
 
 /* Whether the running kernel has the field; for fields that came, went or were renamed. */
@@ -67,6 +69,8 @@ struct sched_entity {
 
 /* A program's registers where it entered the kernel: x86's code segment, arm64's state. */
 struct pt_regs {
+	s64 orig_ax;
+	s32 syscallno;
 	u64 cs;
 	u64 pstate;
 } RELOCATED;
@@ -75,9 +79,22 @@ struct thread_info {
 	u32 cpu;
 } RELOCATED;
 
+/* A process's numbers, one in each namespace that it is in, its own the last. */
+struct upid {
+	s32 nr;
+	void *ns;
+} RELOCATED;
+
+struct pid {
+	u32 level;
+	struct upid numbers[1];
+} RELOCATED;
+
 /* The single bits are read by `BIT_OF`: only their place matters, and that is relocated. */
 struct task_struct {
 	u32 __state;
+	s32 on_cpu;
+	struct pid *thread_pid;
 	u32 flags;
 	s32 pid;
 	s32 tgid;
@@ -91,6 +108,7 @@ struct task_struct {
 	u32 in_execve : 1;
 	u32 in_iowait : 1;
 	u32 in_memstall : 1;
+	u32 frozen : 1;
 	u8 throttled;
 	u64 min_flt;
 	u64 maj_flt;

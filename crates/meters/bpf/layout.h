@@ -47,23 +47,27 @@ struct doing {
 	u32 major;
 };
 
-/* One processor; only programs on that processor write it. */
+/* One processor; only programs on that processor write it. Its `time` adds up to `last` - `began` whenever nobody is between
+ * writing the one and the other: so the reader knows a reading that is whole. */
 struct processor {
 	u64 last; /* when the category was last charged; 0: never */
+	u64 began; /* when it was first */
 	u32 category;
-	u32 interrupts; /* nested, hard */
-	u32 soft;
-	u32 tgid; /* of the running process */
-	u64 since; /* when the running task was switched in */
-	struct doing doing; /* of the running task */
-	u32 slot; /* the running task's account; 0: nobody's */
-	u32 pid; /* of the running task */
+	u32 turning; /* a program is charging: one that interrupts it lets its own turn be */
+	u64 time[CATEGORIES];
 	u64 idle_integral[CAUSES]; /* copied when idle began */
 	u64 switches;
 	u64 preemptions;
-	u64 ready_wait; /* ns that tasks dispatched here had been ready */
-	u64 queue_ns[QUEUE_LENGTHS]; /* ns of the system's ready queue at each length (0, 1, 2-3, 4-7 …), as this processor saw it change */
-	u64 time[CATEGORIES];
+	u64 queue_area; /* ns × tasks of the ready queue, as this processor saw it change */
+	u64 queue_ns[QUEUE_LENGTHS]; /* ns of the ready queue at each length (0, 1, 2-3, 4-7 …), likewise */
+	u64 since; /* when the running task was switched in, or its name last charged */
+	u32 name; /* of the running process: its place in `names` */
+	u32 slot; /* the running task's account; 0: nobody's */
+	u32 tgid; /* of the running process */
+	u32 interrupts; /* nested, hard */
+	u32 soft;
+	u32 pid; /* of the running task */
+	struct doing doing; /* of the running task */
 };
 
 struct bpf_spin_lock {
@@ -73,8 +77,8 @@ struct bpf_spin_lock {
 /* All waits of the system that make a processor idle by cause. */
 struct waiting {
 	struct bpf_spin_lock lock;
-	u32 idle; /* processors */
-	u32 all; /* tasks with a cause */
+	u32 spare;
+	u32 all; /* tasks with a cause; changed under the lock */
 	u32 tasks[CAUSES];
 	u32 weight[CAUSES]; /* what part of each idle processor's time the cause has now, of WHOLE */
 	u64 since; /* when the integrals were last brought up */
@@ -101,31 +105,42 @@ struct account {
 	u64 spare;
 };
 
-/* A process, by its id. */
-struct process {
+/* All processes of one name that belong to one session, or to none. */
+struct named {
 	u64 cpu_ns;
 	u64 ready_wait;
 	u64 switches;
 	u32 slot;
-	u32 ended;
+	u32 spare;
 	u8 name[16];
 };
+struct name_key {
+	u8 name[16];
+	u32 slot;
+};
+
+/* Things that found no room, and names given. */
+enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, COUNTERS = 8 };
 
 /* A task that is not running. */
 struct kept {
 	struct doing doing;
-	u64 out; /* when it was switched out; 0: it runs, or was never seen */
+	u64 out; /* when it was switched out; 0: it runs */
 	u64 ready; /* when it became ready; 0: it is not */
+	u64 loaded; /* ns that its program has run since it was begun */
 	u32 cause; /* why it does not run */
 	u32 counted; /* whether it stands in `waiting` */
 	u32 slot; /* whose account */
-	u32 spare;
+	u32 name; /* its place in `names`; 0: to be found */
 };
 
 /* src/layout.rs reads these as numbers of eight bytes. */
-_Static_assert(sizeof(struct processor) == 68 * 8, "processor");
-_Static_assert(__builtin_offsetof(struct processor, time) == 44 * 8, "processor.time");
-_Static_assert(__builtin_offsetof(struct processor, queue_ns) == 28 * 8, "processor.queue_ns");
-_Static_assert(__builtin_offsetof(struct processor, switches) == 25 * 8, "processor.switches");
+_Static_assert(__builtin_offsetof(struct processor, time) == 3 * 8, "processor.time");
+_Static_assert(__builtin_offsetof(struct processor, idle_integral) == 27 * 8, "processor.idle_integral");
+_Static_assert(__builtin_offsetof(struct processor, switches) == 35 * 8, "processor.switches");
+_Static_assert(__builtin_offsetof(struct processor, queue_ns) == 38 * 8, "processor.queue_ns");
+_Static_assert(__builtin_offsetof(struct processor, since) == 54 * 8, "processor.since");
+_Static_assert(__builtin_offsetof(struct waiting, since) == 10 * 8, "waiting.since");
+_Static_assert(sizeof(struct waiting) == 19 * 8, "waiting");
 _Static_assert(sizeof(struct account) == 8 * 8, "account");
-_Static_assert(sizeof(struct process) == 6 * 8, "process");
+_Static_assert(sizeof(struct named) == 6 * 8, "named");

@@ -2,8 +2,6 @@
 #pragma once
 #include "clock.h"
 
-enum { MOST_PROCESSES = 16384 };
-
 struct {
 	MAP_UINT(type, MAP_TASK_STORAGE);
 	MAP_UINT(map_flags, NO_PREALLOC);
@@ -27,22 +25,64 @@ struct {
 	MAP_TYPE(value, u32);
 } slot_of_pid SECTION(".maps");
 
+/* Accounts that nobody has: filled by the reader. */
+struct {
+	MAP_UINT(type, MAP_QUEUE);
+	MAP_UINT(max_entries, 1);
+	MAP_TYPE(value, u32);
+} free_accounts SECTION(".maps");
+
+/* What processes of each name have had; the first is of those that found no room. */
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, 1);
+	MAP_UINT(map_flags, MMAPABLE);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct named);
+} names SECTION(".maps");
+
 struct {
 	MAP_UINT(type, MAP_HASH);
-	MAP_UINT(max_entries, MOST_PROCESSES);
+	MAP_UINT(max_entries, 1);
+	MAP_TYPE(key, struct name_key);
+	MAP_TYPE(value, u32);
+} name_places SECTION(".maps");
+
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, COUNTERS);
+	MAP_UINT(map_flags, MMAPABLE);
 	MAP_TYPE(key, u32);
-	MAP_TYPE(value, struct process);
-} processes SECTION(".maps");
+	MAP_TYPE(value, u64);
+} counters SECTION(".maps");
 
-/* What did not fit, and the numbers that are handed out. */
-u64 slots_given = 0;
-u64 sessions_lost = 0;
-u64 processes_lost = 0;
-const volatile u32 most_accounts = 1;
+const volatile u32 most_names = 1;
 
+INLINE void add(u64 *to, u64 value)
+{
+	__sync_fetch_and_add(to, value);
+}
+
+/* Counts one; says how many there were before. */
+INLINE u64 count(u32 what)
+{
+	u64 *counter = map_lookup(&counters, &what);
+	return counter ? __sync_fetch_and_add(counter, 1) : 0;
+}
+
+/* What is kept of a task that was there when the meters began, or was forked since. Made elsewhere: memory is not asked for where
+ * the scheduler is locked. */
 INLINE struct kept *kept_of(struct task_struct *task)
 {
-	return task_storage_get(&tasks, task, 0, STORAGE_CREATE);
+	return task_storage_get(&tasks, task, 0, 0);
+}
+
+INLINE struct kept *keep(struct task_struct *task)
+{
+	struct kept *kept = task_storage_get(&tasks, task, 0, STORAGE_CREATE);
+	if (!kept)
+		count(TASKS_LOST);
+	return kept;
 }
 
 INLINE struct account *account_of(u32 slot)
@@ -50,46 +90,65 @@ INLINE struct account *account_of(u32 slot)
 	return slot ? map_lookup(&accounts, &slot) : 0;
 }
 
-INLINE void add(u64 *to, u64 value)
+/* Takes a new place for a name. */
+static __attribute__((noinline)) u32 new_name(struct name_key *key)
 {
-	__sync_fetch_and_add(to, value);
+	u32 place = count(NAMES_GIVEN) + 1;
+	struct named *named = map_lookup(&names, &place);
+	if (!named) {
+		count(NAMES_LOST);
+		return 0;
+	}
+	named->slot = key->slot;
+	__builtin_memcpy(named->name, key->name, sizeof(named->name));
+	if (!map_update(&name_places, key, &place, 1))
+		return place;
+	u32 *others = map_lookup(&name_places, key); /* another processor was first; our place stays empty */
+	return others ? *others : 0;
 }
 
-/* Charges a stretch on the processor to the task's process and session. */
-INLINE void charge_run(struct task_struct *task, u32 slot, u64 ran)
+/* The place of the processes that are called as this task's, in the session `slot`. */
+INLINE u32 name_of(struct task_struct *task, u32 slot)
 {
-	struct account *account = account_of(slot);
+	struct name_key key = { .slot = slot };
+	__builtin_memcpy(key.name, task->group_leader->comm, sizeof(key.name));
+	u32 *place = map_lookup(&name_places, &key);
+	return place ? *place : new_name(&key);
+}
+
+/* Charges a stretch on the processor to the task's name and session. */
+INLINE void charge_run(struct processor *cpu, u64 now)
+{
+	u64 ran = now > cpu->since ? now - cpu->since : 0;
+	u32 name = cpu->name;
+	struct named *named = map_lookup(&names, &name);
+	struct account *account = account_of(cpu->slot);
+	if (named) {
+		add(&named->cpu_ns, ran);
+		add(&named->switches, 1);
+	}
 	if (account) {
 		add(&account->cpu_ns, ran);
 		add(&account->switches, 1);
 	}
-	u32 tgid = task->tgid;
-	struct process *process = map_lookup(&processes, &tgid);
-	if (!process) {
-		struct process fresh = { .slot = slot };
-		if (map_update(&processes, &tgid, &fresh, 1) && !map_lookup(&processes, &tgid))
-			add(&processes_lost, ran);
-		process = map_lookup(&processes, &tgid);
-		if (!process)
-			return;
-	}
-	add(&process->cpu_ns, ran);
-	add(&process->switches, 1);
-	__builtin_memcpy(process->name, task->comm, sizeof(process->name));
 }
 
-/* Charges a wait that is over to the task's session: `waited` off the processor for `cause`, then ready for `ready`. */
-INLINE void charge_wait(u32 slot, u32 cause, u64 waited, u64 ready)
+/* Charges a wait that is over to the task's name and session: off the processor for `cause`, then ready. */
+INLINE void charge_wait(struct kept *kept, u64 waited, u64 was_ready)
 {
-	struct account *account = account_of(slot);
+	u32 name = kept->name;
+	struct named *named = was_ready ? map_lookup(&names, &name) : 0;
+	struct account *account = account_of(kept->slot);
+	if (named)
+		add(&named->ready_wait, was_ready);
 	if (!account)
 		return;
-	if (ready)
-		add(&account->ready_wait, ready);
-	if (cause == PAGE_WAIT)
+	if (was_ready)
+		add(&account->ready_wait, was_ready);
+	if (kept->cause == PAGE_WAIT)
 		add(&account->page_wait, waited);
-	else if (cause == DISK_WAIT)
+	else if (kept->cause == DISK_WAIT)
 		add(&account->disk_wait, waited);
-	else if (cause != NO_CAUSE)
+	else if (kept->cause != NO_CAUSE)
 		add(&account->other_wait, waited);
 }

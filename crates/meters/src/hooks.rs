@@ -26,11 +26,12 @@ pub(crate) enum At {
     Clock(fn(&Wanted) -> u64),
 }
 
-/// All hooks, in the order in which they are attached: switches before wakeups, so that who is woken is known to have slept.
+/// All hooks, in the order in which they are attached: forks first, so that no task is unknown; switches before wakeups, so that
+/// who is woken is known to have slept.
 pub(crate) const HOOKS: &[Hook] = &[
-    Hook { program: "on_switch", at: At::Tracepoint("sched_switch"), when: always, meter: "total time" },
     Hook { program: "on_fork", at: At::Tracepoint("sched_process_fork"), when: always, meter: "waits by user" },
-    Hook { program: "on_exit", at: At::Tracepoint("sched_process_exit"), when: always, meter: "processes" },
+    Hook { program: "on_switch", at: At::Tracepoint("sched_switch"), when: always, meter: "total time" },
+    Hook { program: "on_rename", at: At::Tracepoint("task_rename"), when: always, meter: "processes" },
     Hook { program: "on_wakeup", at: At::Tracepoint("sched_wakeup"), when: always, meter: "queue" },
     Hook { program: "on_wakeup_new", at: At::Tracepoint("sched_wakeup_new"), when: always, meter: "queue" },
     Hook { program: "on_call", at: At::Tracepoint("sys_enter"), when: exact, meter: "primitives" },
@@ -67,6 +68,8 @@ pub(crate) const HOOKS: &[Hook] = &[
     Hook { program: "on_irq_work", at: At::Tracepoint("irq_work_entry"), when: exact_here, meter: "interrupts" },
     Hook { program: "after_ipi", at: At::Tracepoint("ipi_exit"), when: exact_elsewhere, meter: "interrupts" },
     Hook { program: "on_ipi", at: At::Tracepoint("ipi_entry"), when: exact_elsewhere, meter: "interrupts" },
+    Hook { program: "on_region", at: At::Tracepoint("page_fault_user"), when: regions, meter: "segments" },
+    Hook { program: "on_region_in_kernel", at: At::Tracepoint("page_fault_kernel"), when: regions, meter: "segments" },
 ];
 
 /// In both tiers.
@@ -77,6 +80,11 @@ pub(crate) fn always(_: &Wanted) -> bool {
 /// In the exact tier.
 pub(crate) fn exact(wanted: &Wanted) -> bool {
     wanted.tier == Tier::Exact
+}
+
+/// Where page faults are counted by region and by nothing else: the exact tier's own programs do it beside.
+pub(crate) fn regions(wanted: &Wanted) -> bool {
+    wanted.segments && wanted.tier == Tier::Cheap
 }
 
 /// In the exact tier, on the processors (x86) whose exceptions and interrupts have tracepoints of their own.

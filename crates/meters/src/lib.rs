@@ -4,22 +4,46 @@
 //! fentry and kprobes do not. [`Meters::begin`] brings them into the kernel one by one; what does not load is told by
 //! [`Meters::have`]. [`Meters::sample`] is called about once a second and makes rows of the span since the last call.
 
+pub mod accounts;
+mod addresses;
 pub mod available;
+mod by_user;
 mod calls;
 mod faults;
 pub mod histogram;
 mod hooks;
 mod interrupts;
+mod idle;
 pub mod layout;
 pub mod load;
 mod names;
 mod parts;
+mod processes;
+mod processors;
+mod queue;
+mod seed;
+mod shown;
 mod swap_counters;
+mod jit;
+mod kallsyms;
+pub mod live;
+mod profile;
+mod profiler;
+mod record_bytes;
+mod regions;
+mod segments;
+pub mod sessions;
+mod sideband;
+mod spaces;
+mod stacks;
+mod symbols;
 mod time;
+mod who;
 
 use available::Available;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,20 +88,31 @@ pub struct Meters {
     loaded: load::Loaded,
     parts: Vec<Box<dyn parts::Part>>,
     last: Instant,
+    /// Where `Instant(0)` is on CLOCK_MONOTONIC.
+    origin_ns: u64,
+    lost: Vec<Lost>,
+    have: Vec<Available>,
 }
 
 impl Meters {
-    /// Loads, attaches and calibrates the programs; spans are counted from `now`.
+    /// Loads, attaches and calibrates the programs, which takes some tenths of a second; the first span begins when all is ready.
+    /// `now` is read right before, on the clock of the run.
     ///
     /// # Errors
     /// [`Unavailable`] when not even switches can be metered.
     pub fn begin(wanted: &Wanted, now: Instant) -> Result<Meters, Unavailable> {
+        let origin_ns = monotonic_ns().saturating_sub(now.0);
+        available::possible().map_err(Unavailable)?;
         let mut loaded = load::load(wanted).map_err(Unavailable)?;
         if let Some(why) = loaded.why_not("total time") {
             return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
         }
         let parts = parts::begin(&mut loaded, wanted);
-        Ok(Meters { loaded, parts, last: now })
+        let have = available::of(&loaded, wanted);
+        let mut meters = Meters { loaded, parts, last: now, origin_ns, lost: Vec::new(), have };
+        meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(Unavailable)?; // what was before is not shown
+        meters.lost.clear();
+        Ok(meters)
     }
 
     /// The rows of the span that ends `now`.
@@ -85,23 +120,31 @@ impl Meters {
     /// # Errors
     /// In words, when the kernel no longer answers; the span is then part of the next one.
     pub fn sample(&mut self, now: Instant) -> Result<Sample, String> {
-        let span = Span { at: now, span_ns: now.since(self.last).0 };
+        let span = Span { at: now, span_ns: now.since(self.last).0, monotonic_ns: self.origin_ns + now.0 };
         let mut sample = Sample::default();
         for part in &mut self.parts {
             part.rows(&self.loaded, span, &mut sample)?;
+            self.lost.extend(part.take_lost(&self.loaded, span));
         }
         self.last = now;
         Ok(sample)
     }
 
+    /// The accounts of users' waits, for the driver's thread: of each line of the script, by number, its command's number (0:
+    /// none). `None` when sessions cannot be told apart here.
+    pub fn waits(&self, commands: Vec<u32>) -> Option<accounts::Waits> {
+        let accounts = self.loaded.accounts.clone()?;
+        Some(accounts::Waits::new(accounts, self.loaded.sessions.clone(), commands))
+    }
+
     /// What is metered, and how.
     pub fn have(&self) -> Vec<Available> {
-        Vec::new()
+        self.have.clone()
     }
 
     /// What was lost since this was last asked: maps that were full, events that could not be kept.
     pub fn take_lost(&mut self) -> Vec<Lost> {
-        Vec::new()
+        std::mem::take(&mut self.lost)
     }
 }
 
@@ -112,4 +155,6 @@ pub(crate) struct Span {
     pub at: Instant,
     /// Its length.
     pub span_ns: u64,
+    /// Its end on the kernel programs' clock, CLOCK_MONOTONIC.
+    pub monotonic_ns: u64,
 }

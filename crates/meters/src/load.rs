@@ -1,14 +1,21 @@
 //! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
 
+use crate::accounts::Accounts;
+use crate::addresses::Addresses;
 use crate::hooks::{At, HOOKS, Hook};
+use crate::sessions::Sessions;
+use crate::stacks::Shares;
 use crate::swap_counters::swap_counters;
-use crate::{Tier, Wanted, calls, names};
-use aya::maps::Map;
+use crate::{Tier, Wanted, by_user, calls, names, processes, seed};
+use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader};
+use loadgo_core::system::UserId;
 use loadgo_host::mapped::Mapped;
+use std::collections::HashMap;
 use std::os::fd::AsFd;
+use std::sync::Mutex;
 
 /// The object that `build.rs` has compiled.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/meters.bpf.o"));
@@ -23,6 +30,12 @@ pub struct Loaded {
     pub btf: Btf,
     /// The meters whose programs did not load, and why.
     pub missing: Vec<Missing>,
+    /// Who are users, and at which line each is.
+    pub sessions: Sessions,
+    /// What samples of the clock found each processor doing in the last span.
+    pub(crate) shares: Mutex<HashMap<u32, Shares>>,
+    /// Whose account is whose; `None`: sessions cannot be told apart.
+    pub(crate) accounts: Option<Accounts>,
 }
 
 /// A kernel program that is not there.
@@ -41,6 +54,11 @@ impl Loaded {
     pub fn why_not(&self, meter: &str) -> Option<&str> {
         self.missing.iter().find(|missing| missing.meter == meter).map(|missing| missing.why.as_str())
     }
+
+    /// The user whose account it is; `None`: of nobody who has logged in.
+    pub(crate) fn user_of(&self, slot: u32) -> Option<UserId> {
+        self.accounts.as_ref()?.user_of(slot)
+    }
 }
 
 /// Loads and attaches what is wanted.
@@ -48,11 +66,39 @@ impl Loaded {
 /// # Errors
 /// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
 pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
+    let mut loaded = load_and_attach(wanted, true, |_| true)?;
+    if loaded.why_not("total time").is_some() {
+        drop(loaded);
+        loaded = load_and_attach(wanted, false, |_| true)?; // kernels before 5.18
+    }
+    if let Err(why) = seed::seed(&mut loaded) {
+        loaded.missing.push(Missing { meter: "what was there before", program: "", why });
+    }
+    Ok(loaded)
+}
+
+/// Loads and attaches only what one meter needs.
+///
+/// # Errors
+/// As with [`load`].
+pub(crate) fn load_only(wanted: &Wanted, meter: &str) -> Result<Loaded, String> {
+    load_and_attach(wanted, true, |hook| hook.meter == meter)
+}
+
+fn load_and_attach(wanted: &Wanted, switch_tells_state: bool, needed: impl Fn(&Hook) -> bool) -> Result<Loaded, String> {
     let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
     let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
-    let object = object(wanted, &btf, processors)?;
-    let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
-    for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted)) {
+    let object = object(wanted, &btf, processors, switch_tells_state)?;
+    let mut loaded = Loaded {
+        object,
+        processors,
+        btf,
+        missing: Vec::new(),
+        sessions: Sessions::default(),
+        shares: Mutex::default(),
+        accounts: None,
+    };
+    for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
         if let Err(why) = put(&mut loaded, hook, wanted) {
             loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
         }
@@ -61,27 +107,38 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 }
 
 /// The object with its maps, its settings in place.
-fn object(wanted: &Wanted, btf: &Btf, processors: u32) -> Result<Ebpf, String> {
-    let own_tgid = std::process::id();
+fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, String> {
+    let addresses = Addresses::read();
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first is nobody's
     let swap = swap_counters();
     EbpfLoader::new()
         .btf(Some(btf))
         .allow_unsupported_maps()
-        .override_global("own_tgid", &own_tgid, true)
+        .override_global("switch_tells_state", &u32::from(switch_tells_state), true)
+        .override_global("fault_begins", &addresses.fault.begins, true)
+        .override_global("fault_ends", &addresses.fault.ends, true)
+        .override_global("high_begins", &addresses.high.begins, true)
+        .override_global("high_ends", &addresses.high.ends, true)
         .override_global("exact", &exact, true)
-        .override_global("most_accounts", &accounts, true)
+        .override_global("count_regions", &u32::from(wanted.segments), true)
         .override_global("brk_number", &names::BRK, true)
         .override_global("sigreturn_number", &names::SIGRETURN, true)
         .map_max_entries("primitives", calls::places(wanted, processors))
+        .override_global("by_session", &u32::from(wanted.accounts <= by_user::MOST_APART), true)
         .map_max_entries("who_lines", processors)
+        .map_max_entries("who_even", by_user::places(wanted))
+        .map_max_entries("who_odd", by_user::places(wanted))
         .override_global("to_events", &swap.to_events, true)
         .override_global("swap_event", &swap.events[0], true)
         .override_global("zswap_event", &swap.events[1], true)
         .override_global("zero_event", &swap.events[2], true)
         .map_max_entries("accounts", accounts)
         .map_max_entries("slot_of_pid", accounts)
+        .map_max_entries("free_accounts", accounts)
+        .map_max_entries("names", processes::places(wanted))
+        .map_max_entries("name_places", processes::places(wanted))
+        .map_max_entries("processors", processors)
         .load(OBJECT)
         .map_err(|error| words(&error))
 }
@@ -112,16 +169,32 @@ fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) 
     Ok(())
 }
 
+/// Lines of the verifier's log that say nothing of why.
+const STATISTICS: [&str; 3] = ["processed ", "verification time ", "stack depth "];
+
 /// Why a program did not load: the kernel's answer, and the last lines that its verifier said.
-fn program_words(error: &ProgramError) -> String {
+pub(crate) fn program_words(error: &ProgramError) -> String {
     match error {
         ProgramError::LoadError { io_error, verifier_log } => {
             let log = verifier_log.to_string();
-            let said: Vec<&str> = log.lines().filter(|line| !line.is_empty() && !line.starts_with("processed ")).collect();
+            let said: Vec<&str> = log
+                .lines()
+                .filter(|line| !line.is_empty())
+                .filter(|line| !STATISTICS.iter().any(|start| line.starts_with(start)))
+                .collect();
             format!("{io_error}: {}", said[said.len().saturating_sub(2)..].join("; "))
         }
         other => words(other),
     }
+}
+
+/// A map that is taken out of the object, by its kind.
+///
+/// # Errors
+/// In words, when it is not there or of another kind.
+pub(crate) fn map_of<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, String> {
+    let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
+    T::try_from(map).map_err(|error| format!("{name}: {error}"))
 }
 
 /// An array map in this process's memory: its first `bytes`, to be read and written.

@@ -1,7 +1,7 @@
 //! The parts of the meters: each makes rows of what its kernel programs count.
 
 use crate::load::{Loaded, Missing};
-use crate::{Span, Wanted, calls, faults, interrupts, time};
+use crate::{Span, Wanted, accounts, by_user, calls, faults, interrupts, processes, profile, queue, time};
 use loadgo_core::record::{Lost, Sample};
 
 /// What makes rows of one kind of counts.
@@ -22,8 +22,13 @@ type Begin = fn(&mut Loaded, &Wanted) -> Result<Option<Box<dyn Part>>, String>;
 
 /// Every part: its meter, as in [`crate::available`], and what begins it (`None`: not wanted).
 const PARTS: &[(&str, Begin)] = &[
-    ("total time", |loaded, _| Ok(Some(Box::new(time::Times::begin(loaded)?)))),
+    ("clock profile", profile::begin),
+    ("waits by user", accounts::begin),
+    ("total time", time::TotalTime::begin),
+    ("queue", queue::Queue::begin),
+    ("processes", processes::Processes::begin),
     ("primitives", calls::Calls::begin),
+    ("primitives by user", by_user::ByUser::begin),
     ("faults", faults::Faults::begin),
     ("interrupts", interrupts::Interrupts::begin),
 ];

@@ -1,41 +1,104 @@
 //! Total time: 100 % of every processor's time, by category.
 
-use crate::Span;
-use crate::layout::{CATEGORIES, IDLE, Processor, processor};
+use crate::layout::{CATEGORIES, category};
 use crate::load::Loaded;
 use crate::parts::Part;
-use aya::maps::Array;
+use crate::processors::{Processors, Times, read_waiting};
+use crate::shown::grown;
+use crate::stacks::Shares;
+use crate::{Span, Tier, Wanted};
 use loadgo_core::record::{Sample, TimeRow};
+use std::sync::PoisonError;
 
-/// The account as it was last read.
-pub(crate) struct Times {
-    last: Vec<Processor>,
+/// The account as it was last shown.
+pub(crate) struct TotalTime {
+    processors: Processors,
+    shown: Vec<Times>,
+    sampled: bool,
+    online: Vec<u32>,
 }
 
-impl Times {
-    pub fn begin(loaded: &Loaded) -> Result<Times, String> {
-        Ok(Times { last: read(loaded)? })
+impl TotalTime {
+    pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+        let processors = Processors::open(loaded)?;
+        let shown = vec![[0; CATEGORIES.len()]; loaded.processors as usize];
+        let online = online();
+        Ok(Some(Box::new(TotalTime { processors, shown, sampled: wanted.tier == Tier::Cheap, online })))
     }
 }
 
-impl Part for Times {
+impl Part for TotalTime {
     fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
-        let _ = IDLE;
-        let read = read(loaded)?;
-        for (number, (now, before)) in read.iter().zip(&self.last).enumerate() {
-            for (index, category) in CATEGORIES.into_iter().enumerate() {
-                let time_ns = now[processor::TIME + index].wrapping_sub(before[processor::TIME + index]);
-                let row = TimeRow { at: span.at, span_ns: span.span_ns, processor: Some(number as u16), category, time_ns };
-                sample.time.push(row);
+        let waiting = read_waiting(loaded)?;
+        let online = online();
+        for ((number, state), shown) in (0..).zip(self.processors.read()).zip(&mut self.shown) {
+            let mut times = grown(&state.times_at(span.monotonic_ns, &waiting), shown, span.span_ns, category::UNCHARGED);
+            if !online.contains(&number) && !self.online.contains(&number) {
+                continue; // its idle task's clock goes on, but there is no processor
             }
+            if self.sampled {
+                let shares = loaded.shares.lock().unwrap_or_else(PoisonError::into_inner);
+                divide_busy(&mut times, shares.get(&number).copied().unwrap_or_default());
+            }
+            sample.time.extend(rows(span, number as u16, &times));
         }
-        self.last = read;
+        self.online = online;
         Ok(())
     }
 }
 
-fn read(loaded: &Loaded) -> Result<Vec<Processor>, String> {
-    let map = loaded.object.map("processors").ok_or("the processors' state is not there")?;
-    let array: Array<_, Processor> = Array::try_from(map).map_err(|error| error.to_string())?;
-    (0..loaded.processors).map(|number| array.get(&number, 0).map_err(|error| error.to_string())).collect()
+/// Divides what tasks of users had by what the clock found them doing; no sample, and it stays user time.
+fn divide_busy(times: &mut Times, shares: Shares) {
+    let found = [
+        (category::PRIMITIVE, shares.primitive),
+        (category::PAGE_FAULT, shares.page_fault),
+        (category::INTERRUPT, shares.interrupt),
+        (category::SOFT_INTERRUPT, shares.soft_interrupt),
+        (category::GETWORK, shares.getwork),
+    ];
+    let all = found.iter().map(|(_, count)| count).sum::<u64>() + shares.user;
+    let busy = times[category::USER];
+    for (category, count) in found {
+        let part = (u128::from(busy) * u128::from(count)).checked_div(u128::from(all)).unwrap_or(0) as u64;
+        times[category] += part;
+        times[category::USER] -= part;
+    }
+}
+
+fn rows(span: Span, processor: u16, times: &Times) -> impl Iterator<Item = TimeRow> {
+    let had = CATEGORIES.into_iter().zip(*times).filter(|(_, time_ns)| *time_ns > 0);
+    had.map(move |(category, time_ns)| TimeRow {
+        at: span.at,
+        span_ns: span.span_ns,
+        processor: Some(processor),
+        category,
+        time_ns,
+    })
+}
+
+fn online() -> Vec<u32> {
+    aya::util::online_cpus().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(of: &[(usize, u64)]) -> Times {
+        let mut times = [0; CATEGORIES.len()];
+        for (category, time_ns) in of {
+            times[*category] = *time_ns;
+        }
+        times
+    }
+
+    #[test]
+    fn busy_time_is_divided_as_the_clock_found_it() {
+        let mut divided = times(&[(category::USER, 1000), (category::IDLE_ZERO, 500)]);
+        divide_busy(&mut divided, Shares { user: 1, primitive: 2, getwork: 1, kernel_thread: 7, ..Shares::default() });
+        assert_eq!(
+            divided,
+            times(&[(category::USER, 250), (category::PRIMITIVE, 500), (category::GETWORK, 250), (category::IDLE_ZERO, 500)])
+        );
+    }
 }

@@ -1,0 +1,42 @@
+/* The ready queue of the whole system: who can run and does not. */
+#pragma once
+#include "clock.h"
+
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, 1);
+	MAP_UINT(map_flags, MMAPABLE);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct ready_queue);
+} ready_queue SECTION(".maps");
+
+/* 0, 1, 2-3, 4-7 …: the number of bits of the length. */
+INLINE u32 length_class(u64 length)
+{
+	u32 class = length ? 1 : 0;
+	if (length < 2)
+		return class;
+#pragma unroll
+	for (u32 bits = 8; bits; bits >>= 1) {
+		if (length >> bits) {
+			class += bits;
+			length >>= bits;
+		}
+	}
+	return class;
+}
+
+/* The queue becomes longer or shorter; the time at its old length is kept where this processor keeps it. */
+INLINE void queue_changes(struct processor *cpu, u64 now, s64 change)
+{
+	u32 zero = 0;
+	struct ready_queue *queue = map_lookup(&ready_queue, &zero);
+	if (!queue)
+		return;
+	u64 length = __sync_fetch_and_add(&queue->length, change);
+	u64 since = __sync_lock_test_and_set(&queue->since, now);
+	if ((s64)length < 0 || !since || now <= since)
+		return;
+	cpu->queue_ns[length_class(length) & (QUEUE_LENGTHS - 1)] += now - since;
+	cpu->queue_area += (now - since) * length;
+}

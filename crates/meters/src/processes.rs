@@ -1,0 +1,139 @@
+//! Who used the processors: processor time and ready wait of processes, by name and user.
+//!
+//! The kernel's programs charge each stretch on a processor to the name that its process had, for each session by itself; so
+//! thousands of processes that live for a millisecond are as exact as one that lives for a day.
+
+use crate::layout::{category, counter, named, processor};
+use crate::load::{Loaded, mapped};
+use crate::parts::Part;
+use crate::processors::Processors;
+use crate::{Span, Wanted};
+use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
+use loadgo_core::system::UserId;
+use loadgo_host::mapped::Mapped;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What those are called that came when the table was full.
+const OTHERS: &str = "others";
+
+/// How many names there is room for: those of the host, and so many more for each session.
+pub(crate) fn places(wanted: &Wanted) -> u32 {
+    wanted.accounts.saturating_mul(32).saturating_add(4096).min(1 << 18)
+}
+
+/// The processes as they were last shown.
+pub(crate) struct Processes {
+    table: Mapped,
+    counters: Mapped,
+    processors: Processors,
+    /// Processor time and ready wait of each place.
+    shown: Vec<Used>,
+    lost: u64,
+}
+
+/// Processor time and ready wait in nanoseconds.
+type Used = [u64; 2];
+
+impl Processes {
+    pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+        let table = mapped(loaded, "names", places(wanted) as usize * named::WORDS * 8)?;
+        let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
+        Ok(Some(Box::new(Processes { table, counters, processors: Processors::open(loaded)?, shown: Vec::new(), lost: 0 })))
+    }
+
+    fn counter(&self, number: usize) -> u64 {
+        self.counters.words()[number].load(Relaxed)
+    }
+
+    /// Stretches under way, by place.
+    fn running(&self, now: u64) -> HashMap<usize, u64> {
+        let mut running = HashMap::new();
+        for state in self.processors.read() {
+            let place = state.at(processor::NAME) as u32 as usize;
+            if state.began().is_some() && state.at(processor::CATEGORY) as u32 as usize != category::IDLE && place != 0 {
+                *running.entry(place).or_default() += now.saturating_sub(state.at(processor::SINCE));
+            }
+        }
+        running
+    }
+
+    /// What a place has used since it was last shown.
+    fn grown(&mut self, place: usize, running_ns: u64) -> Used {
+        let words = &self.table.words()[place * named::WORDS..][..named::WORDS];
+        let now = [words[named::CPU].load(Relaxed) + running_ns, words[named::READY_WAIT].load(Relaxed)];
+        let shown = &mut self.shown[place];
+        let grown = std::array::from_fn(|index| now[index].saturating_sub(shown[index]));
+        *shown = std::array::from_fn(|index| shown[index].max(now[index]));
+        grown
+    }
+
+    fn whose(&self, place: usize, loaded: &Loaded) -> (Arc<str>, Option<UserId>) {
+        let words = &self.table.words()[place * named::WORDS..][..named::WORDS];
+        let user = loaded.user_of(words[named::SLOT].load(Relaxed) as u32);
+        let name: Vec<u8> = [0, 1]
+            .iter()
+            .flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes())
+            .take_while(|byte| *byte != 0)
+            .collect();
+        if place == 0 { (OTHERS.into(), None) } else { (process_name(without_processor(&String::from_utf8_lossy(&name))), user) }
+    }
+}
+
+impl Part for Processes {
+    fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
+        let places = self.table.words().len() / named::WORDS;
+        let given = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(places);
+        self.shown.resize(given, [0; 2]);
+        let running = self.running(span.monotonic_ns);
+        let mut used: BTreeMap<(Arc<str>, Option<UserId>), Used> = BTreeMap::new();
+        for place in 0..given {
+            let grown = self.grown(place, running.get(&place).copied().unwrap_or(0));
+            if grown != [0; 2] {
+                let sum = used.entry(self.whose(place, loaded)).or_default();
+                *sum = std::array::from_fn(|index| sum[index] + grown[index]);
+            }
+        }
+        sample.processes.extend(used.into_iter().map(|((who, user), [cpu_ns, ready_wait_ns])| ProcessRow {
+            at: span.at,
+            span_ns: span.span_ns,
+            who,
+            cpu_ns,
+            memory_bytes: None,
+            user,
+            ready_wait_ns: Some(ready_wait_ns),
+        }));
+        Ok(())
+    }
+
+    fn take_lost(&mut self, _: &Loaded, span: Span) -> Vec<Lost> {
+        let lost = self.counter(counter::NAMES_LOST) + self.counter(counter::TASKS_LOST);
+        let count = lost - std::mem::replace(&mut self.lost, lost);
+        let reason = format!("more names of processes than places: they are `{OTHERS}`");
+        if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
+    }
+}
+
+/// The kernel's threads of each processor are called alike: `kworker/3:1` and `ksoftirqd/3` without what follows.
+fn without_processor(name: &str) -> &str {
+    match name.split_once('/') {
+        Some((name, rest))
+            if !name.is_empty() && rest.trim_start_matches('u').starts_with(|first: char| first.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_each_processor_have_one_name() {
+        let names = ["kworker/u4:1", "kworker/0:0H", "ksoftirqd/11", "migration/0", "sh", "a/b", "/0"].map(without_processor);
+        assert_eq!(names, ["kworker", "kworker", "ksoftirqd", "migration", "sh", "a/b", "/0"]);
+    }
+}
