@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from loadgo.machines import machines as machines
     from loadgo.meter import Metered as Metered
     from loadgo.meter import meter as meter
+    from loadgo.profile import Profile as Profile
+    from loadgo.profile import profile as profile
     from loadgo.query import query as query
     from loadgo.ready import ready as ready
     from loadgo.record import record as record
@@ -30,11 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Metered",
+    "Profile",
     "Run",
     "Simulation",
     "doctor",
     "machines",
     "meter",
+    "profile",
     "query",
     "ready",
     "record",
@@ -49,11 +53,13 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Metered": "meter",
+    "Profile": "profile",
     "Run": "run",
     "Simulation": "simulate",
     "doctor": "doctor",
     "machines": "machines",
     "meter": "meter",
+    "profile": "profile",
     "query": "query",
     "ready": "ready",
     "record": "record",

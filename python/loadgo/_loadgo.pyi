@@ -120,3 +120,20 @@ class CommandMeter:
         """The id of the command that runs, 0 when none does."""
     def close(self) -> None:
         """Undoes what was made on the host for the meter."""
+
+class LiveProfile:
+    """A clock profile under way: of the host, or of what this thread starts (`children`). Raises `errors.Refused`."""
+
+    def __new__(cls, hz: int, children: bool) -> LiveProfile: ...
+    def notes(self) -> list[str]:
+        """What could not be had, and why."""
+
+    def sample(self) -> dict[str, Any]:
+        """What was found since the last call.
+
+        stacks (process, stack, samples) · segments (segment, faults_minor, faults_major, samples) · build_ids (path, id) ·
+        lost (count, what). Raises `errors.Refused`.
+        """
+
+    def close(self) -> None:
+        """Ends it."""

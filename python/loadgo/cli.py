@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo import cli_commands, cli_machines, cli_meter
+from loadgo import cli_commands, cli_machines, cli_meter, cli_profile
 from loadgo.cli_options import FORMAT_HELP, By, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
@@ -222,3 +222,4 @@ for command in (
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)
 app.command(context_settings={"allow_interspersed_args": False})(cli_meter.meter)
+app.command(context_settings={"allow_interspersed_args": False})(cli_profile.profile)

@@ -228,7 +228,7 @@ pub struct StackRow {
     pub command: Option<Arc<str>>,
     /// The name of the process.
     pub process: Arc<str>,
-    /// Its functions, folded: the outermost first, `;` between them, the kernel's marked with `_[k]`.
+    /// Its functions, folded: the outermost first, `;` between them; each as its segment, a backquote and its name.
     pub stack: Arc<str>,
     /// How often it was found there.
     pub samples: u64,

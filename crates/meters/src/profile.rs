@@ -73,7 +73,7 @@ impl Profile {
         };
         let setting = Setting {
             stacks,
-            have: Have { faults: regions.is_some(), samples: stacks },
+            have: Have { faults: regions.is_some(), samples: true },
             sessions_only,
             commands: wanted.commands.clone(),
             sessions: loaded.map(|loaded| loaded.sessions.clone()).unwrap_or_default(),

@@ -109,7 +109,10 @@ impl Profiler {
                     self.gone[1].insert(event.pid, space);
                 }
             }
-            Told::Sampled { processor, ref chain } => self.on_sample(&event, processor, chain),
+            Told::Sampled { processor, address, ref chain } => {
+                self.shared(processor, chain);
+                self.on_sample(&event, address, &Chain::of(chain));
+            }
             Told::Major { address } => {
                 let (segment, user) = self.whose_page(event.pid, address, event.time);
                 if let Some(segment) = segment {
@@ -140,22 +143,24 @@ impl Profiler {
         self.spaces.insert(pid, space);
     }
 
-    fn on_sample(&mut self, event: &Event, processor: u32, words: &[u64]) {
-        let chain = Chain::of(words);
+    /// What the processor was doing, for the division of its busy time.
+    fn shared(&mut self, processor: u32, chain: &[u64]) {
         if let Some(kallsyms) = &self.setting.kallsyms {
-            self.shares.entry(processor).or_default().add(chain.doing(kallsyms));
+            self.shares.entry(processor).or_default().add(Chain::of(chain).doing(kallsyms));
         }
+    }
+
+    fn on_sample(&mut self, event: &Event, address: u64, chain: &Chain<'_>) {
         let Some(space) = space_of(&mut self.spaces, &self.gone, event.pid, &mut self.segments) else { return };
         if self.setting.sessions_only && space.leader == 0 {
             return;
         }
         let (user, command) = self.setting.sessions.at(space.leader, event.time);
-        let (jits, round) = (&mut self.jits, self.round);
-        let mut made = |address| jits.function(event.pid, address, round);
-        let frames = chain.frames(self.setting.kallsyms.as_deref(), space, &mut made);
-        let segment = frames.first().map_or(KERNEL, |frame| frame.segment);
-        self.by_segment.sample(segment, user);
+        self.by_segment.sample(if chain.kernel.is_empty() { space.find(address).0 } else { KERNEL }, user);
         if self.setting.stacks {
+            let (jits, round) = (&mut self.jits, self.round);
+            let mut made = |address| jits.function(event.pid, address, round);
+            let frames = chain.frames(self.setting.kallsyms.as_deref(), space, &mut made);
             let whose = Whose { user, command, process: Arc::clone(&space.name) };
             *self.stacks.entry((whose, frames)).or_default() += 1;
         }

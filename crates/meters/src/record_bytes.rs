@@ -1,6 +1,6 @@
 //! Records of a perf ring, from their bytes: `include/uapi/linux/perf_event.h`, for the one set of fields that we ask for.
 //!
-//! Samples hold thread, time, then an address (faults), the processor, then a chain (the clock). The other records end in
+//! Samples of the clock hold the address, thread, time, processor and a chain, those of faults thread, time, address. The other records end in
 //! thread, time and processor.
 
 use crate::sideband::{Event, Kind, Mapped, Told};
@@ -53,12 +53,15 @@ pub(crate) fn event(record_type: u32, fields: &Fields<'_>) -> Option<Event> {
 
 fn sample(fields: &Fields<'_>) -> Option<Event> {
     let bytes = fields.bytes;
-    let what = match fields.kind {
-        Kind::Majors => Told::Major { address: u64_at(bytes, 16)? },
-        Kind::Minors => Told::Minor { address: u64_at(bytes, 16)? },
-        Kind::Clock => Told::Sampled { processor: u32_at(bytes, 16)?, chain: chain(bytes.get(24..)?)? },
+    let (head, what) = match fields.kind {
+        Kind::Majors => (bytes, Told::Major { address: u64_at(bytes, 16)? }),
+        Kind::Minors => (bytes, Told::Minor { address: u64_at(bytes, 16)? }),
+        Kind::Clock => {
+            let (processor, address) = (u32_at(bytes, 24)?, u64_at(bytes, 0)?);
+            (bytes.get(8..)?, Told::Sampled { processor, address, chain: chain(bytes.get(32..)?)? })
+        }
     };
-    Some(Event { pid: u32_at(bytes, 0)?, tid: u32_at(bytes, 4)?, time: u64_at(bytes, 8)?, what })
+    Some(Event { pid: u32_at(head, 0)?, tid: u32_at(head, 4)?, time: u64_at(head, 8)?, what })
 }
 
 fn chain(bytes: &[u8]) -> Option<Box<[u64]>> {
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_cut_is_no_event() {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::from(11u64.to_ne_bytes());
         bytes.extend(7u32.to_ne_bytes());
         bytes.extend(8u32.to_ne_bytes());
         bytes.extend(5u64.to_ne_bytes());
@@ -141,7 +144,7 @@ mod tests {
         bytes.extend(11u64.to_ne_bytes());
         bytes.extend(12u64.to_ne_bytes());
         let whole = event(SAMPLE, &Fields { kind: Kind::Clock, misc: 0, bytes: &bytes }).unwrap();
-        assert_eq!(whole.what, Told::Sampled { processor: 1, chain: Box::from([11, 12]) });
+        assert_eq!(whole.what, Told::Sampled { processor: 1, address: 11, chain: Box::from([11, 12]) });
         for length in 0..bytes.len() {
             assert_eq!(event(SAMPLE, &Fields { kind: Kind::Clock, misc: 0, bytes: &bytes[..length] }), None);
         }

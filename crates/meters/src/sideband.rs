@@ -34,8 +34,8 @@ pub(crate) enum Told {
     Forked { parent: u32 },
     /// The process is over.
     Ended,
-    /// The clock found it on `processor`; `chain` is as the kernel walks it, with its marks between kernel and user.
-    Sampled { processor: u32, chain: Box<[u64]> },
+    /// The clock found it on `processor` at `address`; `chain` is as the kernel walks it, with its marks between kernel and user.
+    Sampled { processor: u32, address: u64, chain: Box<[u64]> },
     /// It waited for a page.
     Major { address: u64 },
     /// A page fault; only where no kernel program counts them.
@@ -138,7 +138,7 @@ fn period_ns(hz: u32) -> u64 {
 
 fn open_clock(processor: u32, asked: Asked) -> io::Result<Sampler> {
     let mut builder = builder(Software::CPU_CLOCK, processor, asked);
-    builder.sample(SampleFlag::CALLCHAIN).sample_period(period_ns(asked.hz)).exclude_idle(true);
+    builder.sample(SampleFlag::IP).sample(SampleFlag::CALLCHAIN).sample_period(period_ns(asked.hz)).exclude_idle(true);
     builder.exclude_callchain_user(!asked.user_stacks).exclude_callchain_kernel(asked.whom == Whom::Children);
     builder.mmap(true).mmap_data(true).mmap2(true).build_id(true).comm(true).comm_exec(true).task(true);
     builder.build()?.sampled(asked.ring_bytes)

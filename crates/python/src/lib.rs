@@ -7,6 +7,7 @@ mod errors;
 mod machine;
 mod meter;
 mod meter_rows;
+mod profile;
 mod ready;
 mod record;
 mod run;
@@ -28,6 +29,7 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     simulate::register(module)?;
     store::register(module)?;
     meter::register(module)?;
+    profile::register(module)?;
     record::register(module)?;
     ready::register(module)?;
     doctor::register(module)

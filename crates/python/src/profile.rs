@@ -1,0 +1,66 @@
+//! The clock profile of this host or of a command, for Python.
+
+use crate::errors;
+use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_meters::live::{Found, Live, Of};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Mutex, PoisonError};
+
+/// Adds this file's class to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<LiveProfile>()
+}
+
+/// A profile under way, until it is closed.
+#[pyclass(module = "loadgo._loadgo")]
+struct LiveProfile {
+    live: Mutex<Option<Live>>,
+}
+
+#[pymethods]
+impl LiveProfile {
+    /// Begins to sample `hz` times a second: the host, or with `children` what this thread starts. Raises `errors.Refused`.
+    #[new]
+    fn new(py: Python<'_>, hz: u32, children: bool) -> PyResult<LiveProfile> {
+        let of = if children { Of::Children } else { Of::Host };
+        let live = py.detach(|| Live::begin(of, hz, Instant(monotonic_ns())));
+        let live = live.map_err(|why| errors::raised(py, "Refused", (why,)))?;
+        Ok(LiveProfile { live: Mutex::new(Some(live)) })
+    }
+
+    /// What could not be had, and why.
+    fn notes(&self) -> Vec<String> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.as_ref().map(|live| live.notes().to_vec()).unwrap_or_default()
+    }
+
+    /// What was found since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
+    /// samples) · build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
+    fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            live.as_mut().ok_or_else(|| "the profile has ended".to_owned())?.sample(Instant(monotonic_ns()))
+        });
+        in_python(py, &found.map_err(|why| errors::raised(py, "Refused", (why,)))?)
+    }
+
+    /// Ends it.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.live.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+fn in_python<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let stacks = found.stacks.iter().map(|row| (&*row.process, &*row.stack, row.samples));
+    told.set_item("stacks", stacks.collect::<Vec<_>>())?;
+    let segments = found.segments.iter().filter(|row| row.user.is_none());
+    let segments = segments.map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
+    told.set_item("segments", segments.collect::<Vec<_>>())?;
+    let build_ids = found.build_ids.iter().map(|(path, id)| (&**path, id.as_str()));
+    told.set_item("build_ids", build_ids.collect::<Vec<_>>())?;
+    told.set_item("lost", &found.lost)?;
+    Ok(told)
+}
