@@ -5,6 +5,7 @@
 #pragma once
 #include "tasks.h"
 #include "histogram.h"
+#include "who.h"
 
 /* Disjoint. The last two are those that the kernel counts for the task and that no event tells: see docs/run-folder.md. */
 enum fault_kind { MINOR, MAJOR, SWAP_IN, WRITE_PROTECT, SEGMENT, BOUND, MINOR_UNCLOCKED, MAJOR_UNCLOCKED, FAULT_KINDS };
@@ -66,17 +67,6 @@ INLINE u32 has_swapped_in(struct fault_meter *meter, struct task_struct *task)
 	return more;
 }
 
-/* As `turn`, where a task runs and the processor is not idle. */
-INLINE void turn_in_task(struct processor *cpu, u64 now, u32 category)
-{
-	u64 last = cpu->last;
-	u32 was = cpu->category;
-	cpu->last = now;
-	cpu->category = category;
-	if (last && now > last && was < CATEGORIES)
-		cpu->time[was] += now - last;
-}
-
 /* Charges what the fault has run on this processor. */
 INLINE void charge_fault(struct processor *cpu, u32 category)
 {
@@ -94,7 +84,7 @@ INLINE void give_up_fault(struct processor *cpu, u64 now)
 		return;
 	doing->fault.began = 0;
 	doing->category = doing->fault.within;
-	turn_in_task(cpu, now, doing->category);
+	turn_awake(cpu, now, doing->category);
 	charge_fault(cpu, PAGE_FAULT);
 }
 
@@ -104,7 +94,7 @@ INLINE void fault_leaves(struct processor *cpu, struct task_struct *task, u64 no
 	u32 here = this_processor();
 	if (!cpu->doing.fault.began)
 		return;
-	turn_in_task(cpu, now, IN_FAULT);
+	turn_awake(cpu, now, IN_FAULT);
 	charge_fault(cpu, PAGE_FAULT);
 	struct fault_meter *meter = map_lookup(&faults, &here);
 	if (meter && has_swapped_in(meter, task))
@@ -122,19 +112,30 @@ INLINE void fault_returns(struct processor *cpu, struct task_struct *task)
 		has_swapped_in(meter, task);
 }
 
-/* Counts the task's faults that no event told since this was last asked: `told` is 1 where one just did. */
+/* Counts what the kernel has counted for the task beyond what was seen and what an event told just now. */
+INLINE void count_untold(struct processor *cpu, struct fault_meter *meter, u32 kind, u32 untold)
+{
+	struct tally one = { .count = untold };
+	if (!untold)
+		return;
+	meter->kinds[kind % FAULT_KINDS].count += untold;
+	count_who(cpu, this_processor(), WHO_FAULT | kind, one);
+}
+
+/* Counts the task's faults that no event told since this was last asked: `minor` and `major` are 1 where one just did. */
 INLINE void count_unclocked(struct processor *cpu, struct fault_meter *meter, struct task_struct *task, u32 minor, u32 major)
 {
 	struct doing *doing = &cpu->doing;
 	u32 minor_now = task->min_flt, major_now = task->maj_flt;
+	u32 minor_before = doing->minor, major_before = doing->major;
 	if (cpu->pid != task->pid)
 		return; /* a switch was not told */
-	if (doing->known) {
-		meter->kinds[MINOR_UNCLOCKED].count += minor_now - doing->minor - minor;
-		meter->kinds[MAJOR_UNCLOCKED].count += major_now - doing->major - major;
-	}
 	doing->minor = minor_now;
 	doing->major = major_now;
+	if (!doing->known)
+		return;
+	count_untold(cpu, meter, MINOR_UNCLOCKED, minor_now - minor_before - minor);
+	count_untold(cpu, meter, MAJOR_UNCLOCKED, major_now - major_before - major);
 }
 
 /* The task ends: what it had after its last fault. */

@@ -5,6 +5,7 @@
 #pragma once
 #include "faulting.h"
 #include "who.h"
+#include "regions.h"
 
 INLINE void begin_fault(struct processor *cpu, u64 now, struct task_struct *task, u64 address, u32 error)
 {
@@ -21,7 +22,9 @@ INLINE void begin_fault(struct processor *cpu, u64 now, struct task_struct *task
 	fault->tables = memory->pgtables_bytes.counter;
 	fault->stack = memory->stack_vm;
 	doing->category = IN_FAULT;
-	turn_in_task(cpu, now, IN_FAULT);
+	turn_awake(cpu, now, IN_FAULT);
+	if (count_regions && address)
+		count_region(cpu, address);
 }
 
 SECTION("tp_btf/page_fault_user")
@@ -100,7 +103,7 @@ INLINE void end_fault(struct processor *cpu, struct fault_meter *meter, u32 here
 	struct fault *fault = &doing->fault;
 	u64 elapsed = now > fault->began ? now - fault->began : 0;
 	doing->category = fault->within;
-	turn_in_task(cpu, now, doing->category);
+	turn_awake(cpu, now, doing->category);
 	charge_fault(cpu, kind == SEGMENT ? SEGMENT_FAULT : kind == BOUND ? BOUND_FAULT : PAGE_FAULT);
 	fault->began = 0;
 	count_fault(cpu, &meter->kinds[kind % FAULT_KINDS], elapsed);

@@ -1,0 +1,255 @@
+//! Page faults and interrupts on this host: the meters count what the kernel counts, to the fault. For root.
+
+use loadgo_core::record::Sample;
+use loadgo_core::time::Instant;
+use loadgo_host::cgroup::Groups;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::leftovers::Leftovers;
+use loadgo_host::limit::Limit;
+use loadgo_host::oneshot::{Oneshot, Streams, Waited, Warmth};
+use loadgo_meters::{Meters, Tier, Wanted};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One at a time: each loads the meters, and some want the machine as it is.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The meters, and a place to run commands in whose faults they tell apart.
+struct Metered {
+    meters: Meters,
+    oneshot: Oneshot,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// Faults of a command by kind, as metered, and as wait4 has them.
+struct Found {
+    kinds: BTreeMap<&'static str, u64>,
+    waited: Waited,
+    sample: Sample,
+}
+
+fn now() -> Instant {
+    Instant(monotonic_ns())
+}
+
+impl Metered {
+    fn begin() -> Metered {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
+        let meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
+        let mut oneshot = Oneshot::open().expect("a command can be run");
+        oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are told apart")));
+        Metered { meters, oneshot, _alone: alone }
+    }
+
+    fn run(&mut self, command: &[&str]) -> Found {
+        let command: Vec<_> = command.iter().map(Into::into).collect();
+        self.meters.sample(now()).expect("the kernel answers");
+        let run = self.oneshot.run(&command, Streams::Null, Warmth::AsItIs).expect("the command runs");
+        let sample = self.meters.sample(now()).expect("the kernel answers");
+        let mut kinds = BTreeMap::new();
+        for row in sample.faults.iter().filter(|row| row.user.is_some()) {
+            *kinds.entry(row.kind).or_default() += row.count;
+        }
+        Found { kinds, waited: run.waited, sample }
+    }
+
+    fn python(&mut self, program: &str) -> Found {
+        self.run(&["python3", "-c", program])
+    }
+}
+
+impl Found {
+    fn of(&self, kinds: &[&str]) -> u64 {
+        kinds.iter().filter_map(|kind| self.kinds.get(kind)).sum()
+    }
+
+    /// Every fault that wait4 tells of is there, and no other.
+    fn equals_wait4(&self) {
+        let minor = self.of(&["minor", "write-protect", "segment", "bound", "minor unclocked"]);
+        let major = self.of(&["major", "swap-in", "major unclocked"]);
+        assert_eq!((minor, major), (self.waited.faults_minor, self.waited.faults_major), "{:?}", self.kinds);
+    }
+}
+
+/// Maps 64 MB and touches each page: 16384 faults, and 32 page tables.
+const TOUCH: &str = "import mmap
+memory = mmap.mmap(-1, 64 << 20)
+for page in range(0, 64 << 20, 4096): memory[page] = 1";
+
+#[test]
+fn first_touches_are_counted_to_the_fault() {
+    let found = Metered::begin().python(TOUCH);
+    found.equals_wait4();
+    assert!(found.of(&["minor"]) >= 16384 - 32, "{:?}", found.kinds);
+    assert!(found.of(&["segment"]) >= 31, "a page table for each 2 MB: {:?}", found.kinds);
+}
+
+#[test]
+fn faults_that_no_event_tells_are_few() {
+    let found = Metered::begin().run(&["sh", "-c", "ls / | wc -l; cat /proc/self/stat; true"]);
+    found.equals_wait4();
+    let untold = found.of(&["minor unclocked", "major unclocked"]);
+    assert!(untold * 10 < found.of(&["minor"]), "{:?}", found.kinds);
+}
+
+#[test]
+fn a_file_that_is_not_in_memory_faults_majorly_and_then_no_more() {
+    let mut metered = Metered::begin();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mapped");
+    std::fs::write(&path, vec![1; 8 << 20]).expect("a file can be written");
+    let map = |drop: &str| {
+        format!(
+            "import mmap, os
+file = os.open('{}', os.O_RDONLY)
+os.fsync(file)
+{drop}
+memory = mmap.mmap(file, 0, prot=mmap.PROT_READ)
+memory.madvise(mmap.MADV_RANDOM)
+sum(memory[page] for page in range(0, 8 << 20, 16 * 4096))",
+            path.display()
+        )
+    };
+    let cold = metered.python(&map("os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)"));
+    let warm = metered.python(&map(""));
+    std::fs::remove_file(&path).expect("it is ours");
+    cold.equals_wait4();
+    warm.equals_wait4();
+    assert!(cold.of(&["major"]) >= 100, "{:?}", cold.kinds);
+    assert!(warm.of(&["major"]) < 20, "{:?}", warm.kinds);
+}
+
+#[test]
+fn what_a_child_writes_of_its_parents_memory_is_write_protected() {
+    let found = Metered::begin().python(
+        "import mmap, os
+memory = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for page in range(0, 16 << 20, 4096): memory[page] = 1
+child = os.fork()
+if child == 0:
+    for page in range(0, 16 << 20, 4096): memory[page] = 2
+    os._exit(0)
+os.waitpid(child, 0)",
+    );
+    found.equals_wait4();
+    if cfg!(target_arch = "x86_64") {
+        assert!(found.of(&["write-protect"]) >= 4096, "{:?}", found.kinds);
+    }
+}
+
+#[test]
+fn a_stack_that_grows_is_a_bound_fault() {
+    let found = Metered::begin().run(&["sh", "-c", "f() { [ $1 -gt 0 ] && f $(($1 - 1)); }; f 2000; true"]);
+    found.equals_wait4();
+    assert!(found.of(&["bound"]) >= 5, "{:?}", found.kinds);
+}
+
+#[test]
+fn a_fault_that_ends_in_a_signal_is_none() {
+    let found = Metered::begin().run(&["sh", "-c", "python3 -X faulthandler -c 'import ctypes; ctypes.string_at(8)'; ls /"]);
+    found.equals_wait4();
+}
+
+#[test]
+fn a_page_that_was_paged_out_is_swapped_in() {
+    let mut metered = Metered::begin();
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("swapped");
+    std::fs::create_dir_all(&directory).expect("a directory can be made");
+    let mut leftovers = Leftovers::begin_in(&directory.join("state"), "faults").expect("it is ours");
+    let mut groups = Groups::create("faults", &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
+    groups.add_user(1).expect("the group is ours");
+    let limit = Limit::parse("memory=32M,swap=zram:256M").expect("it is a limit");
+    limit.apply(&mut groups, &directory, &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
+    let joins: String = groups.join_paths(1).iter().map(|path| format!("echo 0 >{}; ", path.to_string_lossy())).collect();
+    let program = "import os
+seed = os.urandom(1 << 20)
+pages = [seed[i:] + seed[:i] for i in range(60)]
+print(sum(page[k] for page in pages for k in range(0, 1 << 20, 4096)) >= 0)";
+    let found = metered.run(&["sh", "-c", &format!("{joins}exec python3 -c '{program}'")]);
+    assert_eq!(leftovers.finish(), Vec::<String>::new());
+    found.equals_wait4();
+    assert!(found.of(&["swap-in"]) >= 1000, "{:?}", found.kinds);
+    assert!(found.of(&["major"]) < found.of(&["swap-in"]) / 10, "{:?}", found.kinds);
+}
+
+#[test]
+fn a_histogram_has_every_clocked_fault() {
+    let found = Metered::begin().python(TOUCH);
+    for kind in ["minor", "segment", "write-protect"] {
+        let of_all = found.sample.faults.iter().filter(|row| row.kind == kind && row.user.is_none());
+        let (sums, buckets): (Vec<_>, Vec<_>) = of_all.partition(|row| row.bucket_ns.is_none());
+        let counts = |rows: &[&loadgo_core::record::FaultRow]| rows.iter().map(|row| row.count).sum::<u64>();
+        assert_eq!(counts(&sums), counts(&buckets), "{kind}");
+    }
+}
+
+/// What the kernel counts of interrupts: of devices by name, of the rest by its own short names, and soft ones.
+fn interrupts_of_the_kernel() -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for path in ["/proc/interrupts", "/proc/softirqs"] {
+        let table = std::fs::read_to_string(path).expect("the kernel tells");
+        let processors = table.lines().next().map_or(0, |head| head.split_whitespace().count());
+        for line in table.lines().skip(1) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let count = words[1..].iter().take(processors).filter_map(|word| word.parse::<u64>().ok()).sum::<u64>();
+            let number = words[0].trim_end_matches(':');
+            let device = number.parse::<u32>().is_ok() && words.len() > processors + 3;
+            counts.insert(if device { words[words.len() - 1].into() } else { number.into() }, count);
+        }
+    }
+    counts
+}
+
+/// The names in [`interrupts_of_the_kernel`] of what the meters name.
+const NAMES: [(&str, &str); 8] = [
+    ("local timer", "LOC"),
+    ("rescheduling", "RES"),
+    ("work", "IWI"),
+    ("timer", "TIMER"),
+    ("net-rx", "NET_RX"),
+    ("block", "BLOCK"),
+    ("sched", "SCHED"),
+    ("rcu", "RCU"),
+];
+
+#[test]
+fn interrupts_are_those_that_the_kernel_counts() {
+    let mut metered = Metered::begin();
+    let before = interrupts_of_the_kernel();
+    metered.meters.sample(now()).expect("the kernel answers");
+    let after_first = interrupts_of_the_kernel();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written").display().to_string();
+    let write = format!("of={path}");
+    metered
+        .oneshot
+        .run(&["dd", "if=/dev/zero", &write, "bs=64k", "count=64", "oflag=direct"].map(Into::into), Streams::Null, Warmth::AsItIs)
+        .expect("dd runs");
+    let before_second = interrupts_of_the_kernel();
+    let sample = metered.meters.sample(now()).expect("the kernel answers");
+    let after = interrupts_of_the_kernel();
+    std::fs::remove_file(path).expect("it is ours");
+    let mut compared = 0;
+    for row in sample.faults.iter().filter(|row| row.bucket_ns.is_none()) {
+        let Some(name) = row.device.as_deref() else { continue };
+        let name = NAMES.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs);
+        let Some(last) = after.get(name) else { continue };
+        let least = before_second[name] - after_first[name];
+        let most = last - before[name];
+        assert!((least..=most).contains(&row.count), "{} {name}: {} is not in {least}..={most}", row.kind, row.count);
+        compared += 1;
+    }
+    assert!(compared >= 4, "{:?}", sample.faults);
+}
+
+#[test]
+fn interrupts_by_source_add_up() {
+    let mut metered = Metered::begin();
+    let sample = metered.python(TOUCH).sample;
+    for kind in ["interrupt", "soft interrupt"] {
+        let sums = sample.faults.iter().filter(|row| row.kind == kind && row.bucket_ns.is_none());
+        let (all, parts): (Vec<_>, Vec<_>) = sums.partition(|row| row.device.is_none());
+        assert_eq!(all.iter().map(|row| row.count).sum::<u64>(), parts.iter().map(|row| row.count).sum::<u64>());
+        assert_eq!(all.iter().filter_map(|row| row.cpu_ns).sum::<u64>(), parts.iter().filter_map(|row| row.cpu_ns).sum::<u64>());
+    }
+}
