@@ -94,6 +94,14 @@ impl Waits {
     }
 }
 
+impl Waits {
+    /// What the user's processes have waited so far for anything but processors, pages and storage: quotas, memory that they are
+    /// not given, their own loading. In nanoseconds.
+    pub fn other_ns(&self, user: UserId) -> Option<u64> {
+        Some(self.accounts.words(self.of_user.get(&user)?.slot)[account::OTHER_WAIT].load(Relaxed))
+    }
+}
+
 impl fmt::Debug for Waits {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Waits").field("users", &self.of_user.len()).finish_non_exhaustive()

@@ -103,6 +103,8 @@ pub mod account {
     pub const PAGE_WAIT: usize = 3;
     /// Waiting for storage.
     pub const DISK_WAIT: usize = 4;
+    /// Held back by a quota or by memory, and loading.
+    pub const OTHER_WAIT: usize = 5;
     /// All of it.
     pub const WORDS: usize = 8;
 }

@@ -123,6 +123,9 @@ impl Meters {
         let span = Span { at: now, span_ns: now.since(self.last).0, monotonic_ns: self.origin_ns + now.0 };
         let mut sample = Sample::default();
         for part in &mut self.parts {
+            part.read(&self.loaded);
+        }
+        for part in &mut self.parts {
             part.rows(&self.loaded, span, &mut sample)?;
             self.lost.extend(part.take_lost(&self.loaded, span));
         }

@@ -6,6 +6,9 @@ use loadgo_core::record::{Lost, Sample};
 
 /// What makes rows of one kind of counts.
 pub(crate) trait Part: Send {
+    /// Reads what changes quickly, as near to the span's end as may be: of all parts before the first makes rows.
+    fn read(&mut self, _loaded: &Loaded) {}
+
     /// Adds the rows of the span.
     ///
     /// # Errors

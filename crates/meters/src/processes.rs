@@ -6,7 +6,7 @@
 use crate::layout::{category, counter, named, processor};
 use crate::load::{Loaded, mapped};
 use crate::parts::Part;
-use crate::processors::Processors;
+use crate::processors::{Processors, State};
 use crate::{Span, Wanted};
 use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
 use loadgo_core::system::UserId;
@@ -28,6 +28,7 @@ pub(crate) struct Processes {
     table: Mapped,
     counters: Mapped,
     processors: Processors,
+    read: Vec<State>,
     /// Processor time and ready wait of each place.
     shown: Vec<Used>,
     lost: u64,
@@ -40,7 +41,7 @@ impl Processes {
     pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let table = mapped(loaded, "names", places(wanted) as usize * named::WORDS * 8)?;
         let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
-        Ok(Some(Box::new(Processes { table, counters, processors: Processors::open(loaded)?, shown: Vec::new(), lost: 0 })))
+        Ok(Some(Box::new(Processes { table, counters, processors: Processors::open(loaded)?, read: Vec::new(), shown: Vec::new(), lost: 0 })))
     }
 
     fn counter(&self, number: usize) -> u64 {
@@ -50,7 +51,7 @@ impl Processes {
     /// Stretches under way, by place.
     fn running(&self, now: u64) -> HashMap<usize, u64> {
         let mut running = HashMap::new();
-        for state in self.processors.read() {
+        for state in &self.read {
             let place = state.at(processor::NAME) as u32 as usize;
             if state.began().is_some() && state.at(processor::CATEGORY) as u32 as usize != category::IDLE && place != 0 {
                 *running.entry(place).or_default() += now.saturating_sub(state.at(processor::SINCE));
@@ -82,6 +83,10 @@ impl Processes {
 }
 
 impl Part for Processes {
+    fn read(&mut self, _: &Loaded) {
+        self.read = self.processors.read().collect();
+    }
+
     fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
         let places = self.table.words().len() / named::WORDS;
         let given = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(places);

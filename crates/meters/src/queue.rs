@@ -3,7 +3,7 @@
 use crate::layout::{QUEUE_LENGTHS, processor};
 use crate::load::{Loaded, mapped};
 use crate::parts::Part;
-use crate::processors::Processors;
+use crate::processors::{Processors, State};
 use crate::shown::grown;
 use crate::{Span, Wanted};
 use loadgo_core::record::{QueueRow, Sample};
@@ -34,7 +34,9 @@ const LENGTHS: [&str; QUEUE_LENGTHS] = [
 /// The queue as it was last shown.
 pub(crate) struct Queue {
     processors: Processors,
+    read: Vec<State>,
     present: Mapped,
+    present_read: Option<(u64, u64)>,
     name: Arc<str>,
     shown: [u64; QUEUE_LENGTHS],
     last: Sums,
@@ -50,9 +52,12 @@ struct Sums {
 impl Queue {
     pub fn begin(loaded: &mut Loaded, _: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let (processors, present) = (Processors::open(loaded)?, mapped(loaded, "ready_queue", 16)?);
+        let read = processors.read().collect();
         Ok(Some(Box::new(Queue {
             processors,
+            read,
             present,
+            present_read: None,
             name: "processors".into(),
             shown: [0; QUEUE_LENGTHS],
             last: Sums::default(),
@@ -67,9 +72,14 @@ impl Queue {
 }
 
 impl Part for Queue {
+    fn read(&mut self, _: &Loaded) {
+        self.read = self.processors.read().collect();
+        self.present_read = self.present();
+    }
+
     fn rows(&mut self, _: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
         let (mut sums, mut lengths) = (Sums::default(), [0; QUEUE_LENGTHS]);
-        for state in self.processors.read() {
+        for state in &self.read {
             sums.area += state.at(processor::QUEUE_AREA);
             sums.switches += state.at(processor::SWITCHES);
             sums.preemptions += state.at(processor::PREEMPTIONS);
@@ -77,7 +87,7 @@ impl Part for Queue {
                 *time_ns += state.at(processor::QUEUE + index);
             }
         }
-        if let Some((length, since)) = self.present() {
+        if let Some((length, since)) = self.present_read {
             let lasted = span.monotonic_ns.saturating_sub(since);
             lengths[class_of(length)] += lasted;
             sums.area += lasted * length;

@@ -3,7 +3,8 @@
 use crate::layout::{CATEGORIES, category};
 use crate::load::Loaded;
 use crate::parts::Part;
-use crate::processors::{Processors, Times, read_waiting};
+use crate::idle::Waiting;
+use crate::processors::{Processors, State, Times, read_waiting};
 use crate::shown::grown;
 use crate::stacks::Shares;
 use crate::{Span, Tier, Wanted};
@@ -13,7 +14,9 @@ use std::sync::PoisonError;
 /// The account as it was last shown.
 pub(crate) struct TotalTime {
     processors: Processors,
-    shown: Vec<Times>,
+    read: Vec<State>,
+    waiting: Result<Waiting, String>,
+    shown: Vec<Option<Times>>,
     sampled: bool,
     online: Vec<u32>,
 }
@@ -21,18 +24,28 @@ pub(crate) struct TotalTime {
 impl TotalTime {
     pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let processors = Processors::open(loaded)?;
-        let shown = vec![[0; CATEGORIES.len()]; loaded.processors as usize];
-        let online = online();
-        Ok(Some(Box::new(TotalTime { processors, shown, sampled: wanted.tier == Tier::Cheap, online })))
+        let (read, waiting, shown) = (processors.read().collect(), read_waiting(loaded), vec![None; loaded.processors as usize]);
+        Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, sampled: wanted.tier == Tier::Cheap, online: online() })))
     }
 }
 
 impl Part for TotalTime {
+    fn read(&mut self, loaded: &Loaded) {
+        self.read = self.processors.read().collect();
+        self.waiting = read_waiting(loaded);
+    }
+
     fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
-        let waiting = read_waiting(loaded)?;
+        let waiting = self.waiting.as_ref().map_err(Clone::clone)?;
         let online = online();
-        for ((number, state), shown) in (0..).zip(self.processors.read()).zip(&mut self.shown) {
-            let mut times = grown(&state.times_at(span.monotonic_ns, &waiting), shown, span.span_ns, category::UNCHARGED);
+        for ((number, state), shown) in (0..).zip(&self.read).zip(&mut self.shown) {
+            let now = state.times_at(span.monotonic_ns, waiting);
+            let Some(shown) = shown else {
+                let seen_ns = span.monotonic_ns.saturating_sub(state.began().unwrap_or(u64::MAX));
+                grown(&now, shown.insert([0; CATEGORIES.len()]), seen_ns, category::UNCHARGED); // before the first span
+                continue;
+            };
+            let mut times = grown(&now, shown, span.span_ns, category::UNCHARGED);
             if !online.contains(&number) && !self.online.contains(&number) {
                 continue; // its idle task's clock goes on, but there is no processor
             }
