@@ -12,6 +12,7 @@ import pytest
 from outside import (
     COMMAND,
     NEEDS_ROOT,
+    NOBODY,
     ROOT,
     Bench,
     ended,
@@ -19,11 +20,11 @@ from outside import (
     finished,
     left_behind,
     phase_has_begun,
+    readable_by_all,
     wait_until,
 )
 
 QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
-NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
 @pytest.fixture
@@ -187,15 +188,6 @@ def test_more_users_than_terminals_are_refused_with_the_remedy(bench: Bench) -> 
 
 
 # Without privilege, and beside another.
-
-
-def readable_by_all(bench: Bench) -> None:
-    """Lets somebody without rights into the place to run in: pytest makes it for its own user alone."""
-    for folder in (bench.folder, bench.homes):
-        folder.chmod(0o777)
-    for above in bench.folder.parents:
-        if above.stat().st_uid == os.geteuid() and not above.stat().st_mode & 0o001:
-            above.chmod(above.stat().st_mode | 0o011)
 
 
 def test_without_privilege_it_runs_with_what_there_is_and_says_what_is_missing(bench: Bench) -> None:

@@ -1,6 +1,7 @@
 //! What this host can measure, for Python.
 
 use loadgo_host::probe::{Answer, State, probe as try_everything};
+use loadgo_meters::available::{Available, How, here};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -12,8 +13,25 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// One dict for each ability of this host: ability, state (`exact`, `estimated`, `absent`), how, why_not, remedy.
 #[pyfunction]
 fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let answers = py.detach(try_everything);
-    answers.iter().map(|answer| in_python(py, answer)).collect()
+    let (answers, meters) = py.detach(|| (try_everything(), here()));
+    let answers = answers.iter().map(|answer| in_python(py, answer));
+    answers.chain(meters.iter().map(|meter| meter_in_python(py, meter))).collect()
+}
+
+fn meter_in_python<'py>(py: Python<'py>, meter: &Available) -> PyResult<Bound<'py, PyDict>> {
+    let (state, how, why_not) = match &meter.how {
+        How::Exact => ("exact", "every event", ""),
+        How::Estimated(how) => ("estimated", how.as_str(), ""),
+        How::NotHere(why) => ("absent", "", why.as_str()),
+    };
+    let (why_not, remedy) = why_not.split_once("; remedy: ").unwrap_or((why_not, ""));
+    let told = PyDict::new(py);
+    told.set_item("ability", format!("meter: {}", meter.meter))?;
+    told.set_item("state", state)?;
+    told.set_item("how", how)?;
+    told.set_item("why_not", why_not)?;
+    told.set_item("remedy", remedy)?;
+    Ok(told)
 }
 
 fn in_python<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {

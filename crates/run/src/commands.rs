@@ -13,3 +13,14 @@ pub(crate) fn commands(script: &Script) -> Vec<Arc<str>> {
     }
     commands
 }
+
+/// The commands' numbers in the kernel by the number of the line; 0 is none.
+pub(crate) fn numbers_by_line(script: &Script) -> Vec<u32> {
+    let commands = commands(script);
+    let mut numbers = vec![0; script.lines().map(|line| line.number as usize + 1).max().unwrap_or(0)];
+    for line in script.lines() {
+        let place = commands.iter().position(|command| **command == *line.name).expect("it is one of them");
+        numbers[line.number as usize] = place as u32 + 1;
+    }
+    numbers
+}

@@ -87,13 +87,16 @@ impl HostMeter {
     /// [`Refusal`] when the host does not allow the meters, or the folder cannot be made.
     pub fn begin(order: MeterOrder) -> Result<HostMeter, Refusal> {
         let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
-        let oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
+        let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
         let origin_ns = monotonic_ns();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
         let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
         let meters = metering.meters.expect("what is asked for by name is there, or is refused");
         account.meters(metering.part);
-        if let Some(oneshot) = &oneshot {
+        if let Some(oneshot) = &mut oneshot {
+            if let Some(waits) = meters.waits(vec![0, 1]) {
+                oneshot.take_waits_from(Box::new(waits));
+            }
             account.usage(conditions::usage_part(oneshot.sources()));
         }
         let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &account.toml())).transpose()?;
@@ -169,22 +172,23 @@ struct Spans<'a, F> {
 impl<F: FnMut(&Look<'_>) -> bool> Spans<'_, F> {
     /// Samples until it is `over`, the time is up, or somebody says so: that is true then.
     fn until(&mut self, over: impl Fn() -> bool) -> bool {
-        let (mut due, mut told) = (self.order.every, true);
+        let (began, mut due, mut told) = (self.now(), self.order.every, true);
         loop {
-            let elapsed = Duration::from_nanos(self.now().0);
+            let at = self.now();
+            let elapsed = Duration::from_nanos(at.since(began).0);
             let up = over() || self.order.length.is_some_and(|length| elapsed >= length);
             let stopped = !told && self.order.command.is_empty();
             if up || stopped || elapsed >= due {
                 told &= self.span();
                 due = (due + self.order.every).max(elapsed);
             } else {
-                told &= (self.go_on)(&Look { at: Instant(elapsed.as_nanos() as u64), rows: None, lost: &[] });
+                told &= (self.go_on)(&Look { at, rows: None, lost: &[] });
             }
             if up || stopped {
                 return stopped && !up && self.order.length.is_some();
             }
             let end = self.order.length.map_or(due, |length| length.min(due));
-            thread::park_timeout(end.saturating_sub(Duration::from_nanos(self.now().0)).min(LOOK_EVERY));
+            thread::park_timeout(end.saturating_sub(Duration::from_nanos(self.now().since(began).0)).min(LOOK_EVERY));
         }
     }
 

@@ -103,12 +103,24 @@ pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wan
     match Meters::begin(&wanted(tier), now) {
         Ok(meters) => Ok(Metering { part: MetersPart::of(&meters, tier), meters: Some(meters) }),
         Err(why) if must => Err(refused(tier, &why)),
-        Err(why) => Ok(Metering { meters: None, part: MetersPart::none(vec![format!("no kernel meters: {why}")]) }),
+        Err(why) => {
+            Ok(Metering { meters: None, part: MetersPart::none(vec![format!("no kernel meters: {}", with_remedy(&why))]) })
+        }
     }
 }
 
 fn refused(tier: Tier, why: &Unavailable) -> Refusal {
-    Refusal::Host(format!("the {} meters cannot be had: {why}; loadgo doctor tells what can", name_of(tier)))
+    Refusal::Host(format!("the {} meters cannot be had: {}", name_of(tier), with_remedy(why)))
+}
+
+/// Why not, with what helps where only the privilege is lacking.
+fn with_remedy(why: &Unavailable) -> String {
+    let why = why.to_string();
+    let unprivileged = why.contains("not permitted") || why.contains("ermission denied");
+    match unprivileged && !why.contains("root") {
+        true => format!("{why}; remedy: run as root, or grant CAP_BPF and CAP_PERFMON"),
+        false => why,
+    }
 }
 
 fn name_of(tier: Tier) -> &'static str {

@@ -1,11 +1,14 @@
 //! The ground on which users will stand: their groups, limits, homes and meter, made before the first log-in.
 
+use crate::commands::numbers_by_line;
 use crate::request::{Refusal, Request};
+use loadgo_core::script::Script;
 use loadgo_host::cgroup::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::login::Login;
 use loadgo_host::sources::{self, Demand, Sources};
 use loadgo_host::usage::Meter;
+use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +20,19 @@ pub(crate) struct Prepared {
     pub meter: Meter,
     pub homes: PathBuf,
     pub sources: Sources,
+}
+
+impl Prepared {
+    /// Each interaction's waits come from the kernel meters, where they keep accounts; not those of users out of reach.
+    pub(crate) fn take_waits_from(&mut self, meters: Option<&Meters>, script: &Script) {
+        if self.login.is_out_of_reach() {
+            return;
+        }
+        if let Some(waits) = meters.and_then(|meters| meters.waits(numbers_by_line(script))) {
+            self.meter.take_waits_from(Box::new(waits));
+            self.sources = self.meter.sources().clone();
+        }
+    }
 }
 
 /// Makes all that the users need; what is made is noted in `leftovers` first.
