@@ -1,52 +1,89 @@
-//! Runs a command with the meters on: `metered none|cheap|exact COMMAND…`; what they found goes to the standard error when `METERED` is set.
+//! Runs a command with the meters on: `metered none|cheap|exact COMMAND…`. `METERED=FILE` has what they found written there as JSON,
+//! `METERED=-` has the primitives printed to the standard error.
 
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
 use loadgo_meters::{Meters, Tier, Wanted};
 use std::collections::BTreeMap;
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let tier = match words.first().map(String::as_str) {
-        Some("none") => None,
-        Some("cheap") => Some(Tier::Cheap),
-        Some("exact") => Some(Tier::Exact),
-        _ => panic!("usage: metered none|cheap|exact COMMAND…"),
-    };
-    let wanted = |tier| Wanted { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: false };
+    let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|exact COMMAND…") };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
-    let mut meters = tier.map(|tier| Meters::begin(&wanted(tier), now()).unwrap_or_else(|why| panic!("{why}")));
-    let mut child = Command::new(&words[1]).args(&words[2..]).spawn().expect("the command starts");
-    let (told, wait) = std::sync::mpsc::channel();
-    let waiter = std::thread::spawn(move || told.send(child.wait().expect("the command ends")));
+    let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("{why}")));
+    let child = Command::new(program).args(arguments).spawn().expect("the command starts");
     let mut samples = Vec::new();
-    let status = loop {
-        let status = wait.recv_timeout(Duration::from_secs(1));
-        samples.extend(meters.as_mut().map(|meters| meters.sample(now()).expect("the kernel answers")));
-        if let Ok(status) = status {
-            break status;
-        }
-    };
-    waiter.join().expect("the waiter ends").ok();
-    drop(meters);
-    if std::env::var_os("METERED").is_some() {
-        print(&samples);
+    let status =
+        each_second(child, || samples.extend(meters.as_mut().map(|meters| meters.sample(now()).expect("the kernel answers"))));
+    match std::env::var("METERED").as_deref() {
+        Ok("-") => print(&samples),
+        Ok(path) => std::fs::write(path, told(&samples)).expect("the file can be written"),
+        Err(_) => {}
     }
     status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8))
 }
 
+fn wanted(tier: &str) -> Option<Wanted> {
+    let tier = match tier {
+        "none" => return None,
+        "cheap" => Tier::Cheap,
+        "exact" => Tier::Exact,
+        _ => panic!("no tier is called {tier}"),
+    };
+    Some(Wanted { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: true })
+}
+
+/// Waits for the child, and does something every second meanwhile and when it has ended.
+fn each_second(mut child: Child, mut what: impl FnMut()) -> ExitStatus {
+    let (ended, wait) = channel();
+    std::thread::spawn(move || ended.send(child.wait().expect("the command ends")));
+    loop {
+        let status = wait.recv_timeout(Duration::from_secs(1));
+        what();
+        if let Ok(status) = status {
+            return status;
+        }
+    }
+}
+
+/// Sums of all spans: processor time by category, and faults by kind.
+fn told(samples: &[Sample]) -> String {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    let mut put = |name: String, value: u64| *sums.entry(name).or_default() += value;
+    for row in samples.iter().flat_map(|sample| &sample.time) {
+        put(format!("time {}", row.category), row.time_ns);
+        put("time of all".into(), row.time_ns);
+    }
+    for sample in samples {
+        let processors: std::collections::BTreeSet<_> = sample.time.iter().map(|row| row.processor).collect();
+        put("span of all".into(), sample.time.first().map_or(0, |row| row.span_ns) * processors.len() as u64);
+    }
+    for row in samples.iter().flat_map(|sample| &sample.faults).filter(|row| row.bucket_ns.is_none() && row.user.is_none()) {
+        put(format!("{} count", row.kind), row.count);
+        put(format!("{} ns", row.kind), row.cpu_ns.unwrap_or(0));
+    }
+    let fields: Vec<String> = sums.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+    format!("{{{}}}\n", fields.join(", "))
+}
+
 fn print(samples: &[Sample]) {
     let mut calls: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
-    for row in samples.iter().flat_map(|sample| &sample.primitives).filter(|row| row.bucket_ns.is_none() && row.user.is_none() && row.command.is_none()) {
+    let sums = |row: &&loadgo_core::record::PrimitiveRow| row.bucket_ns.is_none() && row.user.is_none() && row.command.is_none();
+    for row in samples.iter().flat_map(|sample| &sample.primitives).filter(sums) {
         let sums = [Some(row.count), row.errors, row.time_ns, row.wait_ns, row.faults];
         for (total, sum) in calls.entry(&row.name).or_default().iter_mut().zip(sums) {
             *total += sum.unwrap_or(0);
         }
     }
     for (name, [count, errors, time_ns, wait_ns, faults]) in calls {
-        eprintln!("{name:24} {count:>10} {errors:>8} {:>10} ns {:>10} ns waiting {faults:>6} faults", time_ns / count, wait_ns / count);
+        eprintln!(
+            "{name:24} {count:>10} {errors:>8} {:>10} ns {:>10} ns waiting {faults:>6} faults",
+            time_ns / count,
+            wait_ns / count
+        );
     }
 }

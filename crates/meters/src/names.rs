@@ -16,7 +16,10 @@ pub const SIGRETURN: u32 = Sysno::rt_sigreturn as u32;
 /// 32-bit programs call too.
 pub fn names() -> Vec<Arc<str>> {
     let last = PRIMITIVES - 1;
-    (0..last).map(|number| Sysno::new(number).map_or(format!("call {number}").into(), |call| call.name().into())).chain(["other".into()]).collect()
+    (0..last)
+        .map(|number| Sysno::new(number).map_or(format!("call {number}").into(), |call| call.name().into()))
+        .chain(["other".into()])
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,107 @@
+//! Rows of primitives and faults by user and command.
+
+use crate::faults::KINDS;
+use crate::load::Loaded;
+use crate::names::names;
+use crate::parts::Part;
+use crate::who::{FAULT, Key, Tally, Who};
+use crate::{Span, Tier, Wanted};
+use loadgo_core::record::{FaultRow, Lost, PrimitiveRow, Sample};
+use loadgo_core::system::UserId;
+use std::sync::Arc;
+
+/// With more sessions than that they are not told apart, only their commands: nobody reads a thousand tables, and each count
+/// would miss its processor's cache.
+pub(crate) const MOST_APART: u32 = 1000;
+
+/// How many sums the kernel's half keeps between two readings, one at least.
+pub(crate) fn places(wanted: &Wanted) -> u32 {
+    if wanted.tier == Tier::Exact { 1 << 15 } else { 1 }
+}
+
+/// What makes the rows.
+pub(crate) struct ByUser {
+    who: Who,
+    names: Vec<Arc<str>>,
+    commands: Vec<Arc<str>>,
+}
+
+impl ByUser {
+    /// Begins; `None` in the cheap tier.
+    pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+        if wanted.tier == Tier::Cheap {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(ByUser { who: Who::begin(loaded)?, names: names(), commands: wanted.commands.clone() })))
+    }
+
+    fn command_of(&self, key: Key) -> Option<Arc<str>> {
+        usize::from(key.command).checked_sub(1).and_then(|index| self.commands.get(index)).cloned()
+    }
+}
+
+impl Part for ByUser {
+    fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
+        for (key, tally) in self.who.grown()? {
+            let (user, command) = (loaded.user_of(key.slot), self.command_of(key));
+            if user.is_none() && command.is_none() {
+                continue; // of a child of our own that is nobody's session
+            }
+            match key.what.checked_sub(FAULT) {
+                None => sample.primitives.push(called(&self.names[usize::from(key.what)], user, command, tally, span)),
+                Some(kind) => sample.faults.push(faulted(KINDS[usize::from(kind)], user, command, tally, span)),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_lost(&mut self, _: &Loaded, span: Span) -> Vec<Lost> {
+        let reason =
+            "more users, commands and primitives in a span than there is room for: the sums of all have them".to_string();
+        let lost = Lost { at: span.at, user: None, what: "usage", count: self.who.take_lost(), reason };
+        Vec::from_iter((lost.count > 0).then_some(lost))
+    }
+}
+
+fn called(
+    name: &Arc<str>,
+    user: Option<UserId>,
+    command: Option<Arc<str>>,
+    [count, errors, time, wait]: Tally,
+    span: Span,
+) -> PrimitiveRow {
+    PrimitiveRow {
+        at: span.at,
+        span_ns: span.span_ns,
+        name: Arc::clone(name),
+        user,
+        command,
+        bucket_ns: None,
+        count,
+        errors: Some(errors),
+        time_ns: Some(time),
+        wait_ns: Some(wait),
+        faults: None,
+    }
+}
+
+fn faulted(
+    kind: &'static str,
+    user: Option<UserId>,
+    command: Option<Arc<str>>,
+    [count, _, cpu, wait]: Tally,
+    span: Span,
+) -> FaultRow {
+    FaultRow {
+        at: span.at,
+        span_ns: span.span_ns,
+        kind,
+        device: None,
+        user,
+        command,
+        bucket_ns: None,
+        count,
+        cpu_ns: Some(cpu),
+        wait_ns: Some(wait),
+    }
+}
