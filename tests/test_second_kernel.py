@@ -33,6 +33,14 @@ def test_it_is_another_kernel(told: Told) -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
+def test_every_kernel_program_is_taken(told: Told, tier: str) -> None:
+    have = told.rows(tier, "begin", "have")
+    refused = [row for row in have if "NotHere" in row[1] and "--meters exact" not in row[1]]
+    assert have
+    assert not refused
+
+
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("load", LOADS)
 def test_each_processors_time_adds_up_to_all_of_it(told: Told, tier: str, load: str) -> None:
     rows = told.rows(tier, load, "time")
@@ -65,9 +73,9 @@ def test_nobody_who_sleeps_is_governed_or_waits_for_a_page(told: Told, tier: str
 
 
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("load", LOADS)
-def test_switches_are_counted_to_the_switch(told: Told, tier: str, load: str) -> None:
-    least, most = told.kernel(tier, load, "switches")
+@pytest.mark.parametrize("load", ["sleep", "calls", "touch", "spin", "governed"])
+def test_dispatches_are_counted_to_the_dispatch(told: Told, tier: str, load: str) -> None:
+    least, most = told.kernel(tier, load, "dispatches")
     assert least <= told.count(tier, load, "queue", "switches") <= most
 
 
@@ -89,5 +97,6 @@ def test_page_faults_are_counted_to_the_fault(told: Told, load: str) -> None:
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("load", ["touch", "spin", "governed"])
 def test_a_process_is_charged_what_the_scheduler_charges_it(told: Told, tier: str, load: str) -> None:
+    """The scheduler's account of a thread that runs is as old as its last tick, and an emulated tick may be late."""
     least, most = told.kernel(tier, load, "run_ns")
-    assert 0.99 * least <= told.count(tier, load, "processes", "init") <= 1.01 * most
+    assert 0.97 * least <= told.count(tier, load, "processes", "init") <= 1.03 * most

@@ -36,7 +36,7 @@ impl Figures {
         let group = fs::read_to_string(load.group() + "/cpu.stat")?;
         let (child, own) = (Process::read(&pid.to_string())?, Process::read("self")?);
         Ok(Figures(vec![
-            ("switches", after(&machine, "ctxt", 0)),
+            ("dispatches", dispatches()?),
             ("idle_ns", (after(&machine, "cpu", 3) + after(&machine, "cpu", 4)) * TICK_NS),
             ("faults_minor", child.minor + own.minor),
             ("faults_major", child.major + own.major),
@@ -48,7 +48,7 @@ impl Figures {
 
     /// The differences, with their names.
     pub fn since(&self, before: &Figures) -> Vec<(&'static str, u64)> {
-        self.0.iter().zip(&before.0).map(|(now, then)| (now.0, now.1 - then.1)).collect()
+        self.0.iter().zip(&before.0).map(|(now, then)| (now.0, now.1.saturating_sub(then.1))).collect()
     }
 }
 
@@ -61,6 +61,25 @@ fn after(text: &str, name: &str, place: usize) -> u64 {
     words.and_then(|mut words| words.nth(place)).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
+/// How often all threads that live have been dispatched.
+fn dispatches() -> io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.starts_with(|first: char| first.is_ascii_digit()) {
+            sum += of_threads(&name, 2);
+        }
+    }
+    Ok(sum)
+}
+
+/// The sum over a process's threads of one number of their `schedstat`: 0 the time that they ran, 2 how often.
+fn of_threads(pid: &str, place: usize) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let times = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
+    times.filter_map(|times| times.split_whitespace().nth(place)?.parse::<u64>().ok()).sum()
+}
+
 /// What the kernel counts of a process; its faults with those of the children that have ended.
 struct Process {
     minor: u64,
@@ -71,11 +90,9 @@ struct Process {
 impl Process {
     fn read(pid: &str) -> io::Result<Process> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        let times = fs::read_to_string(format!("/proc/{pid}/schedstat"))?;
         let words: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
         let number = |words: &[&str], place: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(0);
-        let times: Vec<&str> = times.split_whitespace().collect();
         let (minor, major) = (number(&words, 7) + number(&words, 8), number(&words, 9) + number(&words, 10));
-        Ok(Process { minor, major, run_ns: number(&times, 0) })
+        Ok(Process { minor, major, run_ns: of_threads(pid, 0) })
     }
 }
