@@ -113,7 +113,18 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         samples: None,
     };
     let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
-    let stack = StackRow {
+    Sample {
+        faults: vec![fault, slow],
+        primitives: vec![line],
+        segments: vec![segment],
+        queue: vec![queue],
+        stacks: vec![stack_of(at, count)],
+        ..Sample::default()
+    }
+}
+
+fn stack_of(at: Instant, count: u64) -> StackRow {
+    StackRow {
         at,
         span_ns: 9,
         user: Some(1),
@@ -121,14 +132,6 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         process: "ed".into(),
         stack: "main;write;vfs_write_[k]".into(),
         samples: count,
-    };
-    Sample {
-        faults: vec![fault, slow],
-        primitives: vec![line],
-        segments: vec![segment],
-        queue: vec![queue],
-        stacks: vec![stack],
-        ..Sample::default()
     }
 }
 
