@@ -41,7 +41,14 @@ impl Processes {
     pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let table = mapped(loaded, "names", places(wanted) as usize * named::WORDS * 8)?;
         let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
-        Ok(Some(Box::new(Processes { table, counters, processors: Processors::open(loaded)?, read: Vec::new(), shown: Vec::new(), lost: 0 })))
+        Ok(Some(Box::new(Processes {
+            table,
+            counters,
+            processors: Processors::open(loaded)?,
+            read: Vec::new(),
+            shown: Vec::new(),
+            lost: 0,
+        })))
     }
 
     fn counter(&self, number: usize) -> u64 {

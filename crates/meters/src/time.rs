@@ -1,9 +1,9 @@
 //! Total time: 100 % of every processor's time, by category.
 
+use crate::idle::Waiting;
 use crate::layout::{CATEGORIES, category};
 use crate::load::Loaded;
 use crate::parts::Part;
-use crate::idle::Waiting;
 use crate::processors::{Processors, State, Times, read_waiting};
 use crate::shown::grown;
 use crate::stacks::Shares;

@@ -1,0 +1,156 @@
+//! Programs that wait for what they are told to, and measure it themselves: the test's own executable, started again.
+
+pub mod group;
+
+use loadgo_host::mapped::Mapped;
+use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering::Relaxed;
+
+const ASKED: &str = "LOADGO_ARRANGED";
+const FILE_BYTES: usize = 96 << 20;
+const PAGE: usize = 4096;
+
+/// How often a program reads, and how often a second its group lets it.
+const READS: usize = 120;
+pub const READS_PER_SECOND: u32 = 100;
+
+/// What a program found of itself: from its beginning to its end, and its processor time.
+#[derive(Clone, Copy, Debug)]
+pub struct Truth {
+    /// From first to last, in nanoseconds.
+    pub wall_ns: u64,
+    /// On a processor.
+    pub cpu_ns: u64,
+}
+
+/// A program under way; it works when it is told to go.
+pub struct Program(Child);
+
+/// Starts the test's executable as the program `what`.
+pub fn start(what: &str) -> Program {
+    let executable = std::env::current_exe().unwrap();
+    let mut command = Command::new(executable);
+    command.args(["arranged_program", "--exact", "--nocapture"]).env(ASKED, what);
+    Program(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap())
+}
+
+impl Program {
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Waits until it is ready.
+    pub fn ready(&mut self) {
+        self.line("ready");
+    }
+
+    /// Lets it work, and waits until it has.
+    pub fn go(&mut self) -> Truth {
+        self.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+        let said = self.line("did");
+        let numbers: Vec<u64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+        Truth { wall_ns: numbers[0], cpu_ns: numbers[1] }
+    }
+
+    fn line(&mut self, begins: &str) -> String {
+        let mut byte = BufReader::with_capacity(1, self.0.stdout.as_mut().unwrap());
+        loop {
+            let mut line = String::new();
+            assert!(byte.read_line(&mut line).unwrap() > 0, "the arranged program ended");
+            if let Some(at) = line.find(begins) {
+                return line[at..].trim().to_string();
+            }
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the executable does when it was started as a program; nothing otherwise.
+pub fn program() {
+    let Ok(what) = std::env::var(ASKED) else { return };
+    let path = cold_file(&what);
+    let mut line = String::new();
+    burn(20_000_000); // past its loading
+    println!("ready");
+    std::io::stdin().read_line(&mut line).unwrap();
+    let (wall, cpu) = (loadgo_host::kernel::monotonic_ns(), cpu_ns());
+    match what.as_str() {
+        "pages" => touch(&path),
+        "reads" => read_past_the_cache(&path),
+        "spin" => burn(300_000_000),
+        other => panic!("no such program: {other}"),
+    }
+    println!("did {} {}", loadgo_host::kernel::monotonic_ns() - wall, cpu_ns() - cpu);
+    let _ = std::fs::remove_file(path);
+    std::io::stdin().read_line(&mut line).unwrap();
+    std::process::exit(0);
+}
+
+/// Where the programs' files are.
+pub fn folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// A file beside the executable, of which nothing is in memory.
+fn cold_file(what: &str) -> PathBuf {
+    let path = folder().join(format!("arranged-{what}-{}", std::process::id()));
+    if what != "spin" {
+        let file = File::create(&path).unwrap();
+        for block in 0..FILE_BYTES >> 20 {
+            file.write_all_at(&vec![block as u8; 1 << 20], (block as u64) << 20).unwrap();
+        }
+        fsync(&file).unwrap();
+        fadvise(&file, 0, None, Advice::DontNeed).unwrap();
+    }
+    path
+}
+
+/// Touches pages far apart in a mapped file, each of which has to be read.
+fn touch(path: &Path) {
+    let file = File::open(path).unwrap();
+    fadvise(&file, 0, None, Advice::Random).unwrap();
+    let mapped = Mapped::for_reading(file.as_fd(), FILE_BYTES).unwrap();
+    for page in scattered() {
+        std::hint::black_box(mapped.words()[page * PAGE / 8].load(Relaxed));
+    }
+}
+
+fn read_past_the_cache(path: &Path) {
+    let file = open(path, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).unwrap();
+    let mut space = vec![0_u8; 2 * PAGE];
+    let aligned = space.as_ptr().align_offset(PAGE);
+    for page in scattered() {
+        rustix::io::pread(&file, &mut space[aligned..][..PAGE], (page * PAGE) as u64).unwrap();
+    }
+}
+
+/// Places all over the file, none twice.
+fn scattered() -> impl Iterator<Item = usize> {
+    let pages = FILE_BYTES / PAGE;
+    (0..READS).map(move |step| step * 7919 % pages) // a prime step
+}
+
+fn burn(ns: u64) {
+    let end = cpu_ns() + ns;
+    while cpu_ns() < end {
+        std::hint::spin_loop();
+    }
+}
+
+fn cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
