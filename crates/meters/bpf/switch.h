@@ -103,7 +103,21 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now)
 		charge_wait(kept, woken > out ? woken - out : 0, ready && now > ready ? now - ready : 0);
 	}
 	kept->out = 0;
+	kept->doing.call.began = kept->doing.fault.began = 0; /* over, if nobody is told that the task leaves */
 	return ready;
+}
+
+/* The processor has gone over to the task that runs now, and nobody was told. */
+static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
+{
+	struct task_struct *task = current_task_btf();
+	charge_run(cpu, now);
+	u64 ready = enter(cpu, task, now);
+	turn_from_idle(cpu, now, cpu->doing.category, ready);
+	cpu->since = now;
+	cpu->tgid = task->tgid;
+	cpu->pid = task->pid;
+	return 0;
 }
 
 SECTION("tp_btf/sched_switch")
@@ -118,7 +132,7 @@ int on_switch(u64 *context)
 	u32 state = preempted ? 0 : switch_tells_state ? (u32)context[3] : before->__state;
 	cpu->interrupts = cpu->soft = 0;
 	if (before->pid) {
-		if (cpu->pid && before->pid != cpu->pid)
+		if (cpu->since && before->pid != cpu->pid)
 			enter(cpu, before, now); /* some kernels leave a few switches untold */
 		fault_leaves(cpu, before, now);
 		leave(context, cpu, before, state, now);
