@@ -22,8 +22,6 @@ pub(crate) enum At {
     Tracepoint(&'static str),
     /// At each of a software event's happenings, on every processor.
     Each(SoftwareEvent),
-    /// At the ticks of a clock, on every processor that is busy: so often a second.
-    Clock(fn(&Wanted) -> u64),
 }
 
 /// All hooks, in the order in which they are attached: forks first, so that no task is unknown; switches before wakeups, so that

@@ -99,7 +99,7 @@ fn load_and_attach(wanted: &Wanted, switch_tells_state: bool, needed: impl Fn(&H
         accounts: None,
     };
     for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
-        if let Err(why) = put(&mut loaded, hook, wanted) {
+        if let Err(why) = put(&mut loaded, hook) {
             loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
         }
     }
@@ -143,12 +143,11 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_err(|error| words(&error))
 }
 
-fn put(loaded: &mut Loaded, hook: &Hook, wanted: &Wanted) -> Result<(), String> {
+fn put(loaded: &mut Loaded, hook: &Hook) -> Result<(), String> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.at {
         At::Tracepoint(name) => put_tracepoint(program, name, &loaded.btf).map_err(|error| program_words(&error)),
         At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
-        At::Clock(hz) => put_event(program, SoftwareEvent::CpuClock, SamplePolicy::Frequency(hz(wanted))),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::symbols::Symbols;
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::system::UserId;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// How the profiler is set.
@@ -240,11 +241,11 @@ fn space_of<'a>(
     pid: u32,
     segments: &mut Segments,
 ) -> Option<&'a Space> {
-    if !spaces.contains_key(&pid) {
-        if let Some(space) = gone[1].get(&pid).or_else(|| gone[0].get(&pid)) {
-            return Some(space);
-        }
-        spaces.insert(pid, Space::of_living(pid, segments)?);
+    match spaces.entry(pid) {
+        Entry::Occupied(space) => Some(space.into_mut()),
+        Entry::Vacant(place) => match gone[1].get(&pid).or_else(|| gone[0].get(&pid)) {
+            Some(space) => Some(space),
+            None => Some(place.insert(Space::of_living(pid, segments)?)),
+        },
     }
-    spaces.get(&pid)
 }

@@ -189,3 +189,60 @@ pub(crate) const KERNEL_FOLLOWS: u64 = -128_i64 as u64;
 pub(crate) const USER_FOLLOWS: u64 = -512_i64 as u64;
 /// Marks are not addresses: they are this or above.
 pub(crate) const MARKS: u64 = -4095_i64 as u64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadgo_host::kernel::monotonic_ns;
+    use std::collections::HashSet;
+    use std::process::Command;
+
+    fn asked(ring_bytes: usize) -> Asked {
+        Asked { hz: 1000, user_stacks: true, ring_bytes, whom: Whom::All }
+    }
+
+    fn online() -> Vec<u32> {
+        aya::util::online_cpus().unwrap()
+    }
+
+    #[test]
+    fn what_a_full_ring_had_no_room_for_is_counted() {
+        let mut rings = Rings::open(&online(), asked(4096)).expect("root may profile the host");
+        let mut lost = 0;
+        for _ in 0..3 {
+            for _ in 0..30 {
+                Command::new("true").status().unwrap(); // each tells of some twenty mappings
+            }
+            for event in rings.take(monotonic_ns()) {
+                if let Told::Lost { count } = event.what {
+                    lost += count;
+                }
+            }
+        }
+        assert!(lost > 0);
+    }
+
+    #[test]
+    fn a_program_that_ended_at_once_has_told_what_it_mapped_in_the_order_of_time() {
+        let mut rings = Rings::open(&online(), asked(1 << 20)).expect("root may profile the host");
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let events = rings.take(monotonic_ns());
+        assert!(events.is_sorted_by_key(|event| event.time));
+        let of_child: Vec<&Told> = events.iter().filter(|event| event.pid == child.id()).map(|event| &event.what).collect();
+        let exec = of_child.iter().position(|told| matches!(told, Told::Named { exec: true, .. })).expect("it loaded a program");
+        let paths: HashSet<&str> = of_child[exec..]
+            .iter()
+            .filter_map(|told| if let Told::Mapped(mapped) = told { Some(&*mapped.path) } else { None })
+            .collect();
+        assert!(paths.iter().any(|path| path.ends_with("/true")), "{paths:?}");
+        assert!(paths.contains("[vdso]"), "{paths:?}");
+        assert_eq!(of_child.last(), Some(&&Told::Ended));
+    }
+
+    #[test]
+    fn a_period_is_a_little_longer_than_asked_and_keeps_no_step_with_ticks() {
+        assert_eq!(period_ns(1000), 1_003_021);
+        assert_ne!(4_000_000 % period_ns(1000), 0);
+    }
+}

@@ -125,11 +125,6 @@ impl Shares {
             Doing::Marked(Mark::Primitive) => &mut self.primitive,
         } += 1;
     }
-
-    /// All samples.
-    pub fn all(&self) -> u64 {
-        self.user + self.primitive + self.page_fault + self.interrupt + self.soft_interrupt + self.getwork + self.kernel_thread
-    }
 }
 
 #[cfg(test)]
