@@ -1,0 +1,130 @@
+"""What the meters cost, and how true they are: loads under them and without, in shuffled pairs, and beside other tools.
+
+    python bench/bench_meters.py [REPETITIONS] [SHARE OF EACH LOAD]
+
+Processor time decides, the load's own: a null system call, the first touch of a page, two processes that hand each
+other a byte, a shell script that forks and executes, and the typical user, where all of loadgo is in the price.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from figures import Figure, figure, finish
+from machine import machine
+from metering import HERE, TIERS, Measure, build, each_ns, missing, peers, shuffled, tier, told, used_s
+
+PIPE = ["taskset", "-c", "0", "perf", "bench", "sched", "pipe", "-l"]
+NOTES = (
+    "processor time of the load alone, without the reader's; ratios within a repetition, in shuffled order",
+    "the typical user: 4 without think time; all of loadgo is in the price, loading and reading the meters too",
+    "strace and perf trace wake for each call: their own processor time is in their price",
+)
+
+Values = dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A load, under each tier and none, and by how much each may make it dearer."""
+
+    name: str
+    measures: dict[str, Measure]
+    most: dict[str, float]
+
+
+def main() -> None:
+    """Measures all."""
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    share = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
+    here = machine()
+    build()
+    figures, raw = list[Figure](), dict[str, Values]()
+    with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:
+        for compared in _loads(share, Path(place)):
+            raw[compared.name] = shuffled(compared.measures, repetitions)
+            figures += _ratios(compared, raw[compared.name])
+    beside = shuffled({peer.name: partial(peer.call_ns, int(1e6 * share)) for peer in peers()}, min(repetitions, 3))
+    figures += _added(raw["null call"], beside)
+    figures += _truths(int(500_000 * share), repetitions)
+    finish("meters", here, figures, [*NOTES, *missing()], {**raw, "beside": beside})
+
+
+def _loads(share: float, place: Path) -> list[Compared]:
+    """The loads, of `share` of their usual amounts."""
+    calls, touches, bytes_handed = int(1e6 * share), int(500_000 * share), str(int(100_000 * share))
+    script = [str(HERE / "eighteen.sh"), str(max(1, int(20 * share)))]
+    return [
+        Compared("null call", _clocked("calls", calls), {"cheap": 1.02, "exact": 2.65}),
+        Compared("first touch", _clocked("touches", touches), {"cheap": 1.10, "exact": 1.30}),
+        Compared("sched pipe", _used([*PIPE, bytes_handed]), {"cheap": 1.17, "exact": 1.36}),
+        Compared("shell script", _used(script), {"cheap": 1.045, "exact": 1.10}),
+        Compared("typical user", _typical(max(1, int(20 * share)), place), {"cheap": 1.01, "exact": 1.03}),
+    ]
+
+
+def _clocked(load: str, amount: int) -> dict[str, Measure]:
+    """A load that clocks itself."""
+    return {name: partial(each_ns, load, amount, tier(name)) for name in ("none", *TIERS)}
+
+
+def _used(command: list[str]) -> dict[str, Measure]:
+    """A load whose processor time the kernel tells."""
+    return {name: partial(used_s, command, tier(name)) for name in ("none", *TIERS)}
+
+
+def _typical(passes: int, place: Path) -> dict[str, Measure]:
+    """loadgo itself, with as much work in each run."""
+    loadgo = [str(Path(sys.executable).parent / "loadgo"), "run", "typical-user", "--quiet"]
+    load = ["--users", "4", "--think", "none", "--typing", "none", "--passes", str(passes)]
+
+    def run(name: str) -> float:
+        with tempfile.TemporaryDirectory(dir=place) as folder:
+            return used_s([*loadgo, *load, "--meters", name, "--out", f"{folder}/run"])
+
+    return {name: partial(run, name) for name in ("none", *TIERS)}
+
+
+def _ratios(compared: Compared, values: Values) -> list[Figure]:
+    """By how much each tier makes the load dearer."""
+    return [
+        figure(
+            f"{compared.name}, {name} / none",
+            "",
+            [under / bare for under, bare in zip(values[name], values["none"], strict=True)],
+            f"<= {compared.most[name]}",
+        )
+        for name in TIERS
+    ]
+
+
+def _added(calls: Values, beside: Values) -> list[Figure]:
+    """What a null call takes, and by how much this and other tools make it dearer, in ns."""
+    bare = median(calls["none"])
+    added = [under - alone for under, alone in zip(calls["exact"], calls["none"], strict=True)]
+    ours = [figure("null call, none", "ns", calls["none"]), figure("null call, exact - none", "ns", added, "<= 210")]
+    others = {f"null call, {name} - none": [value - bare for value in values] for name, values in beside.items()}
+    return ours + [figure(name, "ns", values) for name, values in others.items()]
+
+
+def _truths(touches: int, repetitions: int) -> list[Figure]:
+    """How far the meters' figures are off: a minor fault's mean, and the sum of all processors' time."""
+    faults, times = list[float](), list[float]()
+    for _ in range(repetitions):
+        truth = each_ns("touches", touches, tier("none"))
+        _, found = told(tier("exact"), "touches", touches)
+        faults.append(abs(found["minor ns"] / found["minor count"] / truth - 1))
+        times.append(abs(found["time of all"] / found["span of all"] - 1) * 100)
+    return [
+        figure("mean of a minor fault, off the untraced truth by", "", faults, "<= 0.03"),
+        figure("time of all processors, off 100 % by", "%", times, "<= 0.01"),
+    ]
+
+
+if __name__ == "__main__":
+    main()

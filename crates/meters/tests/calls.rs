@@ -1,0 +1,176 @@
+//! Primitives on this host: what is counted is what programs did, to the call. For root.
+
+mod metered;
+
+use metered::{Metered, own};
+use rustix::process::{Pid, Signal, getppid, kill_process};
+use std::fs::{read_to_string, remove_dir};
+use std::hint::black_box;
+use std::io::{Read, Write, stderr, stdin};
+use std::process::{Command, Stdio};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+use syscalls::Sysno;
+
+/// What the other tests run in a process of its own: `LOADGO_LOAD` says what, and how often.
+#[test]
+#[ignore = "a load of the other tests"]
+fn load() {
+    let load = std::env::var("LOADGO_LOAD").expect("LOADGO_LOAD says what to do");
+    let (what, amount) = load.split_once(' ').expect("a load and an amount");
+    let amount: u64 = amount.parse().expect("the amount is a number");
+    match what {
+        "call" => call(amount),
+        "fail" => (0..amount).for_each(|_| assert!(remove_dir("/nowhere/at/all").is_err())),
+        "sleep" => sleep(Duration::from_millis(amount)),
+        "threads" => scope(|threads| (0..8).for_each(|_| _ = threads.spawn(|| call(amount)))),
+        "programs" => (0..amount).for_each(|_| assert!(Command::new("/bin/true").status().is_ok_and(|status| status.success()))),
+        "echo" => (0..amount).for_each(|_| echo()),
+        _ => panic!("no load is called {what}"),
+    }
+}
+
+fn call(amount: u64) {
+    (0..amount).for_each(|_| _ = black_box(getppid()));
+}
+
+fn echo() {
+    let mut byte = [0];
+    stdin().read_exact(&mut byte).expect("the test writes");
+    stderr().write_all(&byte).expect("the test reads");
+}
+
+#[test]
+fn a_call_is_counted_once() {
+    assert_eq!(Metered::begin(&[]).load("call 1000")["getppid"].count, 1000);
+}
+
+#[test]
+fn calls_of_all_threads_are_counted() {
+    let totals = Metered::begin(&[]).load("threads 500");
+    assert_eq!(totals["getppid"].count, 4000);
+    assert!(totals["exit"].count >= 8, "each thread ends once");
+}
+
+#[test]
+fn a_call_that_fails_is_an_error() {
+    let rmdir = Metered::begin(&[]).load("fail 100")["rmdir"];
+    assert_eq!((rmdir.count, rmdir.errors), (100, 100));
+}
+
+#[test]
+fn a_call_that_waits_takes_time_and_no_processor() {
+    let slept = Metered::begin(&[]).load("sleep 200")["clock_nanosleep"];
+    assert_eq!(slept.count, 1);
+    assert!(slept.time_ns >= 200_000_000, "{slept:?}");
+    assert!(slept.wait_ns <= slept.time_ns && slept.wait_ns > slept.time_ns / 2, "{slept:?}");
+}
+
+#[test]
+fn a_thousand_programs_are_executed_and_end_once_each() {
+    let mut metered = Metered::begin(&[]);
+    let child = metered.start(1, own("programs 1000").stdout(Stdio::null()));
+    metered.until_over(child, 1, 1001);
+    let totals = metered.of(1);
+    assert_eq!(totals["execve"].count, 1001, "and the load itself");
+    assert_eq!(totals["exit_group"].count, 1001);
+    assert_eq!(totals["wait4"].count, 1000);
+}
+
+#[test]
+fn a_call_that_is_stopped_and_begun_again_is_two() {
+    let mut metered = Metered::begin(&[]);
+    let mut child = metered.start(1, Command::new("sleep").arg("60"));
+    let about = |file: &str| read_to_string(format!("/proc/{}/{file}", child.id())).expect("the child lives");
+    let sleeps = format!("{} ", Sysno::clock_nanosleep as u32);
+    until(|| about("syscall").starts_with(&sleeps));
+    kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
+    until(|| about("stat").contains(") T "));
+    kill_process(Pid::from_child(&child), Signal::CONT).unwrap();
+    until(|| about("stat").contains(") S "));
+    child.kill().unwrap();
+    metered.until_over(child, 1, 0);
+    let totals = metered.of(1);
+    assert_eq!((totals["clock_nanosleep"].count, totals["clock_nanosleep"].errors), (1, 1));
+    assert_eq!(totals["restart_syscall"].count, 1);
+}
+
+#[test]
+fn calls_are_told_by_user_and_command() {
+    let mut metered = Metered::begin(&["first".into(), "second".into()]);
+    let both = [1, 2].map(|user| {
+        let mut child = metered.start(user, own("echo 1").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
+        metered.line(user, user);
+        child.stdin.as_mut().unwrap().write_all(b"a").unwrap();
+        child.stderr.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
+    });
+    for (user, child) in [1, 2].into_iter().zip(both) {
+        metered.until_over(child, user, 1);
+    }
+    for (user, command) in [(1, "first"), (2, "second")] {
+        let ends = metered.rows.iter().filter(|row| row.user == Some(user) && &*row.name == "exit_group");
+        assert_eq!(ends.map(|row| (row.command.as_deref(), row.count)).collect::<Vec<_>>(), [(Some(command), 1)]);
+    }
+}
+
+#[test]
+fn what_finds_no_room_is_lost_by_user_and_kept_for_all() {
+    const LINES: u32 = 20_000; // each makes two sums, and there is room for 32768
+    let mut metered = Metered::begin(&(1..=LINES).map(|line| line.to_string()).collect::<Vec<_>>());
+    let mut child =
+        metered.start(1, own(&format!("echo {LINES}")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
+    for line in 1..=LINES {
+        metered.line(1, line);
+        child.stdin.as_mut().unwrap().write_all(b"a").unwrap();
+        child.stderr.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    }
+    metered.until_over(child, 1, 0);
+    let told: u64 = ["read", "write"].map(|name| metered.of(1)[name].count).iter().sum();
+    assert!(metered.lost > 0);
+    assert!(sum(&metered, "write", false) >= LINES.into(), "the sums of all hold them");
+    assert!(told + metered.lost >= 2 * u64::from(LINES), "what is not told is lost");
+}
+
+#[test]
+fn buckets_hold_what_the_sums_hold() {
+    let mut metered = Metered::begin(&[]);
+    metered.load("call 5000");
+    assert!(sum(&metered, "getppid", false) >= 5000);
+    assert_eq!(sum(&metered, "getppid", true), sum(&metered, "getppid", false));
+}
+
+/// Of all users together: what the sums say, or what the buckets say.
+fn sum(metered: &Metered, name: &str, buckets: bool) -> u64 {
+    let of_all = metered.rows.iter().filter(|row| row.user.is_none() && row.command.is_none() && &*row.name == name);
+    of_all.filter(|row| row.bucket_ns.is_some() == buckets).map(|row| row.count).sum()
+}
+
+#[test]
+fn perf_counts_as_many() {
+    let counted = ["/bin/cat", "/etc/passwd", "/etc/group", "/etc/hostname"];
+    // Whoever forks puts signals back before executing, where perf does not count yet.
+    let signals = [Sysno::rt_sigaction, Sysno::rt_sigprocmask];
+    let others = format!("id != {} && id != {}", signals[0] as u32, signals[1] as u32);
+    let mut perf = Command::new("perf");
+    perf.args(["stat", "-x", ";", "-e", "raw_syscalls:sys_enter", "--filter", &others, "--"]).args(counted).stdout(Stdio::null());
+    let said = String::from_utf8(perf.output().expect("perf is here (scripts/setup dev)").stderr).unwrap();
+    let theirs: u64 = said.split(';').next().unwrap().trim().parse().unwrap_or_else(|_| panic!("{said}"));
+    let mut metered = Metered::begin(&[]);
+    let child = metered.start(1, Command::new(counted[0]).args(&counted[1..]).stdout(Stdio::null()));
+    metered.until_over(child, 1, 1);
+    let totals = metered.of(1);
+    let ours: u64 =
+        totals.iter().filter(|(name, _)| signals.iter().all(|call| call.name() != *name)).map(|(_, sums)| sums.count).sum();
+    assert!(
+        (theirs..theirs + 10).contains(&ours),
+        "{theirs} since the program was executed, {ours} since its process was forked"
+    );
+}
+
+/// Looks until it is so.
+fn until(mut so: impl FnMut() -> bool) {
+    while !so() {
+        std::thread::yield_now();
+    }
+}

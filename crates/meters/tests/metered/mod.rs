@@ -1,0 +1,99 @@
+//! Programs under the meters: each is a user's session, and its rows are told.
+
+use loadgo_core::record::PrimitiveRow;
+use loadgo_core::system::UserId;
+use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::waits::Waits;
+use loadgo_meters::{Meters, Tier, Wanted};
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+
+/// The meters, and what they have told so far.
+pub struct Metered {
+    meters: Meters,
+    waits: loadgo_meters::accounts::Waits,
+    /// All rows of all readings.
+    pub rows: Vec<PrimitiveRow>,
+    /// What was lost.
+    pub lost: u64,
+}
+
+/// Sums of a primitive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub count: u64,
+    pub errors: u64,
+    pub time_ns: u64,
+    pub wait_ns: u64,
+}
+
+impl Metered {
+    /// Begins; the line of a number is of the command of that number.
+    pub fn begin(commands: &[String]) -> Metered {
+        let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
+        let lines = (0..=commands.len() as u32).collect();
+        let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands, profile_hz: None, segments: false };
+        let meters = Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("these tests need root: {why}"));
+        let waits = meters.waits(lines).expect("sessions are told apart");
+        Metered { meters, waits, rows: Vec::new(), lost: 0 }
+    }
+
+    /// Starts a command; it is the user's session.
+    pub fn start(&mut self, user: UserId, command: &mut Command) -> Child {
+        let child = command.spawn().expect("the command starts");
+        self.waits.began(user, child.id());
+        child
+    }
+
+    /// The user is at a line.
+    pub fn line(&mut self, user: UserId, line: u32) {
+        self.waits.line(user, line);
+    }
+
+    /// Does a load of this test program as user 1, and says what it called.
+    pub fn load(&mut self, load: &str) -> BTreeMap<String, Sums> {
+        let child = self.start(1, own(load).stdout(Stdio::null()));
+        self.until_over(child, 1, 1);
+        self.of(1)
+    }
+
+    /// Reads until the child is gone, and so many processes of its user have ended and are told: a process is still at its last
+    /// call when its parent knows that it has ended.
+    pub fn until_over(&mut self, mut child: Child, user: UserId, ends: u64) {
+        child.wait().expect("the child ends");
+        self.read();
+        let waits_since = Instant(monotonic_ns());
+        while self.of(user).get("exit_group").map_or(0, |sums| sums.count) < ends {
+            let waited = Instant(monotonic_ns()).since(waits_since).0;
+            assert!(waited < 20_000_000_000, "{:?} is told, {} lost; here is {:?}", self.of(user), self.lost, self.meters.have());
+            std::thread::yield_now();
+            self.read();
+        }
+    }
+
+    /// What the user called.
+    pub fn of(&self, user: UserId) -> BTreeMap<String, Sums> {
+        let mut totals: BTreeMap<String, Sums> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| row.user == Some(user)) {
+            let sums = totals.entry(row.name.to_string()).or_default();
+            sums.count += row.count;
+            sums.errors += row.errors.expect("sums have errors");
+            sums.time_ns += row.time_ns.expect("sums have a time");
+            sums.wait_ns += row.wait_ns.expect("sums have a wait");
+        }
+        totals
+    }
+
+    fn read(&mut self) {
+        self.rows.extend(self.meters.sample(Instant(monotonic_ns())).expect("the kernel answers").primitives);
+        self.lost += self.meters.take_lost().iter().map(|lost| lost.count).sum::<u64>();
+    }
+}
+
+/// This test program, as a load.
+pub fn own(load: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.args(["--ignored", "--exact", "--nocapture", "load"]).env("LOADGO_LOAD", load);
+    command
+}
