@@ -23,7 +23,11 @@ pub fn rows<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict
     let primitives = sample.primitives.iter().filter(|row| row.user.is_none() && row.command.is_none());
     let primitives = primitives.map(|row| (&*row.name, row.bucket_ns, row.count, row.errors, row.time_ns));
     told.set_item("primitives", primitives.collect::<Vec<_>>())?;
-    let segments = sample.segments.iter().map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
+    let segments = sample
+        .segments
+        .iter()
+        .filter(|row| row.user.is_none())
+        .map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
     told.set_item("segments", segments.collect::<Vec<_>>())?;
     Ok(told)
 }
