@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -146,6 +147,25 @@ def test_two_at_once_have_each_their_own_account(bench: Bench) -> None:
         assert row["exit_status"] == status
         assert row["cpu_user_ns"] + row["cpu_system_ns"] > 10_000_000
         assert len(bench.tables(name).lost) == 0
+
+
+def test_a_full_disk_is_named_and_the_records_are_readable_up_to_there(bench: Bench) -> None:
+    disk = bench.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], check=True)
+    try:
+        running = bench.start("meter", "--every", "50ms", "--out", "disk/kept")
+        wait_until(lambda: (disk / "kept/time.arrows").exists() and len(bench.tables("disk/kept").time) > 0, running)
+        programs = held_by(running.pid)
+        subprocess.run(
+            ["dd", "if=/dev/zero", f"of={disk / 'ballast'}", "bs=4k"], capture_output=True
+        )  # as much as fits
+        running.send_signal(signal.SIGINT)
+        assert "No space left" in ended(running, 2).stderr
+        assert len(bench.tables("disk/kept").time) > 0
+        assert all_unloaded(programs)
+    finally:
+        subprocess.run(["umount", disk], check=True)
 
 
 def test_without_privilege_it_is_refused_with_the_remedy(bench: Bench) -> None:
