@@ -12,8 +12,11 @@ use loadgo_core::record::{FaultRow, Sample};
 pub const KINDS: [&str; 8] =
     ["minor", "major", "swap-in", "write-protect", "segment", "bound", "minor unclocked", "major unclocked"];
 
-/// The kinds that have no duration.
+/// So many of them, the first, have a duration.
 const CLOCKED: usize = 6;
+
+/// Those.
+pub(crate) const CLOCKED_KINDS: &[&str] = KINDS.split_at(CLOCKED).0;
 
 /// The faults of one processor, raw: `struct fault_meter`.
 type Raw = [u64; 1 + KINDS.len() * SUMS];
@@ -104,10 +107,17 @@ pub(crate) fn of_bucket(sums: &FaultRow, bound_ns: u64, count: u64) -> FaultRow 
     FaultRow { bucket_ns: Some(bound_ns), count, cpu_ns: None, wait_ns: None, ..sums.clone() }
 }
 
+/// How many faults were clocked on one processor, and their processor time in nanoseconds.
+pub(crate) fn clocked_on(loaded: &Loaded, processor: u32) -> Result<(u64, u64), String> {
+    let mut sums = Sums::default();
+    let raw = array(loaded)?.get(&processor, 0).map_err(|error| error.to_string())?;
+    raw[1..].chunks_exact(SUMS).take(CLOCKED).for_each(|raw| sums.add(raw));
+    Ok((sums.count, sums.cpu_ns))
+}
+
 /// The sums of all processors.
-pub(crate) fn read(loaded: &Loaded) -> Result<[Sums; KINDS.len()], String> {
-    let map = loaded.object.map("faults").ok_or("the sums of faults are not there")?;
-    let array: Array<&MapData, Raw> = Array::try_from(map).map_err(|error| error.to_string())?;
+fn read(loaded: &Loaded) -> Result<[Sums; KINDS.len()], String> {
+    let array = array(loaded)?;
     let mut sums = [Sums::default(); KINDS.len()];
     for number in 0..loaded.processors {
         let raw = array.get(&number, 0).map_err(|error| error.to_string())?;
@@ -116,4 +126,9 @@ pub(crate) fn read(loaded: &Loaded) -> Result<[Sums; KINDS.len()], String> {
         }
     }
     Ok(sums)
+}
+
+fn array(loaded: &Loaded) -> Result<Array<&MapData, Raw>, String> {
+    let map = loaded.object.map("faults").ok_or("the sums of faults are not there")?;
+    Array::try_from(map).map_err(|error| error.to_string())
 }

@@ -8,39 +8,42 @@ pub mod accounts;
 mod addresses;
 pub mod available;
 mod by_user;
+pub mod calibrate;
 mod calls;
+pub mod correct;
 mod faults;
 pub mod histogram;
 mod hooks;
-mod interrupts;
 mod idle;
+mod interrupts;
+mod jit;
+mod kallsyms;
 pub mod layout;
+pub mod live;
 pub mod load;
 mod names;
 mod parts;
 mod processes;
 mod processors;
-mod queue;
-mod seed;
-mod shown;
-mod swap_counters;
-mod jit;
-mod kallsyms;
-pub mod live;
 mod profile;
 mod profiler;
+mod queue;
 mod record_bytes;
 mod regions;
+mod seed;
 mod segments;
 pub mod sessions;
+mod shown;
 mod sideband;
 mod spaces;
 mod stacks;
+mod swap_counters;
 mod symbols;
 mod time;
 mod who;
 
 use available::Available;
+use calibrate::Calibration;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
 use loadgo_host::kernel::monotonic_ns;
@@ -92,6 +95,8 @@ pub struct Meters {
     origin_ns: u64,
     lost: Vec<Lost>,
     have: Vec<Available>,
+    calibration: Calibration,
+    exact: bool,
 }
 
 impl Meters {
@@ -103,13 +108,24 @@ impl Meters {
     pub fn begin(wanted: &Wanted, now: Instant) -> Result<Meters, Unavailable> {
         let origin_ns = monotonic_ns().saturating_sub(now.0);
         available::possible().map_err(Unavailable)?;
+        let bare = calibrate::bare();
         let mut loaded = load::load(wanted).map_err(Unavailable)?;
         if let Some(why) = loaded.why_not("total time") {
             return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
         }
         let parts = parts::begin(&mut loaded, wanted);
         let have = available::of(&loaded, wanted);
-        let mut meters = Meters { loaded, parts, last: now, origin_ns, lost: Vec::new(), have };
+        let calibration = bare.map_or_else(Calibration::default, |bare| calibrate::calibrate(&bare, &loaded, wanted));
+        let mut meters = Meters {
+            loaded,
+            parts,
+            last: now,
+            origin_ns,
+            lost: Vec::new(),
+            have,
+            calibration,
+            exact: wanted.tier == Tier::Exact,
+        };
         meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(Unavailable)?; // what was before is not shown
         meters.lost.clear();
         Ok(meters)
@@ -130,7 +146,13 @@ impl Meters {
             self.lost.extend(part.take_lost(&self.loaded, span));
         }
         self.last = now;
+        correct::correct(&self.calibration, self.exact, &mut sample);
         Ok(sample)
+    }
+
+    /// What the meters cost here, as it was found at the start.
+    pub fn calibration(&self) -> Calibration {
+        self.calibration
     }
 
     /// The accounts of users' waits, for the driver's thread: of each line of the script, by number, its command's number (0:

@@ -253,3 +253,22 @@ fn interrupts_by_source_add_up() {
         assert_eq!(all.iter().filter_map(|row| row.cpu_ns).sum::<u64>(), parts.iter().filter_map(|row| row.cpu_ns).sum::<u64>());
     }
 }
+
+#[test]
+fn the_meters_own_time_is_a_part_of_each_processors_time() {
+    let mut metered = Metered::begin();
+    let sample = metered.python(TOUCH).sample;
+    let calibration = metered.meters.calibration();
+    let (Some(primitive), Some(fault)) = (calibration.primitive, calibration.fault) else { return }; // too much goes on here to calibrate
+    let events = sample.primitives.iter().filter(|row| row.user.is_none() && row.bucket_ns.is_none()).map(|row| row.count);
+    assert!(events.sum::<u64>() > 0);
+    let own: u64 = sample.time.iter().filter(|row| row.category == "meters").map(|row| row.time_ns).sum();
+    assert!(own as f64 >= 16000.0 * fault.own_ns().min(fault.astray_ns()) / 2.0, "{own} {calibration}");
+    assert!(primitive.clocked_ns > 0.0);
+    let mut sums = BTreeMap::new();
+    for row in &sample.time {
+        *sums.entry(row.processor).or_insert(0) += row.time_ns;
+    }
+    let span_ns = sample.time[0].span_ns;
+    assert!(sums.values().all(|sum| *sum == span_ns), "{sums:?} of {span_ns}");
+}

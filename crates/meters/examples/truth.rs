@@ -1,0 +1,87 @@
+//! How true the clocked page faults are: `truth TIMES` prints, for minor and for major faults, the mean that the meters found, raw
+//! and corrected, as parts of what the same faults take without meters. Pairs in turn, medians.
+
+use loadgo_core::record::FaultRow;
+use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::oneshot::{Oneshot, Streams, Warmth};
+use loadgo_meters::{Meters, Tier, Wanted};
+
+/// First touches, less later ones, in ns of processor time each.
+const MINOR: &str = "import mmap, os, time
+def touch():
+    began = time.thread_time_ns()
+    for page in pages: memory[page] = 1
+    return time.thread_time_ns() - began
+pages, fresh, warm = range(0, 4 << 20, 4096), 0, 0
+for _ in range(128):
+    memory = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    fresh += touch()
+    warm += touch()
+    memory.close()
+open(os.environ['TRUTH_FOUND'], 'w').write(str((fresh - warm) / (128 * len(pages))))";
+
+/// Touches of a file that is not in memory, less later ones, in ns each.
+const MAJOR: &str = "import mmap, os, random, time
+path = os.environ['TRUTH_FILE']
+file = os.open(path, os.O_RDONLY)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+memory = mmap.mmap(file, 0, prot=mmap.PROT_READ)
+memory.madvise(mmap.MADV_RANDOM)
+pages = list(range(0, len(memory), 4096 * 16))
+random.shuffle(pages)
+def touch():
+    began = time.monotonic_ns()
+    for page in pages: memory[page]
+    return time.monotonic_ns() - began
+cold, warm = touch(), touch()
+open(os.environ['TRUTH_FOUND'], 'w').write(str((cold - warm) / len(pages)))";
+
+fn main() {
+    let times: usize = std::env::args().nth(1).map_or(9, |word| word.parse().expect("TIMES is a number"));
+    let file = std::env::temp_dir().join(format!("loadgo-truth-{}", std::process::id()));
+    std::fs::write(&file, vec![1; 64 << 20]).expect("a file can be written");
+    std::fs::File::open(&file).and_then(|file| file.sync_all()).expect("and brought to its disk");
+    let path = file.display().to_string();
+    for (name, load, kinds) in [("minor", MINOR, ["minor", "segment"]), ("major", MAJOR, ["major", "major"])] {
+        let mut ratios: Vec<[f64; 3]> = (0..times).map(|_| pair(load, &path, &kinds)).collect();
+        let middle = |index: usize, ratios: &mut Vec<[f64; 3]>| {
+            ratios.sort_by(|one, other| one[index].total_cmp(&other[index]));
+            ratios[ratios.len() / 2][index]
+        };
+        let (bare, raw, corrected) = (middle(0, &mut ratios), middle(1, &mut ratios), middle(2, &mut ratios));
+        println!("{name} {bare:.0} ns; clocked {raw:.3} of it, corrected {corrected:.3}");
+    }
+    std::fs::remove_file(file).expect("it is ours");
+}
+
+/// The true mean, and the raw and the corrected one as parts of it. Both runs are in a group of their own, whose memory is accounted.
+fn pair(load: &str, path: &str, kinds: &[&str]) -> [f64; 3] {
+    let found = format!("{path}.found");
+    let command = ["env", &format!("TRUTH_FILE={path}"), &format!("TRUTH_FOUND={found}"), "python3", "-c", load].map(Into::into);
+    let run = |oneshot: &mut Oneshot| {
+        oneshot.run(&command, Streams::Null, Warmth::AsItIs).expect("the command runs");
+        let text = std::fs::read_to_string(&found).expect("it has written what it found");
+        text.parse::<f64>().expect("that is a number")
+    };
+    let bare = run(&mut Oneshot::open().expect("a command can be run"));
+    let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
+    let now = || Instant(monotonic_ns());
+    let mut meters = Meters::begin(&wanted, now()).expect("the meters can be had");
+    let mut oneshot = Oneshot::open().expect("a command can be run");
+    oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are told apart")));
+    let metered = run(&mut oneshot);
+    let sample = meters.sample(now()).expect("the kernel answers");
+    std::fs::remove_file(found).expect("it is ours");
+    let of_user = |row: &&FaultRow| row.user.is_some() && kinds.contains(&row.kind);
+    let [count, ns] = sample
+        .faults
+        .iter()
+        .filter(of_user)
+        .fold([0, 0], |[count, ns], row| [count + row.count, ns + row.cpu_ns.unwrap_or(0) + row.wait_ns.unwrap_or(0)]);
+    let calibration = meters.calibration();
+    let raw = ns as f64 / count as f64;
+    eprintln!("{bare:.0} ns, {metered:.0} metered, {raw:.0} clocked; {calibration}");
+    let correction = calibration.fault.map_or(0.0, |price| price.correction_ns());
+    [bare, raw / bare, (raw + correction) / bare]
+}
