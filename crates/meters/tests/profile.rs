@@ -1,0 +1,63 @@
+//! The clock profile inside the meters: samples and page faults have their user, command and segment in both tiers. For root.
+
+use loadgo_core::record::Sample;
+use loadgo_core::time::Instant;
+use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::waits::Waits;
+use loadgo_meters::{Meters, Tier, Wanted};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const USER: u32 = 7;
+const PERIOD_NS: u64 = 1_003_021;
+const COUNTING: &str = "read line; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+
+fn now() -> Instant {
+    Instant(monotonic_ns())
+}
+
+/// What the meters tell of a user who lets a shell count, in the command `count`.
+fn counting(tier: Tier) -> Sample {
+    let wanted = Wanted { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000), segments: true };
+    let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
+    let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");
+    let mut shell = Command::new("sh").args(["-c", COUNTING]).stdin(Stdio::piped()).spawn().unwrap();
+    waits.began(USER, shell.id());
+    waits.line(USER, 1);
+    shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(shell.wait().unwrap().success());
+    let sample = meters.sample(now()).unwrap();
+    assert_eq!(meters.take_lost(), []);
+    sample
+}
+
+#[test]
+fn samples_have_their_user_and_command_and_are_as_many_as_the_processor_time_says() {
+    for tier in [Tier::Cheap, Tier::Exact] {
+        let sample = counting(tier);
+        let of_user = sample.stacks.iter().filter(|row| row.user == Some(USER) && row.command.as_deref() == Some("count"));
+        let samples: u64 = of_user.inspect(|row| assert_eq!(&*row.process, "sh")).map(|row| row.samples).sum();
+        let cpu_ns: u64 = sample.processes.iter().filter(|row| row.user == Some(USER)).map(|row| row.cpu_ns).sum();
+        let sampled_ns = samples * PERIOD_NS;
+        assert!(sampled_ns.abs_diff(cpu_ns) < cpu_ns / 5, "{tier:?}: {sampled_ns} ns sampled of {cpu_ns}");
+    }
+}
+
+#[test]
+fn segments_have_samples_and_faults_of_the_user_as_part_of_all() {
+    for tier in [Tier::Cheap, Tier::Exact] {
+        let sample = counting(tier);
+        let mut users = [0; 2];
+        for row in sample.segments.iter().filter(|row| row.user == Some(USER)) {
+            let all = sample.segments.iter().find(|all| all.user.is_none() && all.segment == row.segment).expect("a row of all");
+            let counts = [(row.samples, all.samples), (row.faults_minor, all.faults_minor)];
+            for (place, (of_user, of_all)) in counts.into_iter().enumerate() {
+                let of_user = of_user.expect("it is measured");
+                assert!(of_user <= of_all.unwrap(), "{tier:?} {row:?} {all:?}");
+                users[place] += of_user;
+            }
+        }
+        assert!(users[0] > 50, "{tier:?}: {} samples", users[0]);
+        assert!(users[1] > 50, "{tier:?}: {} page faults: a shell alone has more", users[1]);
+    }
+}
