@@ -128,11 +128,14 @@ def test_the_tables_fit_and_add_up(width: int) -> None:
     assert ["all", "1,000", "100.0%"] in lines
     assert ["all", "1,045", "2"] in lines
     assert ["/usr/bin/prime", "600", "60.0%", "3.1%"] in lines
+    assert ["divide<int>(long)", "prime", "600", "60.0%", "600"] in lines
 
 
 def test_a_long_path_keeps_its_end() -> None:
     path = "/very" * 30 + "/libend.so"
-    made = Profile("x", 1.0, 1000, (), (Segment(path, 10, None, None),))
-    text = profile_text(made, width=80)
+    stack = Stack(None, None, "x", (Frame(path, "long<" * 30),), 10)
+    text = profile_text(Profile("x", 1.0, 1000, (stack,), (Segment(path, 10, 5, 6),)), width=80)
     assert max(map(len, text.splitlines())) <= 80
-    assert "libend.so" in text
+    assert any("libend.so" in line and line.split()[-3:] == ["10", "100.0%", "0.0%"] for line in text.splitlines())
+    assert any("libend.so" in line and line.split()[-3:] == ["10", "100.0%", "10"] for line in text.splitlines())
+    assert any("libend.so" in line and line.split()[-2:] == ["5", "6"] for line in text.splitlines())

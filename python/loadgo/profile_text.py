@@ -13,6 +13,9 @@ from loadgo.profile import Profile, Segment
 
 MOST_SEGMENTS = 12
 MOST_FUNCTIONS = 20
+GAP = 3
+NAMES = frozenset({"segment", "function", "page faults in"})
+"""Heads of columns that hold names."""
 
 
 def profile_text(profile: Profile, *, width: int, top: int = MOST_FUNCTIONS) -> str:
@@ -68,7 +71,7 @@ def _by_function(profile: Profile, width: int, top: int) -> str:
         )
         for (function, segment), samples in itself.most_common(top)
     ]
-    return _table(("function", "segment", "samples", "share", "with callees"), rows, width)
+    return _table(("function", "segment", "samples", "share", "in calls"), rows, width)
 
 
 def _faults(profile: Profile, width: int) -> str:
@@ -95,16 +98,18 @@ def _short(segment: str) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]], width: int) -> str:
+    """Numbers keep their width; names share what they leave, the first having the most."""
+    longest = [max(len(row[place]) for row in (heads, *rows)) for place in range(len(heads))]
+    named = [place for place, head in enumerate(heads) if head in NAMES]
+    left = width - 2 - sum(GAP + longest[place] for place in range(len(heads)) if place not in named)
+    for place in reversed(named):
+        longest[place] = min(longest[place], left - GAP if place == 0 else left * 2 // 5)
+        left -= longest[place] + GAP
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    words = {"segment", "function", "page faults in"}
-    for head in heads:
-        if head in words:
-            table.add_column(head, overflow="ellipsis", no_wrap=True)
-        else:
-            table.add_column(head, justify="right", no_wrap=True, min_width=len(head))
-    longest = max(width - sum(max(len(head), 9) + 2 for head in heads[1:]) - 2, 20)
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place in named else "right", no_wrap=True)
     for row in rows:
-        table.add_row(_fit(row[0], longest), *row[1:])
+        table.add_row(*(_fit(cell, longest[place]) for place, cell in enumerate(row)))
     console = Console(markup=False, highlight=False, emoji=False, width=width)
     with console.capture() as captured:
         console.print(table)

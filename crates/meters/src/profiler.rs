@@ -12,8 +12,8 @@ use crate::stacks::{Chain, Frame, Shares, Stacks, Whose};
 use crate::symbols::Symbols;
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::system::UserId;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How the profiler is set.
@@ -47,6 +47,8 @@ pub(crate) struct Profiler {
     shares: HashMap<u32, Shares>,
     lost: u64,
     round: u64,
+    /// Whose mappings were read again in this round.
+    renewed: HashSet<u32>,
 }
 
 /// The rows of a span.
@@ -80,12 +82,14 @@ impl Profiler {
             shares: HashMap::new(),
             lost: 0,
             round: 0,
+            renewed: HashSet::new(),
         }
     }
 
     /// What happened since the last call, in the order of time, and the faults that were counted meanwhile.
     pub fn learn(&mut self, events: Vec<Event>, faults: &[Faults]) {
         self.round += 1;
+        self.renewed.clear();
         let now = events.last().map_or(0, |event| event.time);
         for event in events {
             self.on(event);
@@ -182,7 +186,19 @@ impl Profiler {
         if self.setting.sessions_only && space.leader == 0 {
             return (None, None);
         }
-        (Some(space.find(address).0), self.setting.sessions.at(space.leader, time).0)
+        let (mut segment, leader) = (space.find(address).0, space.leader);
+        if segment == UNKNOWN && self.renewed.insert(pid) {
+            segment = self.renew(pid).map_or(UNKNOWN, |space| space.find(address).0);
+        }
+        (Some(segment), self.setting.sessions.at(leader, time).0)
+    }
+
+    /// Reads what a living process has mapped again: memory that was moved (mremap) was not told.
+    fn renew(&mut self, pid: u32) -> Option<&Space> {
+        let now = Space::of_living(pid, &mut self.segments)?;
+        let space = self.spaces.get_mut(&pid)?;
+        space.renew(now);
+        Some(space)
     }
 
     /// The rows of the span that ends; counting begins again.

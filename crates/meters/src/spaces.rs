@@ -161,6 +161,12 @@ impl Space {
         self.name = name;
     }
 
+    /// What it has mapped now; what it had before is found where that has nothing.
+    pub fn renew(&mut self, now: Space) {
+        self.load_program(Arc::clone(&self.name));
+        self.maps = now.maps;
+    }
+
     /// The segment of an address, and the place in its file.
     pub fn find(&self, address: u64) -> (SegmentId, u64) {
         match self.stretch(address) {
