@@ -57,15 +57,15 @@ int on_rename(u64 *context)
 	struct processor *cpu = processor_now();
 	if (!kept || !cpu || task->pid != task->tgid)
 		return 0;
+	u64 now = ktime_ns();
+	if (!kept->out) {
+		charge_run(cpu, kept, now > cpu->since ? now - cpu->since : 0, 1);
+		cpu->since = now;
+		cpu->name = 0;
+	}
 	kept->name = 0;
 	if (FIELD_EXISTS(task->in_execve) && BIT_OF(task, in_execve))
 		kept->loaded = 0;
-	if (kept->out)
-		return 0; /* another one has named it, while it sleeps */
-	u64 now = ktime_ns();
-	charge_run(cpu, now);
-	cpu->since = now;
-	cpu->name = 0;
 	return 0;
 }
 

@@ -68,6 +68,7 @@ struct processor {
 	u32 soft;
 	u32 pid; /* of the running task */
 	struct doing doing; /* of the running task */
+	u64 entered; /* where the registers are of the task that last called or returned: each has a place of its own */
 };
 
 struct bpf_spin_lock {
@@ -101,23 +102,25 @@ struct account {
 	u64 page_wait;
 	u64 disk_wait;
 	u64 other_wait; /* governed, not eligible, loading */
-	u64 switches;
-	u64 spare;
+	u64 spare[2];
 };
 
 /* All processes of one name that belong to one session, or to none. */
 struct named {
 	u64 cpu_ns;
 	u64 ready_wait;
-	u64 switches;
+	u64 spare;
 	u32 slot;
-	u32 spare;
+	u32 spare_too;
 	u8 name[16];
 };
 struct name_key {
 	u8 name[16];
 	u32 slot;
 };
+
+/* What a task may owe its name at most, while it is there. */
+enum { MOST_OWED_NS = 100000 };
 
 /* Things that found no room, and names given. */
 enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, COUNTERS = 8 };
@@ -132,6 +135,8 @@ struct kept {
 	u32 counted; /* whether it stands in `waiting` */
 	u32 slot; /* whose account */
 	u32 name; /* its place in `names`; 0: to be found */
+	u64 owed_cpu; /* ns that its name has not been charged */
+	u64 owed_ready;
 };
 
 /* src/layout.rs reads these as numbers of eight bytes. */

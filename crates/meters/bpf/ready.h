@@ -34,7 +34,8 @@ INLINE void queue_changes(struct processor *cpu, u64 now, s64 change)
 	if (!queue)
 		return;
 	u64 length = __sync_fetch_and_add(&queue->length, change);
-	u64 since = __sync_lock_test_and_set(&queue->since, now);
+	u64 since = *(volatile u64 *)&queue->since;
+	*(volatile u64 *)&queue->since = now; /* two processors at once may count some ns twice: the reader makes it the span */
 	if ((s64)length < 0 || !since || now <= since)
 		return;
 	cpu->queue_ns[length_class(length) & (QUEUE_LENGTHS - 1)] += now - since;

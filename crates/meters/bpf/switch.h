@@ -47,13 +47,11 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 {
 	struct kept *kept = kept_of(task);
 	u64 ran = now > cpu->since ? now - cpu->since : 0;
-	if (!kept) {
-		charge_run(cpu, now);
+	if (!kept)
 		return;
-	}
 	if (!cpu->name)
 		cpu->name = kept->name = name_of(task, kept->slot);
-	charge_run(cpu, now);
+	charge_run(cpu, kept, ran, state & DEAD);
 	settle(cpu, kept, now);
 	kept->loaded += ran;
 	if (state & DEAD)
@@ -107,11 +105,13 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now)
 	return ready;
 }
 
-/* The processor has gone over to the task that runs now, and nobody was told. */
+/* Takes the running task up if the processor has gone over to it and nobody was told. */
 static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
 {
 	struct task_struct *task = current_task_btf();
-	charge_run(cpu, now);
+	if (task->pid == cpu->pid)
+		return 0;
+	charge_unknown(cpu, now > cpu->since ? now - cpu->since : 0);
 	u64 ready = enter(cpu, task, now);
 	turn_from_idle(cpu, now, cpu->doing.category, ready);
 	cpu->since = now;

@@ -116,31 +116,46 @@ INLINE u32 name_of(struct task_struct *task, u32 slot)
 	return place ? *place : new_name(&key);
 }
 
-/* Charges a stretch on the processor to the task's name and session. */
-INLINE void charge_run(struct processor *cpu, u64 now)
+/* Charges a task's name with what it owes: seldom, since others charge the same name. */
+INLINE void pay(struct kept *kept)
 {
-	u64 ran = now > cpu->since ? now - cpu->since : 0;
+	u32 name = kept->name;
+	struct named *named = map_lookup(&names, &name);
+	if (!named)
+		return;
+	add(&named->cpu_ns, kept->owed_cpu);
+	add(&named->ready_wait, kept->owed_ready);
+	kept->owed_cpu = kept->owed_ready = 0;
+}
+
+/* Charges a stretch on the processor to the task and its session; to its name, when it owes much or goes. */
+INLINE void charge_run(struct processor *cpu, struct kept *kept, u64 ran, u32 goes)
+{
+	struct account *account = account_of(cpu->slot);
+	if (account)
+		add(&account->cpu_ns, ran);
+	kept->owed_cpu += ran;
+	if (goes || kept->owed_cpu >= MOST_OWED_NS)
+		pay(kept);
+}
+
+/* Charges a stretch of a task that is no longer known: to the name that the processor has kept of it. */
+INLINE void charge_unknown(struct processor *cpu, u64 ran)
+{
 	u32 name = cpu->name;
 	struct named *named = map_lookup(&names, &name);
 	struct account *account = account_of(cpu->slot);
-	if (named) {
+	if (named)
 		add(&named->cpu_ns, ran);
-		add(&named->switches, 1);
-	}
-	if (account) {
+	if (account)
 		add(&account->cpu_ns, ran);
-		add(&account->switches, 1);
-	}
 }
 
-/* Charges a wait that is over to the task's name and session: off the processor for `cause`, then ready. */
+/* Charges a wait that is over to the task and its session: off the processor for its cause, then ready. */
 INLINE void charge_wait(struct kept *kept, u64 waited, u64 was_ready)
 {
-	u32 name = kept->name;
-	struct named *named = was_ready ? map_lookup(&names, &name) : 0;
 	struct account *account = account_of(kept->slot);
-	if (named)
-		add(&named->ready_wait, was_ready);
+	kept->owed_ready += was_ready;
 	if (!account)
 		return;
 	if (was_ready)
