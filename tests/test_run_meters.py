@@ -22,6 +22,12 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
+def by_user(frame: pl.DataFrame) -> pl.DataFrame:
+    """What each user waited and used, all together."""
+    mine = frame.filter(pl.col("user").is_not_null()).group_by("user")
+    return mine.agg(pl.col("ready_wait_ns", "cpu_ns").sum()).sort("user")
+
+
 @NEEDS_ROOT
 def test_cheap_is_taken_where_nothing_is_said_and_the_host_allows_it(bench: Bench) -> None:
     measured = bench.run(bench.script(QUICK), "--users", "2")
@@ -44,19 +50,22 @@ def test_none_leaves_the_kernels_own_account(bench: Bench) -> None:
 def test_waits_by_command_add_up_to_the_systems_account(bench: Bench, tier: str) -> None:
     measured = bench.run(bench.script(QUICK), "--users", "4", "--meters", tier, "--usage-every", "1")
     assert measured.conditions["usage"]["waits"] == "kernel meters"
-    rows = measured.interactions
-    assert rows["ready_wait_ns"].null_count() == 0
-    by_user = rows.group_by("user").agg(pl.col("ready_wait_ns").sum()).sort("user")
-    account = (
-        measured.processes.filter(pl.col("user").is_not_null())
-        .group_by("user")
-        .agg(pl.col("ready_wait_ns").sum())
-        .sort("user")
-    )
-    assert by_user["user"].to_list() == account["user"].to_list()
-    for inside, whole in zip(by_user["ready_wait_ns"], account["ready_wait_ns"], strict=True):
-        assert inside <= whole  # a log-in and a log-out are in no interaction
-    assert by_user["ready_wait_ns"].sum() > 0.8 * account["ready_wait_ns"].sum()
+    assert measured.interactions["ready_wait_ns"].null_count() == 0
+    inside = by_user(measured.interactions.with_columns(cpu_ns=pl.col("cpu_user_ns") + pl.col("cpu_system_ns")))
+    whole = by_user(measured.processes)
+    assert inside["user"].to_list() == whole["user"].to_list() == [1, 2, 3, 4]
+    for figure, least in (("ready_wait_ns", 0.8), ("cpu_ns", 0.9)):
+        for part, all_of_it in zip(inside[figure], whole[figure], strict=True):
+            assert least * all_of_it <= part <= 1.001 * all_of_it  # a log-in and a log-out are in no interaction
+
+
+@NEEDS_ROOT
+def test_page_faults_by_command_add_up_to_the_systems_account(bench: Bench) -> None:
+    measured = bench.run(bench.script(QUICK), "--users", "4", "--meters", "exact", "--usage-every", "1")
+    sums = measured.faults.filter(pl.col("bucket_ns").is_null() & pl.col("user").is_not_null())
+    of_users = sums.filter(~pl.col("kind").cast(pl.String).str.contains("interrupt"))["count"].sum()
+    typed = measured.interactions["faults_minor"].sum() + measured.interactions["faults_major"].sum()
+    assert 0.95 * of_users <= typed <= of_users  # a log-in and a log-out are in no interaction
 
 
 @NEEDS_ROOT
