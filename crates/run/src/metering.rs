@@ -3,6 +3,7 @@
 use crate::request::Refusal;
 use loadgo_core::time::Instant;
 use loadgo_meters::available::{Available, How};
+use loadgo_meters::calibrate::{Calibration, Price};
 use loadgo_meters::{Meters, Tier, Unavailable, Wanted};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -58,6 +59,44 @@ pub(crate) struct MetersPart {
     estimated: BTreeMap<&'static str, String>,
     /// Meters that are not here, and why.
     not_here: BTreeMap<&'static str, String>,
+    /// What one event costs the host; absent without meters.
+    calibration: Option<CalibrationPart>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct CalibrationPart {
+    /// Of a switch from task to task, what the meters take.
+    switch_ns: Option<f64>,
+    primitive: Option<PricePart>,
+    fault: Option<PricePart>,
+}
+
+/// An event without the meters, with them, and as they clock it, in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+struct PricePart {
+    bare_ns: f64,
+    metered_ns: f64,
+    clocked_ns: f64,
+}
+
+impl CalibrationPart {
+    fn of(calibration: Calibration) -> CalibrationPart {
+        let price = |Price { bare_ns, metered_ns, clocked_ns }: Price| PricePart {
+            bare_ns: tenths(bare_ns),
+            metered_ns: tenths(metered_ns),
+            clocked_ns: tenths(clocked_ns),
+        };
+        CalibrationPart {
+            switch_ns: calibration.switch_ns.map(tenths),
+            primitive: calibration.primitive.map(price),
+            fault: calibration.fault.map(price),
+        }
+    }
+}
+
+/// No clock here is finer.
+fn tenths(ns: f64) -> f64 {
+    (ns * 10.0).round() / 10.0
 }
 
 impl MetersPart {
@@ -74,6 +113,7 @@ impl MetersPart {
     /// Tells what `meters` are now.
     pub(crate) fn come_to(&mut self, meters: &Meters) {
         (self.exact, self.estimated, self.not_here) = Default::default();
+        self.calibration = Some(CalibrationPart::of(meters.calibration()));
         for Available { meter, how } in meters.have() {
             match how {
                 How::Exact => self.exact.push(meter),
