@@ -15,9 +15,12 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
+        "Comparison",
         "Metered",
         "Run",
         "Simulation",
+        "Speedup",
+        "compare",
         "doctor",
         "machines",
         "meter",
@@ -29,6 +32,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "run",
         "runs",
         "simulate",
+        "speedup",
         "tables",
     ]
     for name in loadgo.__all__:

@@ -10,6 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from loadgo.compare import Comparison as Comparison
+    from loadgo.compare import compare as compare
     from loadgo.doctor import doctor as doctor
     from loadgo.machines import machines as machines
     from loadgo.meter import Metered as Metered
@@ -26,15 +28,20 @@ if TYPE_CHECKING:
     from loadgo.runs import runs as runs
     from loadgo.simulate import Simulation as Simulation
     from loadgo.simulate import simulate as simulate
+    from loadgo.speedup import Speedup as Speedup
+    from loadgo.speedup import speedup as speedup
     from loadgo.tables import tables as tables
 
     __version__: str
 
 __all__ = [
+    "Comparison",
     "Metered",
     "Profile",
     "Run",
     "Simulation",
+    "Speedup",
+    "compare",
     "doctor",
     "machines",
     "meter",
@@ -47,15 +54,19 @@ __all__ = [
     "run",
     "runs",
     "simulate",
+    "speedup",
     "tables",
 ]
 
 # Where each public name lives.
 _HOMES = {
+    "Comparison": "compare",
     "Metered": "meter",
     "Profile": "profile",
     "Run": "run",
     "Simulation": "simulate",
+    "Speedup": "speedup",
+    "compare": "compare",
     "doctor": "doctor",
     "machines": "machines",
     "meter": "meter",
@@ -68,6 +79,7 @@ _HOMES = {
     "run": "run",
     "runs": "runs",
     "simulate": "simulate",
+    "speedup": "speedup",
     "tables": "tables",
 }
 

@@ -71,6 +71,11 @@ def quantile_intervals(
     return found
 
 
+def quantile_replicates(values: Floats, users: Integers, draws: Draws, probability: float) -> Floats:
+    """The quantile of ascending `values` in each replicate in which anybody was drawn, in their order."""
+    return _Sample.of(values, users % draws.groups, draws).quantiles(probability)
+
+
 @dataclass(frozen=True)
 class _Sample:
     """Sorted values with the weight that lies before each block of them, in every replicate."""

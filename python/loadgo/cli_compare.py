@@ -1,0 +1,138 @@
+"""The commands that compare: two measurements, and the machines in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli_options import Set, Tariff
+from loadgo.cli_output import BAD, GOOD, in_colour, note, say, told
+
+_SIDE = (
+    "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
+    "csr-rfc-20:645, mpl-16:ctss."
+)
+Before = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
+After = Annotated[str, typer.Argument(metavar="B", help="The same; B is said to be better or worse than A.")]
+Page = Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")]
+File = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The file to write; HTML goes into the current folder when nothing is said."),
+]
+
+
+def compare(
+    a: Before,
+    b: After,
+    by: Annotated[
+        Literal["line", "command"] | None,
+        typer.Option(help="A row for each line of the script in its pass, or for each command; lines where they fit."),
+    ] = None,
+    phases: Annotated[
+        Literal["auto", "all", "steady"],
+        typer.Option(help="The steady part of the runs, or all; auto: all where users do a number of passes."),
+    ] = "auto",
+    worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[MEASURE=]PERCENT",
+            help="Exit with 1 when B is worse by more than this, and not by chance: 5% (response and CPU), p90=10%. "
+            "May be given again.",
+        ),
+    ] = None,
+    judge: Annotated[
+        bool,
+        typer.Option("--judge", help="A is a prediction of B: exit with 1 when it is outside the interval."),
+    ] = False,
+    tariff: Tariff = "default",
+    format: Page = "text",
+    output: File = None,
+) -> None:
+    """Compares B with A, command by command: what differs, which is better, and what it came of."""
+    with told():
+        from loadgo.compare import compare as compared
+        from loadgo.compare_page import render_comparison
+
+        made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge)
+        _deliver(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
+        outside = judge and not made.predicted
+        raise typer.Exit(BAD if made.bad or outside else GOOD)
+
+
+def _deliver(content: str, format: str, output: Path | None, usual: str) -> None:
+    """Text to the standard output, a page into a file."""
+    if output is None and format == "html":
+        output = Path(usual)
+    if output is None or str(output) == "-":
+        say(content)
+        return
+    output.write_text(content, encoding="utf-8")
+    note(f"it is in {output}")
+
+
+def speedup(
+    script: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCRIPT]", help="A bundled script's name, or a path; none with --measured."),
+    ] = None,
+    on: Annotated[
+        str, typer.Option(metavar="MACHINE", help="The simulated machine without the changes: a name or a file.")
+    ] = "here",
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="A change of the machine: processors.speed=2, or several values that are one change, "
+            "'drum: storage.drum.revolution=8ms; storage.drum.sectors=9'. Up to six, one each time.",
+        ),
+    ] = None,
+    users: Annotated[int, typer.Option(min=1, help="How many users.")] = 1,
+    passes: Annotated[int | None, typer.Option(min=1, help="How often each types the script.")] = None,
+    duration: Annotated[str | None, typer.Option("--for", help="Type for so long instead: 30min.")] = None,
+    think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of each machine, each with a seed of its own.")] = 8,
+    seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 1,
+    set: Set = None,
+    measured: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHANGES=RUN,RUN",
+            help="Runs that are there already, for each choice of the changes: =a,b cpu=c,d disk=e,f cpu+disk=g,h.",
+        ),
+    ] = None,
+    tariff: Tariff = "default",
+    format: Page = "text",
+    output: File = None,
+) -> None:
+    """Takes a speed-up apart: what each change did, on every machine between the two, and what the meters say moved."""
+    with told():
+        from loadgo.speedup import speedup as taken
+        from loadgo.speedup import speedup_of
+        from loadgo.speedup_page import render_speedup
+
+        if measured:
+            if script is not None or change:
+                raise ValueError("--measured takes runs that are there already: no script and no --change beside it")
+            pairs = [text.partition("=") for text in measured]
+            by_choice = {key.strip(): [run for run in names.split(",") if run] for key, _, names in pairs}
+            made = speedup_of(by_choice, tariff=tariff)
+        else:
+            if script is None:
+                raise ValueError("name a script, or runs that are there already with --measured")
+            made = taken(
+                script,
+                on=on,
+                changes=change or (),
+                users=users,
+                passes=passes,
+                duration=duration,
+                think=think,
+                set=set or (),
+                runs=runs,
+                seed=seed,
+                tariff=tariff,
+                progress=note,
+            )
+        _deliver(render_speedup(made, format, color=in_colour()), format, output, "speedup.html")

@@ -1,0 +1,123 @@
+"""The interactions of one side, laid out by what is drawn again and by row, and the means of each row in every draw.
+
+Drawn are users (or whole runs), and stretches of time: users of one machine wait for each other, so that what one of
+them met tells of all who were there then. A row's mean in a draw of stretches is its estimate and the drawn stretches'
+residuals from it, over the row's interactions: no draw is without a row, and what differs between rows is no spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from loadgo.bootstrap import Draws, Integers, quantile_replicates
+from loadgo.compare_side import MEASURES
+from loadgo.resample import Floats, drawn, grouped
+
+STRETCHES = 20
+"""Stretches of a side's time; of several runs a stretch of each is another unit."""
+FEWEST_A_STRETCH = 5
+"""Interactions in a stretch, on average: of fewer there are fewer stretches."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What each unit took in each row: by measure sums and numbers of interactions, of shape (units, rows)."""
+
+    sums: Mapping[str, Floats]
+    counts: Mapping[str, Floats]
+    units: int
+    numbers: Integers
+    """The unit of each interaction of the frame, numbered from 0."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A side's rows in every draw: the estimate first."""
+
+    means: Mapping[str, Floats]
+    """By measure, of shape (draws, rows)."""
+    weights: Floats
+    units: int
+    numbers: Integers
+
+
+def with_stretches(frame: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with the column `stretch`: which stretch of its run each interaction was sent in."""
+    runs = max(frame["run"].n_unique(), 1)
+    count = max(1, min(STRETCHES, len(frame) // runs // FEWEST_A_STRETCH))
+    place = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
+    return frame.with_columns(stretch=pl.col("run") * count + place)
+
+
+def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
+    """The cells of a frame with the columns `row` and `unit` (any that can be ordered)."""
+    numbers = frame[unit].rank("dense").cast(pl.Int64).to_numpy() - 1
+    units = int(numbers.max()) + 1 if len(frame) else 0
+    known = [name for name in MEASURES if frame[name].count()]
+    by = frame.with_columns(number=pl.Series(numbers)).group_by("number", "row")
+    sums = by.agg(
+        *(pl.col(name).sum().alias(f"{name} sum") for name in known),
+        *(pl.col(name).count().alias(f"{name} count") for name in known),
+    )
+    at = sums["number"].to_numpy(), sums["row"].to_numpy()
+
+    def laid(column: str) -> Floats:
+        cells = np.zeros((units, rows))
+        cells[at] = sums[column].to_numpy()
+        return cells
+
+    return Cells(
+        {name: laid(f"{name} sum") for name in known}, {name: laid(f"{name} count") for name in known}, units, numbers
+    )
+
+
+def both_there(a: Cells, b: Cells) -> tuple[Cells, Cells]:
+    """Paired units: one counts in a row only where both sides have it there."""
+
+    def masked(own: Cells, other: Cells) -> Cells:
+        there = {name: (own.counts[name] > 0) & (other.counts.get(name, own.counts[name]) > 0) for name in own.sums}
+        return Cells(
+            {name: own.sums[name] * there[name] for name in own.sums},
+            {name: own.counts[name] * there[name] for name in own.sums},
+            own.units,
+            own.numbers,
+        )
+
+    return masked(a, b), masked(b, a)
+
+
+def by_unit(cells: Cells, seed: int) -> Drawn:
+    """The rows' means with whole units drawn again; the same seed draws the same units."""
+    weights = drawn(cells.units, seed)
+    means = {}
+    for name in cells.sums:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means[name] = (weights @ grouped(cells.sums[name])) / (weights @ grouped(cells.counts[name]))
+    return Drawn(means, weights, cells.units, cells.numbers)
+
+
+def by_stretch(cells: Cells, estimates: Mapping[str, Floats], seed: int) -> Drawn:
+    """The rows' means with stretches of time drawn again, about the `estimates` of each row."""
+    weights = drawn(cells.units, seed)
+    means = {}
+    for name, estimate in estimates.items():
+        if name not in cells.sums:
+            continue
+        counts = cells.counts[name]
+        residuals = cells.sums[name] - counts * np.nan_to_num(estimate)
+        each = np.maximum(counts.sum(axis=0), 1.0)
+        means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / each
+    return Drawn(means, weights, cells.units, cells.numbers)
+
+
+def quantile_of(frame: pl.DataFrame, side: Drawn, probability: float) -> Floats | None:
+    """The quantile of response over all rows in every draw, a line that was never answered ranking last."""
+    if not frame["response"].count() or len(frame) * (1 - probability) < 1:
+        return None
+    values = frame["response"].fill_null(np.inf).to_numpy()
+    order = np.argsort(values, kind="stable")
+    return quantile_replicates(values[order], side.numbers[order], Draws(side.weights), probability)

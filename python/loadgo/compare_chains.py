@@ -1,0 +1,81 @@
+"""The tables of a ratio taken apart by the meters, and of the roads that lead to it otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadgo.chains import Chain, Factor
+from loadgo.compare_figures import factor, factor_interval, figure
+from loadgo.compare_roads import Road
+from loadgo.report_figures import digits
+from loadgo.report_grid import Column, Grid
+
+_SMALLEST = 0.0005
+"""A factor nearer to 1 than this is not shown: it is multiplied into the line of all the others."""
+_JOINED = {"elapsed": "×", "CPU": "×", "response": "·"}
+
+
+def chain_grids(chains: Sequence[Chain]) -> list[Grid]:
+    """One table of all ratios with their links, and one of each that has more parts."""
+    if not chains:
+        return []
+    found = [_links(chains)]
+    for chain in chains:
+        if chain.measure in ("elapsed", "response") and len(chain.factors) > len(chain.links):
+            found.append(_factors(chain))
+    return found
+
+
+def road_grid(roads: Sequence[Road]) -> Grid | None:
+    """The same ratio by independent roads."""
+    if not roads:
+        return None
+    ordered = sorted(roads, key=lambda road: [one.to for one in roads].index(road.to))
+    columns = (
+        Column("road", tuple(road.name for road in ordered)),
+        Column("to the ratio of", tuple(road.to for road in ordered)),
+        Column("A ÷ B", tuple(factor(road.ratio) for road in ordered)),
+    )
+    return Grid("Cross-check: the same ratios by independent roads", columns, name_width=40)
+
+
+def _links(chains: Sequence[Chain]) -> Grid:
+    rows: list[tuple[str, str, str, str, str]] = []
+    for chain in chains:
+        ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
+        rows.append((chain.measure, *ends, factor(chain.ratio), factor_interval(chain.interval)))
+        sign = _JOINED.get(chain.measure, "×")
+        for place, link in enumerate(chain.links):
+            name = f"  {'=' if not place else sign} {link.name}"
+            rows.append((name, "", "", factor(link.factor), factor_interval(link.interval)))
+    return _grid("Bookkeeping: what the meters moved by, for one interaction", ("", "A", "B", "A ÷ B"), rows)
+
+
+def _factors(chain: Chain) -> Grid:
+    shown = [one for one in chain.factors if abs(one.factor - 1) >= _SMALLEST]
+    small = [one for one in chain.factors if one not in shown]
+    rows = [(_name(one), factor(one.factor), factor_interval(one.interval)) for one in shown]
+    if small:
+        left = 1.0
+        for one in small:
+            left *= one.factor
+        rows.append((f"{len(small)} that moved nothing", factor(left), ""))
+    rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))
+    grid = _grid(f"Bookkeeping: the factors of {chain.measure}, down to the meters", ("factor", "A ÷ B"), rows)
+    return Grid(grid.title, grid.columns, total_rows=1, name_width=44)
+
+
+def _name(one: Factor) -> str:
+    return one.name
+
+
+def figure_of(chain: Chain, value: float) -> str:
+    """A chain's figure in its unit."""
+    return digits(value) if chain.unit == "$" else figure("response", value)
+
+
+def _grid(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
+    columns = [Column(heading, tuple(row[at] for row in rows)) for at, heading in enumerate(headings)]
+    if any(row[-1] not in ("", "–") for row in rows):
+        columns.append(Column("95 % interval", tuple(row[-1] for row in rows), spare=1))
+    return Grid(title, tuple(columns), name_width=44)

@@ -1,0 +1,93 @@
+"""Units that are alike drawn again as wholes: users, or whole runs; and the interval that the draws give.
+
+Row 0 of a drawing has each unit once, so that an estimate and its replicates come out of one matrix product. The
+percentiles are taken further out the fewer the units are (Hesterberg, The American Statistician 69 (2015), page 371:
+the expanded percentile interval): with n units the tail is that of -t(n - 1) sqrt(n / (n - 1)) in a normal law, since
+percentiles alone are as short as a normal interval that knows the spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+REPLICATES = 2000
+CONFIDENCE = 0.95
+FEWEST = 5
+"""From fewer units no interval is given."""
+STUDENT_BELOW = 8
+"""Of fewer units the percentiles would lie at the ends of what can be drawn: Student's t takes their place."""
+
+_SEED = 19730517
+_MOST_GROUPS = 1024
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` lies in it."""
+        return self.low <= value <= self.high
+
+
+def drawn(units: int, seed: int = _SEED, replicates: int = REPLICATES) -> Floats:
+    """How often each unit is in each drawing: shape (1 + replicates, groups of units); row 0 is all of them once.
+
+    More than 1024 units are drawn in groups (`grouped`). Fewer than 5 units are not drawn: row 0 stands alone. The same
+    seed draws the same.
+    """
+    groups = min(units, _MOST_GROUPS)
+    once = np.ones((1, groups))
+    if units < FEWEST:
+        return once
+    random = np.random.default_rng(seed)
+    again = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates)
+    return np.vstack([once, again.astype(np.float64)])
+
+
+def grouped(sums: Floats) -> Floats:
+    """Sums by unit (the first axis) as sums by the groups that `drawn` draws."""
+    units = len(sums)
+    if units <= _MOST_GROUPS:
+        return sums
+    found = np.zeros((_MOST_GROUPS, *sums.shape[1:]))
+    np.add.at(found, np.arange(units) % _MOST_GROUPS, sums)
+    return found
+
+
+def interval_of(values: Floats, units: int) -> Interval | None:
+    """The interval of an estimate from its draws (row 0 is the estimate itself) of `units` units; None without draws.
+
+    Draws that are not numbers (nobody was drawn who did it) are left out; None when they are most.
+    """
+    if len(values) < 2 or not np.isfinite(values[0]):
+        return None
+    again = values[1:][np.isfinite(values[1:])]
+    if 2 * len(again) < len(values):
+        return None
+    if units < STUDENT_BELOW:
+        half = _student(units) * float(again.std()) * float(np.sqrt(units / (units - 1)))
+        return Interval(float(values[0]) - half, float(values[0]) + half)
+    tail = _tail(units)
+    low, high = np.quantile(again, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def _student(units: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1))
+
+
+def _tail(units: int) -> float:
+    from scipy import stats
+
+    return float(stats.norm.cdf(-np.sqrt(units / (units - 1)) * _student(units)))

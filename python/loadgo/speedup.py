@@ -1,0 +1,347 @@
+"""What each of several changes did: every choice of them is run with the same seeds, and the whole taken apart twice.
+
+*Causes*: log-Shapley over the 2^k machines, with the bracket of each change made first and made last, and the pair that
+interacts most. *Bookkeeping*: the meters of the machine with none of the changes and of that with all, as chains that
+are identities. The two answer different questions and are never mixed. Runs are drawn again whole, the same seeds on
+every machine, and everything is done again in every draw, so that the factors multiply to the whole in each.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loadgo.account import Account
+from loadgo.chains import Chain, chains
+from loadgo.compare_parts import each_of
+from loadgo.compare_roads import Road, roads_of
+from loadgo.compare_side import side_of_runs
+from loadgo.resample import Floats, Interval, drawn, interval_of
+from loadgo.shapley import MOST_CHANGES, effects, strongest_interaction
+
+INTERACTS = 0.1
+"""First and last further apart than this, as a part of 1: the change interacts with the others."""
+NONE = 0
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and the values of the machine's file that it is."""
+
+    name: str
+    set: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What one change did to a figure, as factors: above 1, less is used with it."""
+
+    name: str
+    factor: float
+    interval: Interval | None
+    first: float
+    """Made before all others."""
+    last: float
+    """Made after all others."""
+    saved: float
+    """Its part of the difference, in the figure's unit, by the logarithms."""
+
+    @property
+    def interacts(self) -> bool:
+        """Whether it does more or less when the others are made."""
+        return abs(self.first / self.last - 1) > INTERACTS
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two changes of which one matters to what the other does."""
+
+    names: tuple[str, str]
+    factor: float
+    """Both together over what they do alone, multiplied: above 1, together they save more."""
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Caused:
+    """A ratio, and the factors of the changes, which multiply to it."""
+
+    measure: str
+    unit: str
+    before: float
+    after: float
+    ratio: float
+    interval: Interval | None
+    causes: tuple[Cause, ...]
+    pair: Pair | None
+    """The pair that interacts most; None with one change."""
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """A speed-up taken apart."""
+
+    title: str
+    changes: tuple[Change, ...]
+    runs: int
+    """For each machine."""
+    seeds: tuple[int, ...]
+    causes: tuple[Caused, ...]
+    bookkeeping: tuple[Chain, ...]
+    roads: tuple[Road, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What users do on every one of the machines: what `loadgo.run` is given."""
+
+    script: str | Path
+    on: str
+    users: int = 1
+    passes: int | None = None
+    duration: str | None = None
+    think: str | None = None
+    set: tuple[str, ...] = ()
+    tariff: str = "default"
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+
+def speedup(
+    script: str | Path,
+    *,
+    on: str,
+    changes: Sequence[str],
+    users: int = 1,
+    passes: int | None = None,
+    duration: str | None = None,
+    think: str | None = None,
+    set: Sequence[str] = (),
+    runs: int = 8,
+    seed: int = 1,
+    tariff: str = "default",
+    progress: Progress | None = None,
+) -> Speedup:
+    """Takes apart what `changes` of the simulated machine `on` do together to `users` who type `script`.
+
+    A change is `KEY=VALUE` of the machine's file, or `NAME: KEY=VALUE; KEY=VALUE` of several that are made at once; at
+    most six. Every choice of them is run `runs` times, with the seeds from `seed` on: 2^k × `runs` runs. `set` are
+    values of every one of the machines.
+
+    Raises `ValueError` for what makes no sense, and what `loadgo.run` raises.
+    """
+    made = tuple(change_of(text) for text in changes)
+    _check(made, runs)
+    if on == "here":
+        raise ValueError("a host is not changed by this: measure it with each choice of the changes, and name the runs")
+    load = Load(script, on, users, passes, duration, think, tuple(set), tariff)
+    seeds = tuple(range(seed, seed + runs))
+    accounts = _all_machines(load, made, seeds, progress)
+    alone = _alone(load, made, seed)
+    title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
+    return taken_apart(title, made, accounts, seeds, alone)
+
+
+def speedup_of(measured: Mapping[str, Sequence[str | os.PathLike[str]]], *, tariff: str = "default") -> Speedup:
+    """The same of runs that are there already: by the changes that were made, such as `""`, `"disk"`, `"cpu"` and
+    `"cpu+disk"`, each choice with as many runs as the others, in the order of their seeds.
+
+    Raises `ValueError` where a choice is lacking, `errors.BadRun` for a run that cannot be read.
+    """
+    from loadgo.tables import tables
+
+    names = list(dict.fromkeys(name for key in measured for name in key.split("+") if name))
+    changes = tuple(Change(name) for name in names)
+    by_choice = {sum(1 << names.index(name) for name in key.split("+") if name): runs for key, runs in measured.items()}
+    counts = {len(runs) for runs in measured.values()}
+    lacking = [_called(choice, names) for choice in range(1 << len(names)) if choice not in by_choice]
+    if lacking:
+        raise ValueError(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
+    if len(counts) > 1:
+        raise ValueError("every choice of the changes needs as many runs as the others")
+    _check(changes, counts.pop())
+    accounts = []
+    seeds: tuple[int, ...] = ()
+    for choice in range(1 << len(names)):
+        side = side_of_runs("", tuple(tables(run) for run in by_choice[choice]), "all", tariff, {})
+        accounts.append(list(side.accounts))
+        seeds = seeds or side.seeds
+    return taken_apart("measured runs", changes, accounts, seeds, ())
+
+
+def change_of(text: str) -> Change:
+    """`KEY=VALUE`, or `NAME: KEY=VALUE; KEY=VALUE`; raises `ValueError` in words."""
+    before, colon, after = text.partition(":")
+    named = bool(colon) and "=" not in before
+    values = tuple(part.strip() for part in (after if named else text).split(";") if part.strip())
+    wrong = [value for value in values if "=" not in value]
+    if wrong or not values:
+        raise ValueError(f"change {text!r}: write KEY=VALUE, or NAME: KEY=VALUE; KEY=VALUE")
+    return Change(before.strip() if named else ", ".join(values), values)
+
+
+def taken_apart(
+    title: str,
+    changes: tuple[Change, ...],
+    accounts: Sequence[Sequence[Account]],
+    seeds: tuple[int, ...],
+    alone: tuple[Road, ...],
+) -> Speedup:
+    """The speed-up from the accounts of every choice of the changes (bit i of its place: change i is made), each with
+    one account for every seed.
+    """
+    runs = len(seeds)
+    if any(len(of) != runs for of in accounts):
+        raise ValueError("the processors' time was not measured in every run: there is nothing to take apart")
+    weights = drawn(runs)
+    causes = []
+    for measure, unit, figure in _figures(accounts):
+        values = np.array([each_of(of, figure, weights) for of in accounts])
+        if (values > 0).all():
+            causes.append(_caused(measure, unit, values, changes, runs))
+    book, lacking = chains(accounts[NONE], accounts[-1], paired=True)
+    return Speedup(
+        title=title,
+        changes=changes,
+        runs=runs,
+        seeds=seeds,
+        causes=tuple(causes),
+        bookkeeping=book,
+        roads=(*roads_of(accounts[NONE], accounts[-1]), *alone),
+        notes=lacking,
+    )
+
+
+def _check(changes: tuple[Change, ...], runs: int) -> None:
+    if not 1 <= len(changes) <= MOST_CHANGES:
+        raise ValueError(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
+    if len({change.name for change in changes}) < len(changes):
+        raise ValueError("two changes have the same name")
+    if runs < 1:
+        raise ValueError(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
+
+
+def _called(choice: int, names: Sequence[str]) -> str:
+    return "+".join(name for bit, name in enumerate(names) if choice >> bit & 1) or "none of the changes"
+
+
+def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:
+    """What is taken apart: name, unit and figure."""
+    found: list[tuple[str, str, Callable[[Account], float]]] = [
+        ("elapsed", "ns", lambda one: one.elapsed_ns),
+        ("CPU", "ns", lambda one: one.used.get("cpu", 0.0)),
+        ("response", "ns", lambda one: one.used.get("response", 0.0)),
+    ]
+    for tariff in dict.fromkeys(name for of in accounts for one in of for name in one.charges):
+        found.append((f"cost, {tariff}", "$", lambda one, key=tariff: one.charges.get(key, 0.0)))  # type: ignore[misc]
+    return found
+
+
+def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...], runs: int) -> Caused:
+    logs = np.log(values)
+    ratio = logs[NONE] - logs[-1]
+    found = effects(logs)
+    closed = np.abs(sum(one.log for one in found) - ratio)
+    assert (closed < 1e-12 * (1 + np.abs(ratio))).all(), f"the causes of {measure} do not multiply to it"
+    difference = float(values[NONE][0] - values[-1][0])
+    whole = float(ratio[0])
+    causes = tuple(
+        Cause(
+            name=changes[one.change].name,
+            factor=float(np.exp(one.log[0])),
+            interval=_exp(interval_of(one.log, runs)),
+            first=float(np.exp(one.first[0])),
+            last=float(np.exp(one.last[0])),
+            saved=difference * float(one.log[0]) / whole if whole else 0.0,
+        )
+        for one in found
+    )
+    strongest = strongest_interaction(logs)
+    pair = None
+    if strongest is not None:
+        i, j = strongest.pair
+        names = (changes[i].name, changes[j].name)
+        pair = Pair(names, float(np.exp(-strongest.log[0])), _exp(interval_of(-strongest.log, runs)))
+    before, after = float(values[NONE][0]), float(values[-1][0])
+    return Caused(measure, unit, before, after, before / after, _exp(interval_of(ratio, runs)), causes, pair)
+
+
+def _exp(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
+
+
+def _all_machines(
+    load: Load, changes: tuple[Change, ...], seeds: tuple[int, ...], progress: Progress | None
+) -> list[list[Account]]:
+    """Every choice of the changes with every seed, as many runs at a time as there are processors."""
+    choices = 1 << len(changes)
+    if progress is not None:
+        progress(f"{choices} machines × {len(seeds)} seeds = {choices * len(seeds)} runs")
+    with _workers() as (workers, folder):
+        asked = [
+            [workers.submit(_account, load, _sets(changes, choice), seed, folder) for seed in seeds]
+            for choice in range(choices)
+        ]
+        return [[one.result() for one in of] for of in asked]
+
+
+def _alone(load: Load, changes: tuple[Change, ...], seed: int) -> tuple[Road, ...]:
+    """A measure of the processor only: one user alone, who does not think; the programs' own processor time."""
+    single = Load(load.script, load.on, 1, load.passes or 1, None, "none", load.set, load.tariff)
+    with _workers() as (workers, folder):
+        asked = [
+            workers.submit(_account, single, _sets(changes, choice), seed, folder)
+            for choice in (NONE, (1 << len(changes)) - 1)
+        ]
+        sides = [one.result() for one in asked]
+    used = [one.used.get("programs", 0.0) / one.interactions for one in sides]
+    if not all(value > 0 for value in used):
+        return ()
+    return (Road("one user alone, programs only", "work", used[0], used[1], "ns"),)
+
+
+@contextmanager
+def _workers() -> Iterator[tuple[ThreadPoolExecutor, Path]]:
+    with tempfile.TemporaryDirectory(prefix="loadgo-speedup-", ignore_cleanup_errors=True) as folder:
+        workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="machine")
+        try:
+            yield workers, Path(folder)
+        finally:
+            workers.shutdown(cancel_futures=True)
+
+
+def _sets(changes: tuple[Change, ...], choice: int) -> tuple[str, ...]:
+    return tuple(value for bit, change in enumerate(changes) if choice >> bit & 1 for value in change.set)
+
+
+def _account(load: Load, sets: tuple[str, ...], seed: int, folder: Path) -> Account:
+    """One run's account; its folder is not kept."""
+    from loadgo.run import run
+    from loadgo.tables import tables
+
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        done = run(
+            load.script,
+            on=load.on,
+            users=load.users,
+            passes=load.passes,
+            duration=load.duration,
+            think=load.think,
+            seed=seed,
+            set=(*load.set, *sets),
+            out=Path(own) / "run",
+        )
+        side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
+    if not side.accounts:
+        raise ValueError(f"nobody typed anything with {', '.join(sets) or 'none of the changes'}")
+    return side.accounts[0]

@@ -1,0 +1,110 @@
+"""A speed-up taken apart as a page, causes and bookkeeping in tables of their own; or as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+
+from loadgo.compare_chains import chain_grids, road_grid
+from loadgo.compare_figures import factor, factor_interval, signed
+from loadgo.compare_page import FORMATS, Format, finite
+from loadgo.compare_roads import disagreeing
+from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.report_figures import digits, duration
+from loadgo.report_grid import Column, Grid
+from loadgo.resample import FEWEST
+from loadgo.speedup import Caused, Speedup
+
+
+def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
+    if format == "json":
+        return json.dumps(finite({"format": 1, **dataclasses.asdict(made)}), indent=2, ensure_ascii=False) + "\n"
+    page = speedup_page(made)
+    if format == "text":
+        return text_page(page, width=width, color=color)
+    if format == "md":
+        return markdown_page(page)
+    if format == "html":
+        return html_page(page)
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def speedup_page(made: Speedup) -> Page:
+    """The page of a speed-up."""
+    grids = [*(_causes(one) for one in made.causes), *chain_grids(made.bookkeeping), road_grid(made.roads)]
+    return Page(
+        title=f"speed-up of {made.title}",
+        answer=_answer(made),
+        warnings=tuple(
+            f"Two roads to the ratio of {first.to} disagree: {first.ratio:.3f} by {first.name}, "
+            f"{other.ratio:.3f} by {other.name}."
+            for first, other in disagreeing(made.roads)
+        ),
+        about=(made.title, *(_said(change.name, change.set) for change in made.changes)),
+        grids=tuple(grid for grid in grids if grid is not None),
+        notes=_notes(made),
+    )
+
+
+def _said(name: str, values: Sequence[str]) -> str:
+    listed = ", ".join(values)
+    return f"{name}: {listed}" if listed and listed != name else name
+
+
+def _answer(made: Speedup) -> str:
+    if not made.causes:
+        return "Nothing can be taken apart: no figure is known of all machines."
+    told = made.causes[0]
+    for one in made.causes:
+        if one.measure == "response":
+            told = one
+    parts = " ".join(
+        f"{'=' if not place else '×'} {cause.name} {cause.factor:.3f}" for place, cause in enumerate(told.causes)
+    )
+    return f"{told.measure} is {told.ratio:.3f} times less with all the changes {parts}."
+
+
+def _causes(told: Caused) -> Grid:
+    def shown(value: float) -> str:
+        return digits(value) if told.unit == "$" else duration(value)
+
+    def saved(value: float) -> str:
+        return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if told.unit == "$" else signed(-value)
+
+    rows = told.causes
+    columns = (
+        Column("change", (*(one.name for one in rows), "all, multiplied")),
+        Column("A ÷ B", (*(factor(one.factor) for one in rows), factor(told.ratio))),
+        Column("95 % interval", (*(factor_interval(one.interval) for one in rows), factor_interval(told.interval))),
+        Column("made first", (*(factor(one.first) for one in rows), ""), spare=1),
+        Column("made last", (*(factor(one.last) for one in rows), ""), spare=1),
+        Column("", (*("interacts" if one.interacts else "" for one in rows), ""), spare=2),
+        Column("is", (*(saved(one.saved) for one in rows), saved(told.before - told.after)), spare=3),
+    )
+    title = f"Causes: what each change did to {told.measure} ({shown(told.before)} to {shown(told.after)})"
+    return Grid(title, columns, total_rows=1, name_width=36)
+
+
+def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
+    found = [
+        ("Causes", "log-Shapley over every choice of the changes: what making one takes off, over all orders."),
+        ("Bookkeeping", "what the meters moved by from the machine with none of the changes to that with all."),
+    ]
+    for told in made.causes:
+        if told.pair is not None:
+            first, second = told.pair.names
+            bounds = factor_interval(told.pair.interval)
+            found.append(
+                (
+                    "Interaction",
+                    f"{told.measure}: most between {first} and {second}; together they are {factor(told.pair.factor)} "
+                    f"({bounds}) of what they are alone, multiplied.",
+                )
+            )
+    if made.runs < FEWEST:
+        found.append(("Intervals", f"none: {made.runs} runs of each machine; they need {FEWEST}."))
+    else:
+        found.append(("Intervals", f"95 %, {made.runs} runs of each machine drawn again whole, paired by their seeds."))
+    return (*found, *(("Left out", note) for note in made.notes))
