@@ -45,10 +45,12 @@ INLINE u32 of_old_kind(struct pt_regs *registers)
 static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now); /* in switch.h */
 
 /* Sees to it that the state is the running task's: some kernels leave a few switches untold. */
-INLINE void see_task(struct processor *cpu, u64 now)
+INLINE void see_task(struct processor *cpu, u64 registers, u64 now)
 {
-	if ((u32)current_pid_tgid() != cpu->pid)
-		take_over(cpu, now);
+	if (cpu->entered == registers)
+		return;
+	cpu->entered = registers;
+	take_over(cpu, now);
 }
 
 /* Counts the call that is under way, if its beginning was seen. */
@@ -88,7 +90,7 @@ int on_call(u64 *context)
 		number = OTHER_PRIMITIVE;
 	u32 category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
 	cpu->interrupts = cpu->soft = 0;
-	see_task(cpu, now);
+	see_task(cpu, context[0], now);
 	give_up_fault(cpu, now);
 	cpu->doing.call.began = now;
 	cpu->doing.call.off = 0;
@@ -107,7 +109,7 @@ int on_return(u64 *context)
 	u64 now = ktime_ns();
 	if (!cpu)
 		return 0;
-	see_task(cpu, now);
+	see_task(cpu, context[0], now);
 	give_up_fault(cpu, now);
 	count_call(cpu, here, now, context[1]);
 	cpu->doing.category = USER;

@@ -131,6 +131,7 @@ int on_switch(u64 *context)
 		return 0;
 	u32 state = preempted ? 0 : switch_tells_state ? (u32)context[3] : before->__state;
 	cpu->interrupts = cpu->soft = 0;
+	cpu->entered = 0;
 	if (before->pid) {
 		if (cpu->since && before->pid != cpu->pid)
 			enter(cpu, before, now); /* some kernels leave a few switches untold */
