@@ -91,9 +91,9 @@ def shuffled(measures: Mapping[str, Measure], repetitions: int) -> dict[str, lis
 
 
 def _traced_ns(under: Sequence[str], amount: int) -> float:
-    """Of a tool that wakes for each call: all processor time, less that of a run without calls."""
-    many, none = (used_s([*under, LOADS, "calls", str(count)]) for count in (amount, 0))
-    return (many - none) * 1e9 / (amount * 1.1)  # a tenth is warming up
+    """Of a tool that wakes for each call: all processor time, less that of a run with hardly any."""
+    many, few = (used_s([*under, LOADS, "calls", str(count)]) for count in (amount, 10))
+    return (many - few) * 1e9 / (amount * 1.1)  # a tenth is warming up
 
 
 def _bpftrace_ns(amount: int) -> float:
