@@ -17,6 +17,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
         "Comparison",
         "Metered",
+        "Profile",
         "Run",
         "Simulation",
         "Speedup",
@@ -24,6 +25,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "doctor",
         "machines",
         "meter",
+        "profile",
         "query",
         "ready",
         "record",
