@@ -39,16 +39,16 @@ def text(path: Path) -> str:
 
 def sources() -> list[Path]:
     """Code in Rust, Python, C and shell."""
-    return [*committed(".rs", ".py", ".pyi", ".c", ".sh"), *(p for p in committed() if p.parts[0] == "scripts")]
+    return [*committed(".rs", ".py", ".pyi", ".c", ".h", ".sh"), *(p for p in committed() if p.parts[0] == "scripts")]
 
 
 def first_sentence(path: Path) -> str:
     """The words that a source file opens with, without the comment's marks; empty when it opens with code."""
     lines = [line for line in text(path).splitlines() if line.strip() and not line.startswith("#!")]
     opening = lines[0] if lines else ""
-    marks = {".rs": "//!", ".c": "//", ".py": '"""', ".pyi": '"""'}
-    mark = marks.get(path.suffix, "#")
-    return opening.removeprefix(mark).strip(' "') if opening.startswith(mark) else ""
+    marks = {".rs": ("//!",), ".c": ("//", "/*"), ".h": ("/*",), ".py": ('"""',), ".pyi": ('"""',)}
+    mark = next((mark for mark in marks.get(path.suffix, ("#",)) if opening.startswith(mark)), None)
+    return opening.removeprefix(mark).strip(' "') if mark else ""
 
 
 def test_each_source_file_opens_with_a_sentence_that_says_what_it_is() -> None:

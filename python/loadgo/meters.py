@@ -251,7 +251,15 @@ def _functions(stacks: pl.DataFrame) -> tuple[Function, ...]:
         .sort("samples", "name", descending=[True, False])
     )
     whole = int(found["samples"].sum())
-    return tuple(Function(name, samples, samples / whole) for name, samples in found.head(MOST_FUNCTIONS).rows())
+    return tuple(
+        Function(_of_frame(name), samples, samples / whole) for name, samples in found.head(MOST_FUNCTIONS).rows()
+    )
+
+
+def _of_frame(frame: str) -> str:
+    """A frame as it is read: its function, and the file it is in."""
+    segment, parted, function = frame.rpartition("`")
+    return f"{function} ({segment.rpartition('/')[2]})" if parted else frame
 
 
 def _parts(faults: pl.DataFrame, primitives: pl.DataFrame, by: By) -> tuple[Part, ...]:

@@ -42,6 +42,8 @@ mod symbols;
 mod time;
 mod who;
 
+pub use profile::CLOCK_HZ;
+
 use available::Available;
 use calibrate::Calibration;
 use loadgo_core::record::{Lost, Sample};

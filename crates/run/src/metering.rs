@@ -4,7 +4,7 @@ use crate::request::Refusal;
 use loadgo_core::time::Instant;
 use loadgo_meters::available::{Available, How};
 use loadgo_meters::calibrate::{Calibration, Price};
-use loadgo_meters::{Meters, Tier, Unavailable, Wanted};
+use loadgo_meters::{CLOCK_HZ, Meters, Tier, Unavailable, Wanted};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -124,10 +124,10 @@ impl MetersPart {
     }
 }
 
-/// What is metered: so many sessions, which type these commands.
+/// What is metered: so many sessions, which type these commands. The exact tier keeps the profile's stacks too.
 pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> Wanted {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
-    Wanted { tier, accounts, commands, profile_hz: None, segments: true }
+    Wanted { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }
 }
 
 /// Begins the meters that are asked for.
