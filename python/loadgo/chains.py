@@ -119,7 +119,7 @@ def _chain(measure: str, unit: str, whole: Link, runs: int) -> Chain:
         before=float(whole.before[0]),
         after=float(whole.after[0]),
         ratio=float(ratio[0]),
-        interval=interval_of(ratio, runs),
+        interval=_exp(interval_of(np.log(ratio), runs)),
         links=tuple(_factor(name, "", log, runs, said.get(name, "")) for name, log in logs.items()),
         factors=tuple(_factor(one.name, one.of, one.log, runs, one.said) for one in shares if np.any(one.log != 0)),
     )
@@ -135,9 +135,11 @@ def _top(whole: Link, share: Share) -> str:
 
 
 def _factor(name: str, of: str, log: Floats, runs: int, said: str) -> Factor:
-    interval = interval_of(log, runs)
-    bounds = None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
-    return Factor(name, of, float(np.exp(log[0])), bounds, float(log[0]), said)
+    return Factor(name, of, float(np.exp(log[0])), _exp(interval_of(log, runs)), float(log[0]), said)
+
+
+def _exp(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
 
 
 def _work(account: Account) -> float:

@@ -2,7 +2,7 @@
 
 Drawn are users (or whole runs), and stretches of time: users of one machine wait for each other, so that what one of
 them met tells of all who were there then. A row's mean in a draw of stretches is its estimate and the drawn stretches'
-residuals from it, over the row's interactions: no draw is without a row, and what differs between rows is no spread.
+residuals over the row's interactions: no draw is without a row, and what differs between commands is no spread.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from loadgo.bootstrap import Draws, Integers, quantile_replicates
 from loadgo.compare_side import MEASURES
 from loadgo.resample import Floats, drawn, grouped
 
-STRETCHES = 20
-"""Stretches of a side's time; of several runs a stretch of each is another unit."""
-FEWEST_A_STRETCH = 5
+STRETCHES = 8
+"""Stretches of a run's time: few and long, since a busy time lasts; of several runs those of each are other units."""
+FEWEST_A_STRETCH = 9
 """Interactions in a stretch, on average: of fewer there are fewer stretches."""
 
 
@@ -51,6 +51,14 @@ def with_stretches(frame: pl.DataFrame) -> pl.DataFrame:
     count = max(1, min(STRETCHES, len(frame) // runs // FEWEST_A_STRETCH))
     place = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
     return frame.with_columns(stretch=pl.col("run") * count + place)
+
+
+def mirrored(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with each interaction in the stretch of its counterpart in `other`; its own where it has none."""
+    places = ["run", "user", "pass", "line"]
+    theirs = other.group_by(places).agg(pl.col("stretch").first().alias("theirs"))
+    joined = frame.join(theirs, on=places, how="left", maintain_order="left")
+    return joined.with_columns(stretch=pl.coalesce("theirs", "stretch")).drop("theirs")
 
 
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
@@ -100,15 +108,21 @@ def by_unit(cells: Cells, seed: int) -> Drawn:
     return Drawn(means, weights, cells.units, cells.numbers)
 
 
-def by_stretch(cells: Cells, estimates: Mapping[str, Floats], seed: int) -> Drawn:
-    """The rows' means with stretches of time drawn again, about the `estimates` of each row."""
+def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, seed: int) -> Drawn:
+    """The rows' means with stretches of time drawn again, about the `estimates` of each row; `strata` are the rows'
+    commands, numbered from 0.
+
+    Residuals are from the mean of the command, wherever in the script it is: a line of one pass is typed by all users
+    at about the same time, and its own mean would hide what that time was like.
+    """
     weights = drawn(cells.units, seed)
     means = {}
     for name, estimate in estimates.items():
         if name not in cells.sums:
             continue
         counts = cells.counts[name]
-        residuals = cells.sums[name] - counts * np.nan_to_num(estimate)
+        took, there = (np.bincount(strata, weights=part.sum(axis=0)) for part in (cells.sums[name], counts))
+        residuals = cells.sums[name] - counts * (took / np.maximum(there, 1.0))[strata]
         each = np.maximum(counts.sum(axis=0), 1.0)
         means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / each
     return Drawn(means, weights, cells.units, cells.numbers)

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.compare_cells import Drawn, both_there, by_stretch, by_unit, cells_of, quantile_of, with_stretches
+from loadgo.compare_cells import Drawn, both_there, by_stretch, by_unit, cells_of, mirrored, quantile_of, with_stretches
 from loadgo.compare_side import MEASURES, Side
 from loadgo.resample import FEWEST, Floats, Interval, interval_of
 
@@ -97,6 +97,8 @@ class _Plan:
     paired: bool
     unit: Literal["user", "run"]
     kinds: tuple[str, str]
+    mirrored: bool
+    """The same seeds on simulated machines: what users draw is the same, interaction by interaction."""
     keys: pl.DataFrame
     """Columns: row, the key's, label."""
 
@@ -135,7 +137,9 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     users = [set(side.rows.select("run", "user").unique().rows()) for side in (a, b)]
     alike = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
     paired = same and alike and (unit == "user" or a.seeds == b.seeds)
-    return _Plan(chosen, paired, unit, (a.kind, b.kind), _keys(a, b, chosen, common))
+    kinds = (a.kind, b.kind)
+    mirrored = paired and kinds == ("machine", "machine") and a.seeds == b.seeds
+    return _Plan(chosen, paired, unit, kinds, mirrored, _keys(a, b, chosen, common))
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -207,10 +211,17 @@ def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame) -> list[_Way]:
     ways = [(*units, min(a.units, b.units))]
     if plan.unit == "user" and "printed" not in plan.kinds:
         cut = [with_stretches(frame) for frame in (left, right)]
+        if plan.mirrored:
+            cut[1] = mirrored(cut[1], cut[0])
         stretches = [cells_of(frame, "stretch", rows) for frame in cut]
+        seeds = (
+            _SEED + 1,
+            _SEED + 1 if plan.mirrored and stretches[0].units == stretches[1].units else _OTHER_SEED + 1,
+        )
+        strata = (plan.keys["command"].rank("dense").cast(pl.Int64) - 1).to_numpy()
         of_time = [
-            by_stretch(cells, {name: means[0] for name, means in side.means.items()}, seed)
-            for cells, side, seed in zip(stretches, units, (_SEED + 1, _OTHER_SEED + 1), strict=True)
+            by_stretch(cells, {name: means[0] for name, means in side.means.items()}, strata, seed)
+            for cells, side, seed in zip(stretches, units, seeds, strict=True)
         ]
         ways.append((of_time[0], of_time[1], min(cells.units for cells in stretches)))
     return ways

@@ -9,6 +9,7 @@ percentiles alone are as short as a normal interval that knows the spread.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,12 +82,14 @@ def interval_of(values: Floats, units: int) -> Interval | None:
     return Interval(float(low), float(high))
 
 
+@cache
 def _student(units: int) -> float:
     from scipy import stats
 
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1))
 
 
+@cache
 def _tail(units: int) -> float:
     from scipy import stats
 
