@@ -41,6 +41,9 @@ class Account:
     roads: Mapping[str, float] = field(default_factory=dict)
     """Figures that were come by otherwise, to check the rest by."""
 
+    alone: bool = True
+    """Whether all busy time is for these interactions; false on a host, where others may be at work."""
+
     @property
     def cpu_ns(self) -> float | None:
         """Processor time that was charged to interactions."""
@@ -72,6 +75,7 @@ def account_of(tables: Tables, stretch: Stretch, meters: Meters, rows: pl.DataFr
         used=used,
         charges={name: used["cost"]} if "cost" in used else {},
         wait_charges={name: wait} if wait else {},
+        alone=tables.conditions.get("system", {}).get("kind", "host") == "machine",
     )
 
 

@@ -119,7 +119,7 @@ def of_sides(
         a=a,
         b=b,
         phases=phases,
-        conditions=differing(a.conditions, b.conditions),
+        conditions=_differing(a, b),
         rows=rows,
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=found,
@@ -129,6 +129,13 @@ def of_sides(
         judged=judged,
         notes=(*rows.left_out, *lacking),
     )
+
+
+def _differing(a: Side, b: Side) -> tuple[Condition, ...]:
+    """The conditions that differ; of what is in a machine's file only where both sides are simulated."""
+    own = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
+    told = [{name: value for name, value in side.conditions.items() if not name.startswith(own)} for side in (a, b)]
+    return differing(told[0], told[1])
 
 
 def side_of(asked: Asked, phases: str = "auto", tariff: str = "default") -> Side:

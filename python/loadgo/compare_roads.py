@@ -34,13 +34,18 @@ class Road:
 
 
 def roads_of(a: Sequence[Account], b: Sequence[Account]) -> tuple[Road, ...]:
-    """All roads that both sides tell, for each interaction."""
+    """All roads that both sides tell, for each interaction; on a host meters are of everybody's time, and no road."""
     if not a or not b:
         return ()
     told: list[tuple[str, str, str, Callable[[Account], float]]] = [
         ("processor time charged to interactions", "all processor time", "ns", lambda one: one.used.get("cpu", 0.0)),
-        ("busy time by the meters", "all processor time", "ns", _busy),
-        ("work by the meters", "work", "ns", lambda one: sum(one.time_ns.get(name, 0.0) for name in WORK)),
+    ]
+    if all(one.alone for one in (*a, *b)):
+        told += [
+            ("busy time by the meters", "all processor time", "ns", _busy),
+            ("work by the meters", "work", "ns", lambda one: sum(one.time_ns.get(name, 0.0) for name in WORK)),
+        ]
+    told += [
         ("user time of the interactions", "work", "ns", lambda one: one.used.get("programs", 0.0)),
     ]
     for name in dict.fromkeys(name for one in (*a, *b) for name in one.charges):
