@@ -169,6 +169,11 @@ impl Meters {
         self.have.clone()
     }
 
+    /// The ids of the threads that work for the meters, beside the one that samples: their time is the laboratory's.
+    pub fn threads(&self) -> Vec<i32> {
+        self.parts.iter().filter_map(|part| part.thread()).collect()
+    }
+
     /// What was lost since this was last asked: maps that were full, events that could not be kept.
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)

@@ -9,6 +9,11 @@ pub(crate) trait Part: Send {
     /// Reads what changes quickly, as near to the span's end as may be: of all parts before the first makes rows.
     fn read(&mut self, _loaded: &Loaded) {}
 
+    /// The id of the thread that works for it, if one does: its time is the laboratory's.
+    fn thread(&self) -> Option<i32> {
+        None
+    }
+
     /// Adds the rows of the span.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::sessions::Sessions;
 use crate::sideband::{Asked, Rings, Whom};
 use crate::{Span, Tier, Wanted};
 use loadgo_core::record::{Lost, Sample};
-use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::kernel::{monotonic_ns, thread_id};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -29,6 +29,7 @@ const LEAST_RING_BYTES: usize = 256 << 10;
 pub(crate) struct Profile {
     asked: std::sync::mpsc::Sender<Ask>,
     thread: Option<JoinHandle<()>>,
+    id: i32,
     lost: Vec<(u64, &'static str)>,
     regions_lost: u64,
 }
@@ -97,9 +98,14 @@ impl Profile {
 
     fn start(rings: Rings, regions: Option<Regions>, setting: Setting) -> Result<Profile, String> {
         let (asked, asks) = channel();
-        let run = move || Thread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(setting) }.run(&asks);
+        let (tell, told) = sync_channel(1);
+        let run = move || {
+            let _ = tell.send(thread_id());
+            Thread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(setting) }.run(&asks);
+        };
         let thread = thread::Builder::new().name("loadgo-profile".into()).spawn(run).map_err(|error| error.to_string())?;
-        Ok(Profile { asked, thread: Some(thread), lost: Vec::new(), regions_lost: 0 })
+        let id = told.recv().map_err(|_| "the thread of the profile did not begin")?;
+        Ok(Profile { asked, thread: Some(thread), id, lost: Vec::new(), regions_lost: 0 })
     }
 
     /// The rows of the span, which ends now.
@@ -128,6 +134,10 @@ impl Profile {
 }
 
 impl Part for Profile {
+    fn thread(&self) -> Option<i32> {
+        Some(self.id)
+    }
+
     fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);

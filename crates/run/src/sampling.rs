@@ -37,6 +37,7 @@ impl Round {
     /// Begins on the thread that will sample, whose time is the meters' too.
     pub(crate) fn begin(mut subject: Subject) -> Round {
         subject.threads.meters.push(thread_id());
+        subject.threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
         let processors = if subject.meters.is_some() { Processors::Left } else { Processors::Read };
         let now = Instant(monotonic_ns() - subject.origin_ns);
         let parts = Sampler::begin(subject.groups, subject.threads, processors, now).ok();
