@@ -52,11 +52,11 @@ def signed(value: float | None) -> str:
     return f"{'−' if value < 0 else '+'}{duration(abs(value))}"
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, places: int = 1) -> str:
     """A change as a part of one: `+12.3 %`."""
     if value is None:
         return NOT_MEASURED
-    shown = f"{abs(100 * value):.1f}"
+    shown = f"{abs(100 * value):.{places}f}"
     sign = "" if float(shown) == 0 else "−" if value < 0 else "+"
     return f"{sign}{shown} %"
 
@@ -71,10 +71,12 @@ def change(told: Difference) -> str:
 
 
 def change_interval(told: Difference) -> str:
-    """The interval of the change, as parts of what was before: `−14.1 to −10.2 %`."""
+    """The interval of the change, as parts of what was before: `−14 to −10 %`; small ones have a decimal."""
     if told.interval is None or not told.before:
         return NOT_MEASURED
-    low, high = percent(told.interval.low / told.before), percent(told.interval.high / told.before)
+    ends = told.interval.low / told.before, told.interval.high / told.before
+    near = max(map(abs, ends)) < 0.1
+    low, high = (percent(end, 1 if near or abs(end) < 0.01 else 0) for end in ends)
     return f"{low.removesuffix(' %')} to {high}"
 
 
