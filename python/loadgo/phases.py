@@ -51,7 +51,8 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
     if wanted == "steady" and steady == 0:
         wanted = "all"
         note = "No line was sent in the steady phase: the figures are of the whole run." if total else None
-    start, end = _bounds(tables, wanted)
+    metered = tables.conditions.get("kind") == "meter"
+    start, end = _metered_bounds(tables) if metered else _bounds(tables, wanted)
     whole = wanted == "all"
     return Stretch(
         name=wanted,
@@ -92,6 +93,12 @@ def _bounds(tables: Tables, name: str) -> tuple[int, int]:
     start = began.get("steady" if name == "steady" else "warm-up", first)
     ends = [began[phase] for phase in ("ramp-down", "end") if phase in began and (name == "steady" or phase == "end")]
     return start, ends[0] if ends else last
+
+
+def _metered_bounds(tables: Tables) -> tuple[int, int]:
+    """Of metering without a load: all that was metered, with the ends of its first and last span."""
+    ends = (frame["at_ns"].max() for frame in (tables.time, tables.processes) if len(frame))
+    return 0, max([_first_and_last(tables.interactions)[1], *(int(str(end)) for end in ends)])
 
 
 def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:
