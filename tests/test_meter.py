@@ -188,7 +188,8 @@ def test_a_thousand_processes_a_second_are_all_counted(bench: Bench) -> None:
     assert len(measured.lost) == 0
     (row,) = measured.interactions.rows(named=True)
     mine = measured.processes.filter(pl.col("user") == 1)["cpu_ns"].sum()
-    assert mine == pytest.approx(row["cpu_user_ns"] + row["cpu_system_ns"], rel=0.02)
+    # The control group's account and the meters' begin and end a process some microseconds apart.
+    assert mine == pytest.approx(row["cpu_user_ns"] + row["cpu_system_ns"], abs=2000 * 10_000)
 
 
 def test_it_meters_while_a_run_goes_on(bench: Bench) -> None:

@@ -28,9 +28,9 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.parquet"))}
 
 
-def test_every_table_is_filled_but_that_of_losses(made: loadgo.Run) -> None:
+def test_every_table_is_filled_but_those_of_losses_and_stacks(made: loadgo.Run) -> None:
     frames = loadgo.tables(made).frames()
-    assert {name for name, frame in frames.items() if frame.is_empty()} == {"lost"}
+    assert {name for name, frame in frames.items() if frame.is_empty()} == {"lost", "stacks"}
     assert not list(made.folder.glob("*.arrows"))
 
 
