@@ -49,7 +49,7 @@ def cpu_ns(run: dict[str, Any]) -> float:
 
 
 def from_a_small_process(*arguments: str) -> dict[str, Any]:
-    """As `as_json`, begun by a shell's child: who is begun by these tests themselves counts their memory as its own most."""
+    """As `as_json`, begun by a shell's child: these tests' own children count the tests' memory as their own most."""
     command = ["sh", "-c", '"$@"; exit $?', "sh", *COMMAND, "--quiet-output", "--format", "json", *arguments]
     found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=120).stdout)
     return found
