@@ -5,6 +5,7 @@ import dataclasses
 import polars as pl
 import pytest
 from loadgo.report_text import text_report
+from loadgo.report_words import answer
 from loadgo.summary import summarize
 from loadgo.tables import Tables
 from synthetic import Work, closed_loop, empty_run, interaction, run_of
@@ -249,3 +250,13 @@ def test_conditions_and_sources_are_told() -> None:
     assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 others logged in" in text
     assert "users held to memory 256 MB, 1 processors, paging to zram:1G." in text
     assert "the kernel answered FIFO 10" in text
+
+
+def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_samples() -> None:
+    run = closed_loop(20, 30, SCRIPT)
+    of_print = pl.col("command").cast(pl.String) == "print"
+    seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
+    few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
+    told = answer(summarize(few))
+    assert " for compile, the slowest of the 2 commands with samples enough for one, and p90 " in told
+    assert " for compile, the slowest command, and p90 " in answer(summarize(run))

@@ -302,7 +302,9 @@ def _slowest(summary: Summary) -> str:
     if len(rows) < 2:
         return f"{whole}."
     slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
-    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest command, and {whole}."
+    left_out = len(summary.commands) - len(rows)
+    of_those = f" of the {len(rows)} commands with samples enough for one" if left_out else " command"
+    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{of_those}, and {whole}."
 
 
 def _has(row: Command, name: str) -> bool:
