@@ -229,10 +229,95 @@ def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical))
     made = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
     text = page(summarize(made, phases="all"), made, width=100)
-    words = r"make took [\d.]+ ms: [\d.]+ ms of processor time\. 2 processors were 54\.67 % busy over 90\.0 s\."
+    used = r"make took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
+    words = used + r"2 processors were 54\.67 % busy over 90\.0 s\."
     assert re.match(words, text.replace("\n", " "))
     assert "Response time" not in text
     assert "The host was busy with other things" not in text
+
+
+def the_command(run: Tables, tier: str = "exact") -> Tables:
+    """One command that was metered: the meters know its process, which is user 1, and of no line."""
+    told = {"kind": "meter", "name": "make", "load": {}, "meters": {"tier": tier}}
+    counts = {"faults_minor": pl.lit(1_326, pl.UInt32), "faults_major": pl.lit(2, pl.UInt32)}
+    one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical), **counts)
+    unclocked = [{"at_ns": 10**9, "span_ns": 10**9, "kind": "minor unclocked", "user": 1, "count": 11, "cpu_ns": 0}]
+    faults = pl.concat([run.faults, frame([*unclocked, unclocked[0] | {"user": None, "cpu_ns": None}], "faults")])
+    of_no_line = pl.lit(None, pl.Categorical)
+    mine = pl.col("user").is_null() | (pl.col("user") == 1)
+    tables = {"faults": faults, "primitives": run.primitives}
+    by_process = {name: rows.filter(mine).with_columns(command=of_no_line) for name, rows in tables.items()}
+    if tier == "cheap":
+        by_process = {name: rows.clear() for name, rows in by_process.items()}
+    return dataclasses.replace(run, interactions=one, conditions=run.conditions | told, **by_process)
+
+
+def test_a_metered_commands_own_faults_and_system_calls_are_told(run: Tables) -> None:
+    made = the_command(run)
+    text = page(summarize(made), made, width=120)
+    calls = sum(row["count"] for row in made.primitives.filter(pl.col("user") == 1).iter_rows(named=True))
+    assert f"1,326 minor faults, 2 major faults, {calls:,} system calls." in text.replace("\n", " ")
+    assert re.search(r"^minor +27,000 ", section(text, "Faults of the command itself"), re.MULTILINE)
+    assert re.search(r"^wait4 +900 ", section(text, "Primitives of the command itself"), re.MULTILINE)
+    assert "of the command itself" not in page(summarize(run), run, width=120)
+
+
+def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Tables) -> None:
+    made = the_command(run)
+    for by, whose in (("command", "make"), ("user", "1")):
+        told = summarize(made, by=by)  # type: ignore[arg-type]
+        assert [part.whose for part in told.meters.parts] == [whose]
+        text = page(told, made, width=120, by=by)
+        assert "did not tell faults and primitives apart" not in text
+        assert f"Primitives by {by}" not in text
+
+
+def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) -> None:
+    exact, cheap = (the_command(run, tier) for tier in ("exact", "cheap"))
+    words = "of processor time (the exact meters' own in it included: see Meters)"
+    assert words in page(summarize(exact), exact, width=200)
+    assert "The command's processor time has that of the meters' programs in it" in page(
+        summarize(exact), exact, width=200
+    )
+    assert "own in it included" not in page(summarize(cheap), cheap, width=200)
+    assert "system calls." not in page(summarize(cheap), cheap, width=200).split("\n\n")[0]
+
+
+def test_unclocked_faults_are_explained_and_have_no_time(run: Tables) -> None:
+    made = the_command(run)
+    text = page(summarize(made), made, width=120)
+    assert "Unclocked faults were made by the kernel within a system call" in text
+    assert re.search(r"^minor unclocked +11 +– +– +–$", section(text, "Faults of the command itself"), re.MULTILINE)
+    assert "Unclocked" not in page(summarize(run), run, width=120)
+
+
+def test_segments_with_the_most_samples_are_first_and_memory_of_no_file_is_not_left_out(run: Tables) -> None:
+    table = section(page(summarize(run), run, width=120), "Faults and samples by segment")
+    assert [line.split()[0] for line in table.splitlines()[3:]] == ["cc1", LIBC_END, "[heap]", "[anon]"]
+    few = section(page(summarize(run), run, width=120, top=3), "Faults and samples by segment (3 of 4)")
+    assert [line.split()[0] for line in few.splitlines()[3:]] == ["cc1", "[heap]", "[anon]"]
+    unsampled = dataclasses.replace(run, segments=run.segments.with_columns(samples=pl.lit(None, pl.UInt64)))
+    names = [row.name for row in summarize(unsampled).meters.segments]
+    assert names[:2] == ["[anon]", "[heap]"]
+
+
+LIBC_END = "…a-folder-with-a-long-name/libc.so.6"
+
+
+def test_why_a_host_is_idle_is_said_in_a_hosts_words(run: Tables) -> None:
+    text = page(summarize(run), run, width=400)
+    assert "not eligible, somebody's group was over its memory.high, waited for memory to be reclaimed, or was" in text
+    assert "loading, the next program was being brought in (a wait for a page or the disk in execve, or in" in text
+    assert "multiprogramming limit" not in text
+
+
+def test_why_time_by_process_is_not_the_busy_time_is_said_when_it_is_not(run: Tables) -> None:
+    assert "a process is charged when it leaves the processor" in page(summarize(run), run, width=400)
+    busy = run.time.filter(~pl.col("category").cast(pl.String).str.starts_with("idle "))
+    whole = busy.group_by("at_ns", "span_ns", maintain_order=True).agg(cpu_ns=pl.col("time_ns").sum())
+    charged = frame([row | {"who": "cc1"} for row in whole.iter_rows(named=True)], "processes")
+    agreed = dataclasses.replace(run, processes=charged)
+    assert "a process is charged when" not in page(summarize(agreed), agreed, width=400)
 
 
 @pytest.mark.parametrize("name", ["html", "json", "md", "csv"])

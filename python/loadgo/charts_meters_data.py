@@ -133,7 +133,8 @@ def primitive_means(summary: Summary) -> pl.DataFrame:
 
 def segment_faults(summary: Summary) -> Plotted:
     """Faults of the segments that had the most; columns: segment, place, kind, count."""
-    shown = summary.meters.segments[:MOST_ROWS]
+    most_first = sorted(summary.meters.segments, key=lambda row: -(row.faults_major or 0) - (row.faults_minor or 0))
+    shown = most_first[:MOST_ROWS]
     rows = [
         (path_end(row.name), place, kind, count)
         for place, row in enumerate(shown)

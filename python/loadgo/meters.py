@@ -102,6 +102,8 @@ class Meters:
     """Whose `parts` are; None when nobody asked for them."""
     parts: tuple[Part, ...]
     """In the order of the busiest; empty where the meters did not tell them apart."""
+    command: Part | None
+    """What the one command did that was metered without a load; None without one, and where no kind was metered."""
 
 
 def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
@@ -109,7 +111,9 @@ def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
     queue = _within(tables.queue, tables, stretch)
     measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
-    faults, primitives = _timed_faults(tables, stretch), _timed_primitives(tables, stretch)
+    alone = _metered_command(tables)
+    timed = _timed_faults(tables, stretch), _timed_primitives(tables, stretch)
+    faults, primitives = (rows if alone is None else _told_as(alone, rows) for rows in timed)
     found = metered(everybodys(faults))
     return Meters(
         span_ns=span_ns,
@@ -124,7 +128,21 @@ def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
         asking=of_processors.get("asking"),
         by=by,
         parts=_parts(faults, primitives, by) if by else (),
+        command=next(iter(_parts(faults, primitives, "command")), None) if alone is not None else None,
     )
+
+
+def _metered_command(tables: Tables) -> str | None:
+    """The name of the one command of a host that was metered without a load; None without one."""
+    if tables.conditions.get("kind") != "meter" or tables.interactions.is_empty():
+        return None
+    return str(tables.interactions["command"].cast(pl.String)[0])
+
+
+def _told_as(command: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with all that the one user did told as `command`: the meters know whose it was, not of which line."""
+    named = pl.when(pl.col("user").is_not_null()).then(pl.lit(command)).alias("command")
+    return rows.with_columns(named)
 
 
 def metered(rows: pl.DataFrame) -> tuple[Metered, ...]:
@@ -180,13 +198,18 @@ _INTERRUPTS = ("interrupt", "soft interrupt")
 
 def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     """The faults of the stretch with the columns name, errors, faults and time_ns: handling and waiting together."""
+
+    def clocked(column: str) -> pl.Expr:
+        return pl.when(~pl.col("kind").cast(pl.String).str.ends_with("unclocked")).then(pl.col(column))
+
     return _within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
-        *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
+        *("user", "command", "bucket_ns", "count"),
+        *(clocked(column).alias(column) for column in ("cpu_ns", "wait_ns")),
         errors=pl.lit(None, pl.UInt64),
         faults=pl.lit(None, pl.UInt64),
-        time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
+        time_ns=clocked("cpu_ns") + clocked("wait_ns"),
     )
 
 
@@ -229,7 +252,7 @@ def _quantiles(buckets: pl.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def _segments(frame: pl.DataFrame) -> tuple[Segment, ...]:
-    """The segments, those with the most major faults first; rows by user are parts of those of all."""
+    """The segments, the most samples first, then the most faults; rows by user are parts of those of all."""
     everybody = frame.filter(pl.col("user").is_null())
     columns = ("faults_minor", "faults_major", "samples")
     found = (
@@ -237,8 +260,8 @@ def _segments(frame: pl.DataFrame) -> tuple[Segment, ...]:
         .group_by(pl.col("segment").cast(pl.String), maintain_order=True)
         .agg(_measured_sum(name) for name in columns)
     )
-    order = ("faults_major", "faults_minor", "samples")
-    ordered = found.sort(*order, descending=True, nulls_last=True, maintain_order=True)
+    faults = pl.sum_horizontal("faults_minor", "faults_major")
+    ordered = found.sort(pl.col("samples"), faults, descending=True, nulls_last=True, maintain_order=True)
     return tuple(Segment(*row) for row in ordered.rows())
 
 

@@ -28,6 +28,8 @@ def meter_grids(summary: Summary, view: View, lengths_over_time: Mapping[str, st
         primitives(summary, view),
         faults_of_each(summary, view),
         primitives_of_each(summary, view),
+        faults_of_command(summary),
+        primitives_of_command(summary, view),
         ready_queue(summary),
         ready_lengths(summary, lengths_over_time),
         queues(summary),
@@ -85,9 +87,11 @@ def primitives(summary: Summary, view: View) -> Grid | None:
 
 
 def faults_of_each(summary: Summary, view: View) -> Grid | None:
-    """Faults of each command or user; None unless asked for and told apart."""
+    """Faults of each command or user; None unless asked for and told apart, and of one
+    command alone, which has tables of its own.
+    """
     rows = [(part, row) for part in summary.meters.parts[: view.rows(MOST_SEGMENTS)] for row in part.faults]
-    if not rows or summary.meters.by is None:
+    if not rows or summary.meters.by is None or summary.meters.command is not None:
         return None
     told = tuple(row for _, row in rows)
     columns = (
@@ -102,12 +106,14 @@ def faults_of_each(summary: Summary, view: View) -> Grid | None:
 
 
 def primitives_of_each(summary: Summary, view: View) -> Grid | None:
-    """The primitives of each command or user that took the most time; None unless asked for and told apart."""
+    """The primitives of each command or user that took the most time; None unless asked for and told apart, and of one
+    command alone, which has tables of its own.
+    """
     most = view.rows(MOST_OF_EACH)
     parts = summary.meters.parts[: view.rows(MOST_SEGMENTS)]
     told_apart = [(part, most_time_first(part.primitives)[:most]) for part in parts]
     rows: list[tuple[Part, Metered]] = [(part, row) for part, mine in told_apart for row in mine]
-    if not rows or summary.meters.by is None:
+    if not rows or summary.meters.by is None or summary.meters.command is not None:
         return None
     told = tuple(row for _, row in rows)
     columns = (
@@ -118,10 +124,40 @@ def primitives_of_each(summary: Summary, view: View) -> Grid | None:
     return Grid(f"Primitives by {summary.meters.by} (of each the first {most} by time)", columns)
 
 
+def faults_of_command(summary: Summary) -> Grid | None:
+    """Faults of the one command that was metered without a load, by kind; None where they were not metered."""
+    command = summary.meters.command
+    if command is None or not command.faults:
+        return None
+    order = [row.name for row in summary.meters.faults]
+    told = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
+    columns = (
+        Column("kind", tuple(row.name for row in told)),
+        Column("count", tuple(number(row.count) for row in told)),
+        Column("mean", tuple(duration(row.mean_ns) for row in told), spare=2),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1),
+    )
+    return Grid("Faults of the command itself", columns)
+
+
+def primitives_of_command(summary: Summary, view: View) -> Grid | None:
+    """System calls of the one command that was metered without a load, the most time first; None without."""
+    command = summary.meters.command
+    if command is None or not command.primitives:
+        return None
+    every = most_time_first(command.primitives)
+    told = every[: view.rows(MOST_PRIMITIVES)]
+    more = f" (the first {len(told)} of {len(every)} by time)" if len(told) < len(every) else ""
+    names = Column("primitive", tuple(row.name for row in told))
+    columns = (names, *_calls(summary, told, _whole_time(command.primitives)))
+    return Grid(f"Primitives of the command itself{more}", columns)
+
+
 def segments(summary: Summary, view: View) -> Grid | None:
     """Faults and profile samples by what is paged; of a simulated machine's commands, the CPU between two faults."""
-    every = summary.meters.segments
-    told = every[: view.rows(MOST_SEGMENTS)]
+    told, rest = _shown_segments(summary.meters.segments, view.rows(MOST_SEGMENTS))
+    every = (*told, *rest)
     if not told:
         return None
     counts = {
@@ -135,8 +171,19 @@ def segments(summary: Summary, view: View) -> Grid | None:
     columns += [column for pair in counted for column in pair]
     if simulated(summary):
         columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
-    more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
+    more = f" ({len(told)} of {len(every)})" if rest else ""
     return Grid(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=PATH_WIDTH)
+
+
+def _shown_segments(every: tuple[Segment, ...], most: int) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+    """The first `most` in their order, but what is memory of no file among them; and the rest."""
+    of_no_file = [row for row in every if row.name in _NO_FILE][:most]
+    others = [row for row in every if row.name not in _NO_FILE]
+    shown = {row.name for row in (*of_no_file, *others[: most - len(of_no_file)])}
+    return tuple(row for row in every if row.name in shown), tuple(row for row in every if row.name not in shown)
+
+
+_NO_FILE = ("[anon]", "[heap]", "[kernel]")
 
 
 def functions(summary: Summary, view: View) -> Grid | None:

@@ -4,7 +4,7 @@ itself took.
 
 from __future__ import annotations
 
-from loadgo.report_figures import duration, exact_share
+from loadgo.report_figures import duration, exact_share, number
 from loadgo.report_simulated import simulated
 from loadgo.report_view import View
 from loadgo.summary import Summary
@@ -14,15 +14,27 @@ from loadgo.vocabulary import in_words_of
 OFF_AT_MOST = 1e-4
 """From this share of the wall time on, an exact account that is off is told at the top."""
 
+PROCESSES_OFF_AT_MOST = 0.005
+"""From this part of the busy time on, it is told why time by process adds up to another."""
+
 _IDLE = {
     "idle zero": "nobody wanted a processor",
-    "idle loading": "the next program was being brought in",
-    "idle not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
+    "idle loading": "the next program was being brought in{loading}",
+    "idle not eligible": "{not eligible}",
     "idle governed": "somebody was ready, but held back by a quota",
     "idle page wait": "somebody waited for a page",
     "idle disk wait": "somebody waited for another device",
     "idle dispatch": "somebody was woken, and did not run yet",
 }
+_ON_HOST = {
+    "loading": " (a wait for a page or the disk in execve, or in a program's first 2 ms)",
+    "not eligible": "somebody's group was over its memory.high, waited for memory to be reclaimed, or was frozen",
+}
+_ON_MACHINE = {
+    "loading": "",
+    "not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
+}
+"""What differs in the words of `_IDLE`."""
 _BUSY = {
     "primitive": "system calls",
     "segment fault": "first touches of a stretch of the address space, which made a page table",
@@ -67,8 +79,25 @@ def _command(summary: Summary) -> str:
         ("waiting for I/O", usage.io_wait_ns),
     ]
     parts = [f"{duration(time)} {what}" for what, time in used if time]
+    if parts and _holds_the_meters(summary):
+        parts[0] += " (the exact meters' own in it included: see Meters)"
+    parts += _counts(summary)
     failed = " and failed" if row.outcomes.errors else ""
     return f"{row.name} took {duration(row.response.mean_ns)}{failed}{': ' if parts else ''}{', '.join(parts)}. "
+
+
+def _counts(summary: Summary) -> list[str]:
+    """The command's page faults, and its system calls where they were metered."""
+    usage, itself = summary.everything.usage, summary.meters.command
+    found = [("minor faults", usage.faults_minor), ("major faults", usage.faults_major)]
+    if itself is not None and itself.primitives:
+        found.append(("system calls", sum(row.count for row in itself.primitives)))
+    return [f"{number(count)} {what}" for what, count in found if count is not None]
+
+
+def _holds_the_meters(summary: Summary) -> bool:
+    """Whether a command's processor time has the time in it of programs that run at each of its system calls."""
+    return summary.run.meters.get("tier") == "exact" and bool(summary.everything.usage.cpu_ns)
 
 
 def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
@@ -77,9 +106,11 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     if told is None:
         return []
     lines = [("Processors", line) for line in (_account(told), _busy(told), _idle(told), _base(told))]
+    lines += [("Processors", _under_way(summary, told))]
     lines += [("Laboratory", _laboratory(summary, told))]
     lines += _vocabulary(summary, told, view)
-    lines += [("Meters", line) for line in (*_tier(summary), _by_user(summary), _not_apart(summary))]
+    lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), _unclocked(summary))]
+    lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
     return [(label, line) for label, line in lines if line]
 
 
@@ -125,8 +156,9 @@ def _busy(told: TotalTime) -> str:
 
 def _idle(told: TotalTime) -> str:
     """What the categories of idle time mean that are there."""
+    words = _ON_MACHINE if told.kind == "machine" else _ON_HOST
     found = [
-        f"{row.name.removeprefix('idle ')}, {_IDLE[row.name]}"
+        f"{row.name.removeprefix('idle ')}, {_IDLE[row.name].format_map(words)}"
         for row in told.categories
         if row.name in _IDLE and row.time_ns
     ]
@@ -137,6 +169,38 @@ def _base(told: TotalTime) -> str:
     """What percent of non-idle leaves out."""
     left_out = [row.name.removeprefix("idle ") for row in told.categories if not row.in_non_idle]
     return f"Of non-idle: of all time but {_listed(left_out)}." if left_out else ""
+
+
+def _under_way(summary: Summary, told: TotalTime) -> str:
+    """Why time by process is not the busy time, where the two differ by more than `PROCESSES_OFF_AT_MOST`."""
+    by_process_ns = sum(row.cpu_ns or 0 for row in summary.whose_time.processes)
+    busy_ns = told.account.busy_ns
+    if told.kind != "meters" or not by_process_ns or abs(by_process_ns / busy_ns - 1) <= PROCESSES_OFF_AT_MOST:
+        return ""
+    return (
+        f"Time by process adds up to {duration(by_process_ns)}, busy time to {duration(busy_ns)}: a process is charged "
+        "when it leaves the processor, so that what is under way at the end of a span is in the next."
+    )
+
+
+def _of_command(summary: Summary) -> str:
+    """What is in the time of the one command that was metered."""
+    if not (summary.run.kind == "meter" and summary.commands and _holds_the_meters(summary)):
+        return ""
+    return (
+        "The command's processor time has that of the meters' programs in it, which run at each of its system calls "
+        "and faults: it takes less without them, and with --meters cheap."
+    )
+
+
+def _unclocked(summary: Summary) -> str:
+    """What unclocked faults are, where there are such."""
+    if not any(row.name.endswith(" unclocked") and row.count for row in summary.meters.faults):
+        return ""
+    return (
+        "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
+        "direct I/O, locked memory), or the event of them was lost: they are counted, and their time is not told apart."
+    )
 
 
 def _listed(names: list[str]) -> str:
