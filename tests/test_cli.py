@@ -89,6 +89,8 @@ def test_help_loads_nothing_of_the_analysis() -> None:
         (["report", "nowhere"], "there is no run"),
         (["report", "--format", "odt"], "odt"),
         (["query", "SELECT 1"], "there is no run"),
+        (["query", "SELECT 1", "nowhere"], "nowhere"),
+        (["query", "SELECT 1", "one", "--run", "other"], "one run is asked: one or --run other"),
     ],
 )
 def test_a_mistake_is_told_in_words_and_nothing_runs(arguments: Sequence[str], words: str, tmp_path: Path) -> None:
@@ -120,6 +122,8 @@ def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: P
         "query", "SELECT count(*) AS n FROM interactions", "--run", "kept", "--format", "csv", folder=tmp_path
     )
     assert answer.stdout.split() == ["n", "24"]
+    counted = loadgo("query", "SELECT count(*) AS n FROM interactions", "kept", "--format", "csv", folder=tmp_path)
+    assert counted.stdout == answer.stdout
 
 
 def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, tmp_path: Path) -> None:
@@ -192,3 +196,4 @@ def test_doctor_says_of_each_ability_whether_it_can_be_had(tmp_path: Path) -> No
     told = loadgo("doctor", folder=tmp_path).stdout
     assert "terminals" in told
     assert "yes" in told
+    assert max(map(len, told.splitlines())) <= 120

@@ -43,10 +43,38 @@ def test_a_frame_is_read_as_it_is_written() -> None:
     assert frame_of("parse") == Frame("[unknown]", "parse")
 
 
+def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
+    stripped = [Stack(None, None, "gzip", (Frame("/lib/libz.so.1", f"0x{place}"),), 10) for place in range(9)]
+    made = Profile("gzip", 1.0, 1000, tuple(stripped), (Segment("/lib/libz.so.1", 90, None, None),))
+    table = profile_text(made, width=80)
+    assert [line.split() for line in table.splitlines() if "no symbols" in line] == [
+        ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0%", "90"]
+    ]
+    assert folded(made) == "gzip;no symbols (libz.so.1) 90\n"
+    frames = json.loads(speedscope(made))["shared"]["frames"]
+    assert [frame["name"] for frame in frames] == ["gzip", "no symbols (libz.so.1)"]
+    written = fields(gzip.decompress(pprof(made)))
+    assert sum(1 for number, _ in written if number == 5) == 1
+    assert (6, b"no symbols (libz.so.1)") in written
+    assert not any("0x" in str(value) for number, value in written if number == 6)
+
+
+def test_what_is_of_no_file_and_has_no_name_is_its_segment() -> None:
+    assert [Frame("[anon]", "0x7f00").place, Frame("[kernel]", "").place, MAIN.place] == ["[anon]", "[kernel]", "main"]
+
+
+def test_unknown_segments_of_page_faults_are_explained_where_there_are_some() -> None:
+    assert "[unknown]" not in profile_text(PROFILE, width=80)
+    made = Profile("x", 1.0, 1000, (), (Segment("[unknown]", None, 3, 0),))
+    lines = profile_text(made, width=80).splitlines()
+    assert lines[-1].startswith("[unknown]: the kernel told of no mapping there")
+    assert max(map(len, lines)) <= 80
+
+
 def test_folded_stacks_are_sorted_lines_with_counts() -> None:
     assert folded(PROFILE).splitlines() == [
-        "cc1;[stripped.so] 100",
         "cc1;main;do_syscall_64_[k];copy_page_[k] 300",
+        "cc1;no symbols (stripped.so) 100",
         "prime;main;divide<int>(long) 600",
     ]
 

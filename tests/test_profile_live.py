@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from math import sqrt
@@ -113,11 +114,19 @@ def test_without_privilege_a_command_is_profiled_without_the_kernel(known: Path)
     if int(paranoid) > 2:
         pytest.skip(f"kernel.perf_event_paranoid is {paranoid}: nobody may profile without privileges")
     program = f"""
+from loadgo.errors import Refused
 from loadgo.profile import profile
+try:
+    profile(duration=0.1)
+except Refused as refusal:
+    assert "takes root" in str(refusal) and "loadgo profile -- COMMAND" in str(refusal), refusal
+else:
+    assert {paranoid} <= 0, "the whole host was profiled without privilege"
 made = profile([{str(known)!r}, "spin", "100", "100", "100"])
 assert sum(stack.samples for stack in made.stacks if stack.frames[-1].function == "spin_in_library") > 50, made
 assert not any(segment.name == "[kernel]" for segment in made.segments)
-assert any("kernel's part is not here" in note for note in made.notes), made.notes
+assert any("kernel's part is not here: it takes root, or CAP_PERFMON" in note for note in made.notes), made.notes
+assert not any("kptr_restrict" in note for note in made.notes), made.notes
 assert sum(segment.faults_minor or 0 for segment in made.segments) > 50
 """
     said = subprocess.run(
@@ -127,3 +136,22 @@ assert sum(segment.faults_minor or 0 for segment in made.segments) > 50
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert said.returncode == 0, said.stderr
+
+
+def test_signals_are_the_commands_whose_status_is_told() -> None:
+    trap = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.1; done"
+    command = [sys.executable, "-m", "loadgo", "profile", "--", "sh", "-c", trap]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as profiling:
+        assert profiling.stdout is not None
+        assert profiling.stdout.readline() == "ready\n"
+        profiling.send_signal(signal.SIGTERM)
+        _, told = profiling.communicate(timeout=30)
+    assert profiling.returncode == 9
+    assert "Clock profile" in told
+
+
+def test_a_program_that_is_not_there_is_127() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "loadgo", "profile", "--", "/nonexistent"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (127, "loadgo: /nonexistent: no such program\n")

@@ -154,8 +154,12 @@ def test_doctor_tells_of_each_meter_how_or_why_not(bench: Bench) -> None:
     assert {"meter: total time", "meter: primitives"} <= {ability.name for ability in meters}
     for ability in meters:
         assert ability.how or ability.why_not
-    told = bench.loadgo("doctor", before=NOBODY)
-    assert "meter: total time" in told.stdout
+    told = bench.loadgo("doctor", before=NOBODY).stdout
+    assert "meter: total time" in told
+    assert max(map(len, told.splitlines())) <= 120
+    assert "not mounted" not in told
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) in (1, 2):
+        assert " ".join(told.split()).count("a command of yours: yes") == 3  # perf events, and two meters
 
 
 @NEEDS_ROOT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -106,9 +107,10 @@ def doctor() -> None:
             rows.append(
                 (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
             )
-        from loadgo.listing import listing
+        from loadgo.listing import prose_listing
 
-        say(listing(["ability", "to be had", "how, why not, and the remedy"], rows, numbers=set()))
+        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
+        say(prose_listing(["ability", "to be had", "how, why not, and the remedy"], rows, width))
 
 
 def query(
@@ -116,12 +118,17 @@ def query(
         str,
         typer.Argument(metavar="SQL", help="Such as 'SELECT command, count(*) FROM interactions GROUP BY command'."),
     ],
-    run: Annotated[str, typer.Option(help="Whose tables: a run's folder, its id, or last.")] = "last",
+    asked: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Whose tables: a run's folder, its id, or last (the default).")
+    ] = None,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
     format: Annotated[Literal["text", "csv", "json"], typer.Option(help="How the answer is written.")] = "text",
 ) -> None:
     """Asks the tables of a run a question in SQL."""
     with told():
-        frame = loadgo.query(sql, run=run)
+        if asked is not None and run is not None:
+            raise ValueError(f"one run is asked: {asked} or --run {run}")
+        frame = loadgo.query(sql, run=asked or run or "last")
         if format == "csv":
             say(frame.write_csv())
         elif format == "json":

@@ -1,4 +1,4 @@
-"""A list of things as a table: fitted to a terminal, as wide as it needs elsewhere."""
+"""A list of things as a table: fitted to a terminal, as wide as it needs elsewhere, or as wide as asked."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from loadgo.report_figures import plain
+
 
 def listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> str:
     """The table of `rows` under `heads`, fitted to the terminal; columns in `numbers` (from 0) to the right."""
     table = _table(heads, rows, numbers)
     console = Console(markup=False, highlight=False, emoji=False)
     return _printed(table, console) if console.is_terminal else wide_listing(heads, rows, numbers)
+
+
+def prose_listing(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """The same `width` columns wide, to be read and not copied."""
+    console = Console(markup=False, highlight=False, emoji=False, width=width)
+    return _printed(_table(heads, rows, set()), console)
 
 
 def wide_listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> str:
@@ -28,7 +36,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if place in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(plain, row))
     return table
 
 

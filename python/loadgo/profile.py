@@ -38,6 +38,13 @@ class Frame:
         """As the records write it."""
         return f"{self.segment}`{self.function}" if self.function else self.segment
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people: the function; of a file without symbols the file as one; the segment elsewhere."""
+        if self.function and not self.function.startswith("0x"):
+            return self.function
+        return f"no symbols ({self.segment.rsplit('/', 1)[-1]})" if self.segment.startswith("/") else self.segment
+
 
 @dataclass(frozen=True)
 class Stack:

@@ -16,9 +16,6 @@ def folded(profile: Profile) -> str:
 
 
 def _folded(frame: Frame) -> str:
-    """The function; the segment where it has no name."""
-    if frame.segment == "[kernel]" and frame.function:
-        return f"{frame.function}_[k]"
-    if frame.function.startswith("0x") or not frame.function:
-        return f"[{frame.segment.rsplit('/', 1)[-1].strip('[]')}]"
-    return frame.function
+    """Its place; of the kernel with the mark that viewers colour."""
+    named = frame.place != frame.segment
+    return f"{frame.place}_[k]" if frame.segment == "[kernel]" and named else frame.place

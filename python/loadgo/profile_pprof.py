@@ -1,8 +1,9 @@
 """A profile as pprof's protobuf, compressed: what `go tool pprof`, Parca, Pyroscope and Grafana read.
 
 Format: github.com/google/pprof/proto/profile.proto. A mapping is a segment, with its file's build-id; samples have
-the values *samples*, *cpu*, *minor* and *major* faults, and the labels *user*, *command* and *process*. Protobuf is
-written by hand: of its wire format two kinds are needed, numbers and what has a length.
+the values *samples*, *cpu*, *minor* and *major* faults, and the labels *user*, *command* and *process*. The functions
+of a file without symbols are one. Protobuf is written by hand: of its wire format two kinds are needed, numbers and
+what has a length.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class _Writer:
         return _number(1, self._text(kind)) + _number(2, self._text(unit))
 
     def _sample(self, stack: Stack) -> bytes:
-        places = [self._place(frame) for frame in reversed(stack.frames)]
+        places = [self._place(Frame(frame.segment, frame.place)) for frame in reversed(stack.frames)]
         values = [stack.samples, stack.samples * self._period_ns, 0, 0]
         labels = [self._label("process", stack.process)]
         if stack.command is not None:
@@ -86,7 +87,7 @@ class _Writer:
         """A sample for each segment that faulted: its place is the segment itself."""
         faulted = [one for one in self._of.segments if one.faults_minor or one.faults_major]
         return [
-            _packed(1, [self._place(Frame(one.name, ""))])
+            _packed(1, [self._place(Frame(one.name, one.name))])
             + _packed(2, [0, 0, one.faults_minor or 0, one.faults_major or 0])
             for one in faulted
         ]
@@ -111,5 +112,5 @@ class _Writer:
         return _number(1, number) + _number(2, mapping) + _number(3, (mapping << 40) + number) + _bytes(4, line)
 
     def _function(self, frame: Frame, number: int) -> bytes:
-        name = self._text(frame.function or frame.segment)
+        name = self._text(frame.function)
         return _number(1, number) + _number(2, name) + _number(3, name) + _number(4, self._text(frame.segment))

@@ -43,7 +43,7 @@ class _Frames:
         return self._places[name, file]
 
     def place_of(self, frame: Frame) -> int:
-        return self.place(frame.function or frame.segment, frame.segment)
+        return self.place(frame.place, frame.segment)
 
 
 def _samples(profile: Profile, frames: _Frames) -> dict[str, Any]:

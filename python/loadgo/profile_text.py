@@ -16,6 +16,7 @@ MOST_FUNCTIONS = 20
 GAP = 3
 NAMES = frozenset({"segment", "function", "page faults in"})
 """Heads of columns that hold names."""
+UNKNOWN = "[unknown]: the kernel told of no mapping there, or the process had just ended.\n"
 
 
 def profile_text(profile: Profile, *, width: int, top: int = MOST_FUNCTIONS) -> str:
@@ -57,7 +58,7 @@ def _by_function(profile: Profile, width: int, top: int) -> str:
     itself: Counter[tuple[str, str]] = Counter()
     within: Counter[tuple[str, str]] = Counter()
     for stack in profile.stacks:
-        names = [(frame.function or frame.segment, frame.segment) for frame in stack.frames]
+        names = [(frame.place, frame.segment) for frame in stack.frames]
         itself[names[-1]] += stack.samples
         for name in set(names):
             within[name] += stack.samples
@@ -85,7 +86,8 @@ def _faults(profile: Profile, width: int) -> str:
     if rest:
         rows.append((f"({len(rest)} more)", *_sums(rest)))
     rows.append(("all", *_sums(counted)))
-    return _table(("page faults in", "minor", "major"), rows, width)
+    unknown = any(segment.name == "[unknown]" for segment in counted)
+    return _table(("page faults in", "minor", "major"), rows, width) + (UNKNOWN if unknown else "")
 
 
 def _sums(segments: Sequence[Segment]) -> tuple[str, str]:

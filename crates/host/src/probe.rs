@@ -201,25 +201,52 @@ fn limit(ability: &'static str, controller: &str) -> Answer {
 
 fn perf_events() -> Answer {
     let ability = "perf events";
-    let level = read("/proc/sys/kernel/perf_event_paranoid");
-    // SAFETY: the attributes are ours, all zeros but for the size and the kind, which is valid (a software clock); the
-    // descriptor is closed at once.
-    let opened = unsafe {
-        let mut attributes = [0u64; 16];
-        attributes[0] = 1 | (size_of::<[u64; 16]>() as u64) << 32;
-        match libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0, -1, -1, 0) {
+    let paranoid = read("/proc/sys/kernel/perf_event_paranoid");
+    match (open_perf_event(Whose::Everybodys), open_perf_event(Whose::Ours)) {
+        (Ok(()), _) => Answer::exact(ability, format!("permitted (perf_event_paranoid is {paranoid})")),
+        (Err(error), Ok(())) => {
+            let what = format!("whole host: no ({error}; perf_event_paranoid is {paranoid})");
+            let remedy = "run as root, or grant CAP_PERFMON and CAP_SYSLOG";
+            Answer::estimated(ability, "a command of yours: yes (loadgo profile -- COMMAND)", Why::new(what, remedy))
+        }
+        (Err(_), Err(error)) => {
+            let what = format!("perf_event_open: {error} (perf_event_paranoid is {paranoid})");
+            let remedy = "run as root, or grant CAP_PERFMON, or, for commands of one's own, sysctl kernel.perf_event_paranoid=2";
+            Answer::absent(ability, Why::new(what, remedy))
+        }
+    }
+}
+
+/// Whether a command of one's own can be profiled, without the kernel's part; it is tried.
+pub fn profiles_a_command() -> bool {
+    open_perf_event(Whose::Ours).is_ok()
+}
+
+/// Whose events are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Of all processes on a processor, the kernel's part too.
+    Everybodys,
+    /// Of this process, without the kernel's part.
+    Ours,
+}
+
+fn open_perf_event(whose: Whose) -> io::Result<()> {
+    const SOFTWARE: u64 = 1;
+    const EXCLUDE_KERNEL: u64 = 1 << 5;
+    let mut attributes = [0u64; 16];
+    attributes[0] = SOFTWARE | (size_of::<[u64; 16]>() as u64) << 32;
+    attributes[5] = if whose == Whose::Ours { EXCLUDE_KERNEL } else { 0 };
+    // SAFETY: the attributes are ours, all zeros but for the size, the kind, which is valid (a software clock), and one flag;
+    // the descriptor is closed at once.
+    unsafe {
+        let (pid, processor) = if whose == Whose::Ours { (0, -1) } else { (-1, libc::sched_getcpu().max(0)) };
+        match libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), pid, processor, -1, 0) {
             -1 => Err(io::Error::last_os_error()),
             fd => {
                 libc::close(fd as i32);
                 Ok(())
             }
-        }
-    };
-    match opened {
-        Ok(()) => Answer::exact(ability, format!("permitted (perf_event_paranoid is {level})")),
-        Err(error) => {
-            let what = format!("perf_event_open: {error} (perf_event_paranoid is {level})");
-            Answer::absent(ability, Why::new(what, "run as root, or grant CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1"))
         }
     }
 }
@@ -234,16 +261,18 @@ fn types() -> Answer {
 
 fn tracepoints() -> Answer {
     let ability = "tracepoints";
-    let mounted = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
-    if let Some(path) = mounted.into_iter().find(|path| Path::new(path).is_dir()) {
-        return Answer::exact(ability, path);
+    let places = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
+    let looked = places.map(|path| (path, fs::metadata(path)));
+    if let Some((path, _)) = looked.iter().find(|(_, found)| found.as_ref().is_ok_and(fs::Metadata::is_dir)) {
+        return Answer::exact(ability, *path);
+    }
+    let refused = |found: &io::Result<_>| found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    if let Some((path, _)) = looked.iter().find(|(_, found)| refused(found)) {
+        return Answer::absent(ability, Why::new(format!("{path} is not readable"), "run as root"));
     }
     let known = read("/proc/filesystems").lines().any(|line| line.ends_with("tracefs"));
     match known {
-        true => Answer::absent(
-            ability,
-            Why::new("tracefs is not mounted or not to be read", "mount -t tracefs tracefs /sys/kernel/tracing"),
-        ),
+        true => Answer::absent(ability, Why::new("tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing")),
         false => Answer::absent(ability, Why::new("this kernel has no tracefs", "a kernel with CONFIG_TRACING")),
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::addresses::Addresses;
 use crate::hooks::{At, HOOKS};
+use crate::kallsyms::hidden;
 use crate::load::Loaded;
 use crate::{Tier, Wanted};
+use loadgo_host::probe::profiles_a_command;
 use std::collections::HashSet;
 use std::fs;
 
@@ -49,7 +51,8 @@ const ONLY_EXACT: [&str; 3] = ["primitives", "faults", "interrupts"];
 /// What this host can have, without loading anything: where nothing is in the way, of the exact meters.
 pub fn here() -> Vec<Available> {
     if let Err(why) = possible() {
-        return METERS.map(|meter| Available { meter, how: How::NotHere(why.clone()) }).to_vec();
+        let a_command = !privileged() && profiles_a_command();
+        return METERS.map(|meter| Available { meter, how: without_programs(meter, &why, a_command) }).to_vec();
     }
     let tracepoints = tracepoints(&fs::read(TYPES).unwrap_or_default());
     let wanted = Wanted { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None, segments: true };
@@ -75,8 +78,7 @@ pub(crate) fn of(loaded: &Loaded, wanted: &Wanted) -> Vec<Available> {
 /// # Errors
 /// In words with the remedy.
 pub fn possible() -> Result<(), String> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if !may_load(&status) {
+    if !privileged() {
         return Err("it takes root (or the capabilities CAP_BPF and CAP_PERFMON): sudo loadgo …".into());
     }
     let lockdown = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
@@ -95,6 +97,20 @@ pub fn possible() -> Result<(), String> {
         Some(version) if version < (5, 11) => Err(format!("kernel {} is too old: the meters want 5.15 or later", release.trim())),
         _ => Ok(()),
     }
+}
+
+/// Without kernel programs the profile of a command is all there is, and that outside of runs.
+fn without_programs(meter: &str, why: &str, a_command: bool) -> How {
+    match meter {
+        "clock profile" | "segments" if a_command => {
+            How::Estimated(format!("whole host: no ({why}); a command of yours: yes (loadgo profile -- COMMAND)"))
+        }
+        _ => How::NotHere(why.into()),
+    }
+}
+
+fn privileged() -> bool {
+    may_load(&fs::read_to_string("/proc/self/status").unwrap_or_default())
 }
 
 /// By the effective capabilities: CAP_SYS_ADMIN, or CAP_BPF with CAP_PERFMON.
@@ -134,12 +150,16 @@ fn part_of(meter: &str) -> &str {
 /// How a meter is had where all its programs are.
 fn usual(meter: &str, tier: Tier) -> How {
     match (meter, tier) {
-        ("total time", Tier::Cheap) => How::Estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact".into()),
+        ("total time", Tier::Cheap) => {
+            How::Estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact".into())
+        }
         ("clock profile", _) => How::Estimated("by samples on a clock".into()),
-        ("idle by cause", _) if Addresses::read().fault.begins == 0 => How::Estimated(
-            "the kernel hides its addresses, and a primitive's wait for a page counts as a wait for the disk: sysctl kernel.kptr_restrict=1".into(),
-        ),
-        (meter, Tier::Cheap) if ONLY_EXACT.contains(&meter) => How::NotHere("the cheap meters leave it out: --meters exact".into()),
+        ("idle by cause", _) if Addresses::read().fault.begins == 0 => {
+            How::Estimated(format!("a primitive's wait for a page counts as a wait for the disk, since {}", hidden()))
+        }
+        (meter, Tier::Cheap) if ONLY_EXACT.contains(&meter) => {
+            How::NotHere("the cheap meters leave it out: --meters exact".into())
+        }
         _ => How::Exact,
     }
 }
@@ -154,6 +174,14 @@ mod tests {
         assert!(may_load("CapEff:\t000000c000000000\n"));
         assert!(!may_load("CapEff:\t0000008000000000\n"));
         assert!(!may_load("CapEff:\t0000000000000000\n"));
+    }
+
+    #[test]
+    fn without_programs_a_command_can_be_profiled_and_nothing_else() {
+        let how = |meter| without_programs(meter, "it takes root", true);
+        assert!(matches!(how("segments"), How::Estimated(how) if how.contains("no (it takes root); a command of yours: yes")));
+        assert_eq!(how("queue"), How::NotHere("it takes root".into()));
+        assert_eq!(without_programs("segments", "it takes root", false), how("queue"));
     }
 
     #[test]

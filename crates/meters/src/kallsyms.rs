@@ -34,7 +34,7 @@ impl Kallsyms {
         let text = fs::read_to_string("/proc/kallsyms").map_err(|error| format!("/proc/kallsyms: {error}"))?;
         let kallsyms = Kallsyms::parse(&text);
         if kallsyms.symbols.is_empty() {
-            return Err("the kernel hides the addresses of its functions: sysctl kernel.kptr_restrict=0".into());
+            return Err(hidden());
         }
         Ok(kallsyms)
     }
@@ -77,6 +77,18 @@ impl Kallsyms {
     }
 }
 
+/// Why the addresses are zeros, and the remedy: at `kernel.kptr_restrict` 0 and 1 privilege decides, at 2 nobody sees them.
+pub(crate) fn hidden() -> String {
+    hidden_at(fs::read_to_string("/proc/sys/kernel/kptr_restrict").unwrap_or_default().trim())
+}
+
+fn hidden_at(restrict: &str) -> String {
+    match restrict {
+        "0" | "1" => "the kernel tells the addresses of its functions to root only, or with CAP_SYSLOG".into(),
+        _ => "the kernel hides the addresses of its functions: sysctl kernel.kptr_restrict=1".into(),
+    }
+}
+
 /// By name, on x86-64 and arm64, kernels 5.15 to 6.18. The innermost function with a mark decides for a stack.
 fn mark_of(name: &str) -> Mark {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -113,6 +125,15 @@ mod tests {
         assert_eq!(kallsyms.name(0xffffffff80000000), None);
         assert_eq!(kallsyms.mark(0xffffffff81000001), Mark::Getwork);
         assert_eq!(kallsyms.mark(0xffffffff81000101), Mark::Primitive);
+    }
+
+    #[test]
+    fn the_sysctl_is_the_remedy_only_where_it_hides_from_root() {
+        for restrict in ["0", "1"] {
+            let why = hidden_at(restrict);
+            assert!(why.contains("CAP_SYSLOG") && !why.contains("kptr_restrict"), "{why}");
+        }
+        assert!(hidden_at("2").ends_with("sysctl kernel.kptr_restrict=1"));
     }
 
     #[test]

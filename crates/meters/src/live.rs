@@ -6,6 +6,7 @@ use crate::{Span, Tier, Wanted};
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::time::Instant;
 use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::probe::profiles_a_command;
 use std::sync::Arc;
 
 /// Of whom.
@@ -48,6 +49,9 @@ impl Live {
         let wanted = Wanted { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), profile_hz: Some(hz), segments: true };
         match (Live::with_kernel(of, &wanted, now), of) {
             (Err(why), Of::Children) => Live::of_children(hz, why, now),
+            (Err(why), Of::Host) if profiles_a_command() => {
+                Err(format!("the whole host: {why}; what works without: loadgo profile -- COMMAND"))
+            }
             (begun, _) => begun,
         }
     }

@@ -63,10 +63,11 @@ impl Profile {
     /// In words with the remedy.
     pub fn of_host(mut loaded: Option<&mut Loaded>, wanted: &Wanted, sessions_only: bool) -> Result<Profile, String> {
         let processors = online()?;
-        let kallsyms = Arc::new(Kallsyms::read()?);
         let stacks = wanted.profile_hz.is_some();
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
         let asked = Asked { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), whom: Whom::All };
+        // who may not have the rings hears of them first: more is in the way there than names
+        let kallsyms = Kallsyms::read().or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
         let rings = Rings::open(&processors, asked)?;
         let regions = match loaded.as_deref_mut() {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),
@@ -78,7 +79,7 @@ impl Profile {
             sessions_only,
             commands: wanted.commands.clone(),
             sessions: loaded.map(|loaded| loaded.sessions.clone()).unwrap_or_default(),
-            kallsyms: Some(kallsyms),
+            kallsyms: Some(Arc::new(kallsyms)),
         };
         Profile::start(rings, regions, setting)
     }

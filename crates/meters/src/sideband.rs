@@ -170,8 +170,8 @@ fn refused(error: &io::Error, whom: Whom) -> String {
     let paranoid = paranoid.trim();
     match (error.kind(), whom) {
         (io::ErrorKind::PermissionDenied, Whom::All) => format!(
-            "the whole host may be profiled by root only (kernel.perf_event_paranoid is {paranoid}): \
-             be root, or name a COMMAND of your own"
+            "it takes root, or CAP_PERFMON and CAP_SYSLOG, to profile more than one's own programs \
+             (kernel.perf_event_paranoid is {paranoid})"
         ),
         (io::ErrorKind::PermissionDenied, Whom::Children) => {
             format!(
