@@ -279,6 +279,7 @@ def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) 
     assert "The command's processor time has that of the meters' programs in it" in page(
         summarize(exact), exact, width=200
     )
+    assert "begin at the fork of its process" in page(summarize(exact), exact, width=400)
     assert "own in it included" not in page(summarize(cheap), cheap, width=200)
     assert "system calls." not in page(summarize(cheap), cheap, width=200).split("\n\n")[0]
 

@@ -189,7 +189,9 @@ def _of_command(summary: Summary) -> str:
         return ""
     return (
         "The command's processor time has that of the meters' programs in it, which run at each of its system calls "
-        "and faults: it takes less without them, and with --meters cheap."
+        "and faults: it takes less without them, and with --meters cheap. Its system calls and its own tables "
+        "begin at the fork of its process, its time and its faults above when the program is loaded, some dozens of "
+        "faults later."
     )
 
 
