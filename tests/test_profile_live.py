@@ -101,7 +101,7 @@ def test_the_status_is_the_commands() -> None:
 
 
 def test_a_command_that_is_not_there_is_refused() -> None:
-    with pytest.raises(Refused, match="no-such-program cannot be run"):
+    with pytest.raises(Refused, match="no-such-program: no such program"):
         profile(["no-such-program"])
 
 

@@ -131,8 +131,8 @@ class LiveProfile:
     def sample(self) -> dict[str, Any]:
         """What was found since the last call.
 
-        stacks (process, stack, samples) · segments (segment, faults_minor, faults_major, samples) · build_ids (path, id) ·
-        lost (count, what). Raises `errors.Refused`.
+        stacks (process, stack, samples) · segments (segment, faults_minor, faults_major, samples) ·
+        build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
         """
 
     def close(self) -> None:

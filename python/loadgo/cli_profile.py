@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,12 +37,19 @@ def profile(
 ) -> None:
     """Tells by segment and function where a clock finds the processors, and what faults. Exits as COMMAND does."""
     with told():
+        from loadgo.command_runs import NotRun
         from loadgo.profile import profile as take
         from loadgo.profile_text import profile_text
 
         if of is None and not command and duration is None:
             note("profiling this host for 10 s")
-        made = take(command or (), duration=duration, hz=hz, of=of)
+        if of is not None and (command or duration is not None):
+            raise ValueError("--of tells of a run that there is: leave COMMAND and --for out")
+        try:
+            made = take(command or (), duration=duration, hz=hz, of=of)
+        except NotRun as refusal:
+            complain(str(refusal))
+            raise typer.Exit(refusal.status) from None
         width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
         text = profile_text(made, width=width, top=top)
         if command:
@@ -58,9 +66,18 @@ def profile(
 def _write(made: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
     from loadgo import profile_folded, profile_pprof, profile_speedscope
 
-    if folded:
-        folded.write_text(profile_folded.folded(made), encoding="utf-8")
-    if speedscope:
-        speedscope.write_text(profile_speedscope.speedscope(made), encoding="utf-8")
-    if pprof:
-        pprof.write_bytes(profile_pprof.pprof(made))
+    forms: tuple[Callable[[Profile], str | bytes], ...] = (
+        profile_folded.folded,
+        profile_speedscope.speedscope,
+        profile_pprof.pprof,
+    )
+    for file, form in zip((folded, speedscope, pprof), forms, strict=True):
+        if file is None:
+            continue
+        content = form(made)
+        try:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(file)) from None
+        if not made.stacks:
+            note(f"{file} holds no stacks: the records have none")

@@ -71,6 +71,8 @@ def meter(
         raise ValueError(f"there are no {meters} meters: say {' or '.join(TIERS)}")
     if command and duration is not None:
         raise ValueError("a command is metered for as long as it runs: leave --for out")
+    _in_utf8("--out", out)
+    _in_utf8("the command", *command)
     recorded = out is not None or not viewers.any
     folder = new_folder(out, Path(command[0]).name if command else "meter", datetime.now(UTC)) if recorded else None
     options = {
@@ -79,7 +81,7 @@ def meter(
         "every_s": _every_s(every),
         "duration_s": None if duration is None else asked.span_s(duration),
         "command": list(command),
-        "command_line": list(command_line),
+        "command_line": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command_line],
     }
     if command:
         checked_program(command[0])
@@ -89,6 +91,15 @@ def meter(
         told = _watched(_loadgo.MeteredHost(options), view.totals, progress, bool(command))
     notes = tuple(str(note) for note in told["notes"])
     return Metered(folder, str(told["outcome"]), told["exit_status"], told["signal"], notes)
+
+
+def _in_utf8(what: str, *words: object) -> None:
+    for word in words:
+        try:
+            str(word).encode()
+        except UnicodeEncodeError:
+            shown = str(word).encode(errors="replace").decode()
+            raise ValueError(f"{what} is not UTF-8, which the records are in: {shown}") from None
 
 
 def _every_s(every: float | str) -> float:

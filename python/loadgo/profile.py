@@ -13,15 +13,19 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, sqrt
 from os import PathLike
 from typing import Any
 
+from loadgo.command_runs import checked_program, passing_on
 from loadgo.errors import BadRun, Refused
+from loadgo.run import asked_to_stop
 
 EVERY_S = 1.0
 HZ = 1000
 MOST_HZ = 20_000
+INTERRUPTED = 130
+"""The exit status of who was asked to stop."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,8 @@ def profile(
     if not 1 <= hz <= MOST_HZ:
         raise ValueError(f"a clock of {hz} Hz is no good: say 1 to {MOST_HZ}")
     words = shlex.split(command) if isinstance(command, str) else list(command)
+    if words:
+        checked_program(words[0])
     seconds = _seconds(duration)
     return _live(words, seconds if seconds is not None or words else 10.0, hz)
 
@@ -153,27 +159,42 @@ def _live(command: list[str], seconds: float | None, hz: int) -> Profile:
 
 
 def _watch(live: Any, command: list[str], seconds: float | None, found: _Found) -> int:
-    """Adds to `found` until the time is up, the command has ended, or an interrupt; the command's exit status."""
-    child = None
-    try:
-        child = subprocess.Popen(command) if command else None
-    except OSError as error:
-        raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
-    end = None if seconds is None else time.monotonic() + seconds
-    try:
-        while end is None or time.monotonic() < end:
-            wait = EVERY_S if end is None else min(EVERY_S, max(end - time.monotonic(), 0))
-            if child is None:
-                time.sleep(wait)
-            else:
-                try:
-                    return _status(child.wait(wait))
-                except subprocess.TimeoutExpired:
-                    pass
+    """Adds to `found` until the time is up, the command has ended, or an interrupt; the exit status."""
+    end = inf if seconds is None else time.monotonic() + seconds
+    if command:
+        return _watch_command(live, command, end, found)
+    with asked_to_stop() as stop:
+        while not stop.wait(min(EVERY_S, max(end - time.monotonic(), 0))) and time.monotonic() < end:
             found.add(live.sample())
-    except KeyboardInterrupt:
-        pass
-    return _ended(child) if child else 0
+        return INTERRUPTED if stop.is_set() else 0
+
+
+def _watch_command(live: Any, command: list[str], end: float, found: _Found) -> int:
+    """Signals are the command's, which ends it, or not."""
+    child = _Child()
+    with passing_on(child) as signals:
+        try:
+            child.begun = subprocess.Popen(command)
+        except OSError as error:
+            raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
+        if signals.came is not None:  # before it could be passed on
+            child.begun.send_signal(signals.came)
+        while time.monotonic() < end:
+            try:
+                return _status(child.begun.wait(min(EVERY_S, max(end - time.monotonic(), 0))))
+            except subprocess.TimeoutExpired:
+                found.add(live.sample())
+        return _ended(child.begun)
+
+
+class _Child:
+    """The command, for whoever passes signals on to it."""
+
+    begun: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> int:
+        """Its process, 0 before it is there and when it is gone."""
+        return self.begun.pid if self.begun is not None and self.begun.returncode is None else 0
 
 
 def _ended(child: subprocess.Popen[bytes]) -> int:

@@ -47,7 +47,7 @@ def render(
         return markdown_report(summary, shown)
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
-    return _drawn(summary, tables, format, shown, chart or "response")
+    return _drawn(summary, tables, format, shown, chart or ("time" if summary.run.kind == "meter" else "response"))
 
 
 def _drawn(summary: Summary, tables: Tables, format: Format, view: View, chart: str) -> str | bytes:
