@@ -188,8 +188,10 @@ def test_a_thousand_processes_a_second_are_all_counted(bench: Bench) -> None:
     assert len(measured.lost) == 0
     (row,) = measured.interactions.rows(named=True)
     mine = measured.processes.filter(pl.col("user") == 1)["cpu_ns"].sum()
-    # The control group's account and the meters' begin and end a process some microseconds apart.
-    assert mine == pytest.approx(row["cpu_user_ns"] + row["cpu_system_ns"], abs=2000 * 10_000)
+    # The kernel charges a task that ends an idle stretch from its wake-up on; to the meters that is dispatch.
+    dispatch = measured.time.filter(pl.col("category").cast(pl.String) == "idle dispatch")["time_ns"].sum()
+    account = row["cpu_user_ns"] + row["cpu_system_ns"]
+    assert 0.98 * mine <= account <= 1.02 * (mine + dispatch)
 
 
 def test_it_meters_while_a_run_goes_on(bench: Bench) -> None:
