@@ -70,6 +70,7 @@ fn device_of(file: &Path) -> String {
     let device = fs::metadata(file).unwrap().st_dev();
     let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
     let here = format!("/sys/dev/block/{major}:{minor}");
-    let whole = if fs::exists(format!("{here}/partition")).unwrap_or(false) { format!("{here}/../dev") } else { format!("{here}/dev") };
+    let whole =
+        if fs::exists(format!("{here}/partition")).unwrap_or(false) { format!("{here}/../dev") } else { format!("{here}/dev") };
     fs::read_to_string(&whole).unwrap_or_else(|error| panic!("{whole}: {error}")).trim().to_string()
 }
