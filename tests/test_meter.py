@@ -14,6 +14,9 @@ from kernel_programs import WITHOUT_TYPES, all_unloaded, held_by, holds_programs
 from outside import NEEDS_ROOT, NOBODY, Bench, ended, finished, groups_of, readable_by_all, wait_until
 
 BUSY = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
+# Choosing who is next, the kernel charges to who comes and the meters to who goes: where others are in it too, that
+# is not the same, by about so much a dispatch.
+CHOOSING_NS = 2000
 pytestmark = NEEDS_ROOT
 
 
@@ -194,8 +197,9 @@ def test_a_thousand_processes_a_second_are_all_counted(bench: Bench, tier: str, 
     # The kernel charges a task that ends an idle stretch from its wake-up on: to the meters that is dispatch, and the
     # interrupt that brought the wake-up, where interrupts are bracketed.
     waking = measured.time.filter(pl.col("category").cast(pl.String).is_in(between))["time_ns"].sum()
+    choosing = CHOOSING_NS * measured.queue.filter(pl.col("measure").cast(pl.String) == "switches")["value"].sum()
     account = row["cpu_user_ns"] + row["cpu_system_ns"]
-    assert 0.98 * mine <= account <= 1.02 * (mine + waking)
+    assert 0.98 * mine - choosing <= account <= 1.02 * (mine + waking) + choosing
 
 
 def test_it_meters_while_a_run_goes_on(bench: Bench) -> None:

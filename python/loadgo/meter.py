@@ -88,7 +88,7 @@ def meter(
     with viewed(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
-        told = _watched(_loadgo.MeteredHost(options), view.totals, progress, bool(command))
+        told = _watched(options, view.totals, progress)
     notes = tuple(str(note) for note in told["notes"])
     return Metered(folder, str(told["outcome"]), told["exit_status"], told["signal"], notes)
 
@@ -109,8 +109,11 @@ def _every_s(every: float | str) -> float:
     return seconds
 
 
-def _watched(host: _loadgo.MeteredHost, totals: Totals | None, progress: Progress | None, with_command: bool) -> Told:
-    """Lets it go on until it ends; signals are the command's where there is one, else they end it in order."""
+def _watched(options: Told, totals: Totals | None, progress: Progress | None) -> Told:
+    """Lets it go on until it ends; signals are the command's where there is one, else they end it in order.
+
+    Without a command they are heard from before the meters are there, which take up to a second to come.
+    """
 
     def hears(told: Told) -> bool:
         if totals is not None and "rows" in told:
@@ -119,10 +122,12 @@ def _watched(host: _loadgo.MeteredHost, totals: Totals | None, progress: Progres
             progress(told)
         return True
 
-    if with_command:
+    if options["command"]:
+        host = _loadgo.MeteredHost(options)
         with passing_on(host) as signals, ThreadPoolExecutor(1) as elsewhere:
             return elsewhere.submit(_with_command, host, hears, totals is not None, signals).result()
     with asked_to_stop() as stop:
+        host = _loadgo.MeteredHost(options)
         return host.watch(lambda told: hears(told) and not stop.is_set(), totals is not None)
 
 
