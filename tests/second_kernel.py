@@ -103,7 +103,8 @@ def built() -> Path:
 def boot(archive: Path, processors: int) -> Told:
     """Emulates the machine until it powers itself off, or its time is up."""
     processing = {1: ONE, 2: TWO}[processors]
-    command = [EMULATOR, *MACHINE, *processing, *ALONE, "-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
+    starting = ["-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
+    command = [EMULATOR, *MACHINE, *processing, *ALONE, *starting]
     try:
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
         console = ended.stdout.decode(errors="replace") + ended.stderr.decode(errors="replace")
