@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from loadgo.report_figures import plain
 from loadgo.report_grid import Grid
 from loadgo.report_markdown import escaped
 
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
+
 NARROWEST = 60
 _MARKDOWN_WIDTH = 120
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture made of signs, for a page of text; the HTML page has charts instead."""
+
+    title: str
+    lines: Callable[[int], Sequence[str]]
+    """Its lines, of at most so many signs each."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,9 @@ class Page:
     grids: tuple[Grid, ...]
     notes: tuple[tuple[str, str], ...]
     """The fine print: label and line; of lines with the same label the first shows it."""
+    pictures: tuple[Picture, ...] = ()
+    pictured_after: int = 0
+    """How many of the tables come before the pictures, or the charts."""
 
 
 def text_page(page: Page, *, width: int | None = None, color: bool = False) -> str:
@@ -51,10 +69,14 @@ def text_page(page: Page, *, width: int | None = None, color: bool = False) -> s
     console.print()
     for line in page.about:
         console.print(Text(plain(line), style="dim"))
-    for grid in page.grids:
+    parts: list[tuple[str, object]] = [(grid.title, _table(grid.fitting(console.width))) for grid in page.grids]
+    parts[page.pictured_after : page.pictured_after] = [
+        (one.title, Text("\n".join(map(plain, one.lines(console.width))), no_wrap=True)) for one in page.pictures
+    ]
+    for title, part in parts:
         console.print()
-        console.print(Text(plain(grid.title), style="bold"))
-        console.print(_table(grid.fitting(console.width)))
+        console.print(Text(plain(title), style="bold"))
+        console.print(part)
     if page.notes:
         console.print()
         console.print(_notes(page))
@@ -65,23 +87,31 @@ def markdown_page(page: Page) -> str:
     """GitHub's Markdown; every sign that could mean something is escaped."""
     parts = [f"> **{escaped(warning)}**" for warning in page.warnings]
     parts += [f"**{escaped(page.answer)}**", "  \n".join(escaped(line) for line in page.about)]
-    for grid in page.grids:
-        parts.append(f"### {escaped(grid.title)}\n\n{_markdown_table(grid.fitting(_MARKDOWN_WIDTH))}")
+    tables = [f"### {escaped(grid.title)}\n\n{_markdown_table(grid.fitting(_MARKDOWN_WIDTH))}" for grid in page.grids]
+    tables[page.pictured_after : page.pictured_after] = map(_markdown_picture, page.pictures)
+    parts += tables
     parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in page.notes))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def html_page(page: Page) -> str:
-    """One file that loads nothing and runs nothing."""
+def html_page(page: Page, charts: Sequence[Chart] = ()) -> str:
+    """One file that loads nothing, and runs nothing but the code that draws its `charts`."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from loadgo.report_html import policy, template
+    from loadgo.report_html import drawing_scripts, json_in_html, policy, template
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["plain"] = plain
-    style = Markup(template("report.css"))
-    return made.from_string(template("page.html")).render(page=page, style=style, policy=policy([]))
+    scripts = drawing_scripts() if charts else []
+    return made.from_string(template("page.html")).render(
+        page=page,
+        charts=charts,
+        style=Markup(template("report.css")),
+        policy=policy(scripts),
+        specs=Markup(json_in_html({chart.name: chart.spec for chart in charts})),
+        scripts=[Markup(script) for script in scripts],
+    )
 
 
 def _table(grid: Grid) -> object:
@@ -115,6 +145,12 @@ def _notes(page: Page) -> object:
         table.add_row("" if label == last else label, Text(plain(line)))
         last = label
     return table
+
+
+def _markdown_picture(picture: Picture) -> str:
+    lines = "\n".join(map(plain, picture.lines(_MARKDOWN_WIDTH)))
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
+    return f"### {escaped(picture.title)}\n\n{fence}text\n{lines}\n{fence}"
 
 
 def _markdown_table(grid: Grid) -> str:
