@@ -89,6 +89,7 @@ def _used(rows: pl.DataFrame) -> dict[str, float]:
         "work",
         "page",
         "faults",
+        "major faults",
         "ready wait",
         "paging wait",
         "I/O wait",

@@ -2,7 +2,7 @@
 
     elapsed  = work × overhead × idle ÷ processors
     CPU      = work × overhead of the busy time × (charged ÷ metered)
-    response = work + page faults + waits + the rest
+    response = programs + system + page faults + waits + the rest
     cost     = price × CPU, and what waiting costs
 
 Work is the time in the users' own programs, overhead all time in which the processors were wanted over it, idle all
@@ -223,25 +223,44 @@ def _response(sides: _Sides) -> Link:
     """The sum of what an interaction waits for; what no meter tells is a part of its own."""
     if not sides.all(lambda account: account.used.get("response", 0.0) > 0):
         raise ValueError("response times are not known on both sides")
-    told = ["ready wait", "paging wait", "I/O wait"]
-    split = sides.all(lambda account: "page" in account.used)
-    own = ["work", "page"] if split else ["cpu"]
-    names = [name for name in (*own, *told) if sides.all(lambda account, name=name: name in account.used)]  # type: ignore[misc]
-    parts = []
-    for name in names:
-        values = sides.each(lambda account, name=name: account.used[name])  # type: ignore[misc]
-        known = sides.all(lambda account: account.used.get("page", 0.0) > 0 and account.used.get("faults", 0.0) > 0)
-        if name == "page" and known:
-            faults = sides.each(lambda account: account.used["faults"])
-            each = values[0] / faults[0], values[1] / faults[1]
-            number = meter("page faults: how many", *faults)
-            parts.append(product("page faults", (number, meter("page faults: how long each", *each))))
-        else:
-            label = {"work": "work and the rest of the system", "page": "page faults", "cpu": "processor time"}
-            parts.append(meter(label.get(name, name), *values))
+    names = [*_own(sides), "ready wait", "paging wait", "I/O wait"]
+    names = [name for name in names if sides.all(lambda account, name=name: name in account.used)]  # type: ignore[misc]
+    parts = [_waited_for(sides, name) for name in names]
+    if "programs" in names:
+        parts.insert(1, _for_programs(sides, names))
+        names = [*(name for name in names if name not in ("programs", "page")), "cpu"]
     rest = sides.each(lambda account: account.used["response"] - sum(account.used[name] for name in names))
     parts.append(meter("not metered", *rest, "what of the response no meter tells"))
     return total("response", tuple(parts))
+
+
+def _own(sides: _Sides) -> list[str]:
+    """An interaction's own processor time: programs, system and page faults apart, where these are known."""
+    if sides.all(lambda account: {"programs", "cpu"} <= account.used.keys()):
+        return ["programs", "page"]
+    return ["work", "page"] if sides.all(lambda account: "page" in account.used) else ["cpu"]
+
+
+def _for_programs(sides: _Sides, names: Sequence[str]) -> Link:
+    """What the system did for the programs, without page faults where these are a part of their own."""
+    apart = [name for name in ("programs", "page") if name in names]
+    left = sides.each(lambda account: account.used["cpu"] - sum(account.used[name] for name in apart))
+    return meter("system", *left, "processor time of the system on their behalf, beside page faults that are timed")
+
+
+def _waited_for(sides: _Sides, name: str) -> Link:
+    """One part of the response: page faults and waits for pages as how many and how long each, where both are known."""
+    label = {"work": "work and the rest of the system", "page": "page faults", "cpu": "processor time"}.get(name, name)
+    values = sides.each(lambda account: account.used[name])
+    counted = {"page": "faults", "paging wait": "major faults"}.get(name, "")
+    known = sides.all(lambda account: account.used.get(name, 0.0) > 0 and account.used.get(counted, 0.0) > 0)
+    if not counted or not known:
+        return meter(label, *values)
+    count = sides.each(lambda account: account.used[counted])
+    each = values[0] / count[0], values[1] / count[1]
+    said = {"page": "page faults", "paging wait": "page faults that had to wait for their page"}[name]
+    number = meter(f"{label}: how many", *count, said)
+    return product(label, (number, meter(f"{label}: how long each", *each)))
 
 
 def _cost(sides: _Sides, tariff: str) -> Link:

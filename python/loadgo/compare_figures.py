@@ -32,7 +32,7 @@ def figure(measure: str, value: float | None) -> str:
     """A measure's value with its unit."""
     if value is None:
         return NOT_MEASURED
-    if measure in ("faults", "number"):
+    if measure in ("faults", "major faults", "number"):
         return number(value)
     if measure == "output":
         return size(value)

@@ -15,7 +15,7 @@ from loadgo.report_grid import Column, Grid
 _WIDEST = 30
 """How much of a condition's value a table shows."""
 _IN_ALL = (
-    *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults"),
+    *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults", "major faults"),
     *("ready wait", "paging wait", "I/O wait", "output", "cost", "throughput"),
 )
 
@@ -54,16 +54,9 @@ def _judged(made: Comparison) -> Grid | None:
         Column("measured", tuple(figure(one.measure, one.after) for one in told)),
         Column("measured less predicted", tuple(change(one) for one in told), spare=2),
         Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),
-        Column("the prediction is", tuple(judgement(one) for one in told)),
+        Column("the prediction is", tuple(one.judgement for one in told)),
     )
     return Grid("A as a prediction of B", columns)
-
-
-def judgement(told: Difference) -> str:
-    """Whether a prediction is within the interval of what was measured."""
-    if told.interval is None:
-        return "not to be judged"
-    return "inside" if told.verdict == "no difference" else "outside"
 
 
 def _processor(made: Comparison) -> Grid | None:

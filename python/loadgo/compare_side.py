@@ -29,6 +29,7 @@ MEASURES = (
     "work",
     "page",
     "faults",
+    "major faults",
     "ready wait",
     "paging wait",
     "I/O wait",
@@ -37,8 +38,8 @@ MEASURES = (
     "cycle",
 )
 """What is known of an interaction: times in nanoseconds, faults, bytes, money. `programs` is the processor time of the
-user's own programs, `page` that of page faults, `work` all but `page`, `cycle` from prompt to prompt: thinking, typing
-and response."""
+user's own programs, `page` that of page faults, `work` all but `page`; major faults (of the faults, those for which a
+page was brought in) are what paging waits are for; `cycle` is from prompt to prompt: thinking, typing and response."""
 
 ROW_SCHEMA: dict[str, pl.DataType] = {
     "run": pl.Int64(),
@@ -193,6 +194,7 @@ def _rows(
         page=page,
         faults=counted,
         **{
+            "major faults": pl.col("faults_major").cast(pl.Float64),
             "ready wait": pl.col("ready_wait_ns").cast(pl.Float64),
             "paging wait": waits,
             "I/O wait": pl.col("io_wait_ns").cast(pl.Float64),
