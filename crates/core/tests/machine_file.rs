@@ -2,7 +2,7 @@
 
 mod machine_cases;
 
-use loadgo_core::machine::file::{Mistake, Origin, parse, parse_with};
+use loadgo_core::machine::file::{Mistake, Origin, parse, parse_with, print};
 use loadgo_core::machine::spec::{Discipline, Machine, Population};
 use machine_cases::{all, good};
 
@@ -100,4 +100,20 @@ fn values_are_set_as_toml_or_as_bare_strings() {
         let mistake = over_base("like = 'base'", &[(key, value)]).expect_err("a mistake");
         assert!(mistake.to_string().starts_with(&format!("--set {key}={value}: ")), "{mistake}");
     }
+}
+
+const FITTED: &str = "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[commands.y]\ncpu = 'exponential(2s)'\n[fit]\n\
+    script = 'typical user'\nruns = ['a', 'b']\nusers = [5, 5]\ninteractions = 400\nassumed = ['no paging']\n\
+    covariance = [[0.01, -2e-3], [-2e-3, 4e-2]]\n[[fit.parameters]]\nkey = 'commands.x.cpu'\nvalue = '1s'\nlow = '0.9s'\n\
+    high = '1.1s'\nsource = 'metered'\n[[fit.parameters]]\nkey = 'commands.y.cpu'\nof = 'spread'\nvalue = '1'";
+
+#[test]
+fn what_a_fit_says_is_kept_when_its_machine_is_printed_or_another_is_like_it() {
+    let machine = alone(FITTED).expect("a machine");
+    assert_eq!(alone(&print(&machine)).as_ref(), Ok(&machine), "{}", print(&machine));
+    let fit = machine.fit.expect("it is fitted");
+    assert_eq!((fit.users.as_slice(), fit.covariance[0].as_slice()), (&[5, 5][..], &[0.01, -2e-3][..]));
+    assert_eq!((fit.parameters[0].of.as_str(), fit.parameters[1].of.as_str()), ("mean", "spread"));
+    let like = parse("like = 'fitted'\n[processors]\nspeed = 2", &mut |_| Ok(FITTED.into())).expect("a machine");
+    assert_eq!(like.fit, Some(fit));
 }

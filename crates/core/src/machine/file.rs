@@ -5,6 +5,7 @@
 
 mod choice;
 mod commands;
+mod fit;
 mod law;
 mod load;
 mod memory;
@@ -30,7 +31,7 @@ use toml::de::DeTable;
 use values::{Reading, positive, required, table as table_under, text};
 
 /// The keys of a machine file.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "title",
     "source",
     "like",
@@ -42,6 +43,7 @@ const KEYS: [&str; 11] = [
     "tariff",
     "commands",
     "load",
+    "fit",
 ];
 
 /// Reads a machine file; `resolve` gives the text of the machine that it is `like`, if it is like one.
@@ -97,6 +99,7 @@ fn machine(table: &Table<'_>) -> Result<Machine, Misread> {
         any_command: commands.iter().position(|command| command.name == commands::ANY),
         load: load::read(table, &commands)?,
         commands,
+        fit: fit::read(table)?,
     })
 }
 

@@ -32,6 +32,8 @@ pub struct Machine {
     pub any_command: Option<usize>,
     /// The machine's own load, for a file that needs no script.
     pub load: Vec<Class>,
+    /// How its values were found from runs, and how surely; `None` where they were not. It changes nothing that happens.
+    pub fit: Option<Fit>,
 }
 
 impl Machine {
@@ -356,4 +358,40 @@ pub enum Population {
     Closed(u32),
     /// At this rate a second, each for one interaction.
     Open(f64),
+}
+
+/// How a machine's values were found from runs, for whoever predicts with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The script of the runs.
+    pub script: String,
+    /// The runs, by their ids.
+    pub runs: Vec<String>,
+    /// How many users each had.
+    pub users: Vec<u32>,
+    /// How many interactions they had in all.
+    pub interactions: u32,
+    /// What could not be known from the runs, and was assumed.
+    pub assumed: Vec<String>,
+    /// The values that were found.
+    pub parameters: Vec<Parameter>,
+    /// The covariance of the natural logarithms of the parameters: a row for each; empty where it is not known.
+    pub covariance: Vec<Vec<f64>>,
+}
+
+/// A value of a machine that was found from runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The key under which it stands in the machine file, as a command line sets it.
+    pub key: String,
+    /// What of the law there: its `mean`, or its `spread` (standard deviation over mean).
+    pub of: String,
+    /// The value, with its unit.
+    pub value: String,
+    /// The end of its interval below, with its unit.
+    pub low: Option<String>,
+    /// The end of its interval above.
+    pub high: Option<String>,
+    /// Where it is from, in words.
+    pub source: String,
 }

@@ -27,6 +27,7 @@ pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine 
         commands: interactions.iter().map(command).collect(),
         any_command: None,
         load: Vec::new(),
+        fit: None,
     }
 }
 

@@ -229,6 +229,28 @@ fn class() -> impl Strategy<Value = Class> {
     })
 }
 
+/// What a fit may say: any words, and a covariance of as many rows as there are parameters, or none.
+fn fit() -> impl Strategy<Value = Fit> {
+    let words = "[a-zé\"'\\\\ ]{0,9}";
+    let parameter = (words, any::<bool>(), option::of(words)).prop_map(|(text, spread, low)| Parameter {
+        key: format!("commands.{text}"),
+        of: if spread { "spread" } else { "mean" }.into(),
+        value: text.clone(),
+        high: low.clone(),
+        low,
+        source: text,
+    });
+    (vec(parameter, 0..4), vec(any::<u32>(), 0..3), -1e3f64..1e3, any::<bool>(), words).prop_map(
+        |(parameters, users, variance, known, script)| {
+            let rows = if known { parameters.len() } else { 0 };
+            let row = |i| (0..rows).map(|j| if i == j { variance.abs() } else { variance / 7.0 }).collect();
+            let covariance = (0..rows).map(row).collect();
+            let (runs, assumed) = (vec![script.clone()], vec![script.clone(), "a".into()]);
+            Fit { script, runs, interactions: users.len() as u32, users, assumed, parameters, covariance }
+        },
+    )
+}
+
 /// A machine that a file could tell.
 pub fn machine() -> impl Strategy<Value = Machine> {
     let tariff = prop_oneof![
@@ -237,8 +259,15 @@ pub fn machine() -> impl Strategy<Value = Machine> {
         (amount(), amount()).prop_map(|(day, night)| vec![("2".to_string(), day), ("1".to_string(), night)]),
     ];
     let parts = (processors(), memory(), vec((store_kind(), any::<bool>()), STORES), supervisor());
-    (parts, tariff, share(), vec(command(), COMMANDS), vec(class(), 0..3), "[a-zé\"'\\\\ ]{0,9}").prop_map(
-        |((processors, (residence, limit), kinds, supervisor), tariff, paging_wait_hour, mut commands, mut load, words)| {
+    (parts, tariff, share(), vec(command(), COMMANDS), vec(class(), 0..3), ("[a-zé\"'\\\\ ]{0,9}", option::of(fit()))).prop_map(
+        |(
+            (processors, (residence, limit), kinds, supervisor),
+            tariff,
+            paging_wait_hour,
+            mut commands,
+            mut load,
+            (words, fit),
+        )| {
             let names = ["edit", "a.out", "*"];
             commands.iter_mut().zip(names).for_each(|(command, name)| command.name = name.into());
             load.iter_mut().zip(["day", "night"]).for_each(|(class, name)| class.name = name.into());
@@ -256,6 +285,7 @@ pub fn machine() -> impl Strategy<Value = Machine> {
                 commands,
                 any_command: Some(COMMANDS - 1),
                 load,
+                fit,
             }
         },
     )

@@ -1,7 +1,7 @@
 //! Mistakes in machine files written by hand: ▶ marks the place, and what follows must be in the message.
 
 /// Whole files; `title` and `source` stand in each that is about something else.
-pub const WRITTEN: [(&str, &str); 64] = [
+pub const WRITTEN: [(&str, &str); 72] = [
     ("title = ▶", "this is not TOML"),
     ("source = 's'\n[commands.x]\ncpu = '1s'", "add title"),
     ("title = 't'\n[commands.x]\ncpu = '1s'", "add source"),
@@ -132,4 +132,21 @@ pub const WRITTEN: [(&str, &str); 64] = [
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n▶[[load]]\nname = 'a'", "add users = 50"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '0s'\n▶[[load]]\nusers = 3", "time would never pass"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[[load]]\narrivals = ▶'often'", "2/s"),
+    ("title = 't'\nsource = 's'\nfit = ▶3\n[commands.x]\ncpu = '1s'", "a table"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\n▶covarance = []", "did you mean `covariance`?"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nusers = [▶'5']", "a list of whole numbers"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nparameters = [▶{ value = '1s' }]", "add key = "),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nparameters = [▶{ key = 'commands.x.cpu' }]", "add value = "),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nparameters = [{ key = 'k', value = '1s', of = ▶'mode' }]",
+        "write of = \"mean\"",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nparameters = [{ key = 'k', value = '1s' }]\ncovariance = ▶[[1, 2]]",
+        "here 1 of each",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[fit]\nparameters = [{ key = 'k', value = '1s' }]\ncovariance = ▶[[-1]]",
+        "nowhere negative",
+    ),
 ];

@@ -83,6 +83,7 @@ pub fn machine(count: u32, discipline: Discipline, command: Command, population:
         commands: vec![command],
         any_command: None,
         load: vec![Class { name: "all".into(), population, think, commands: vec![0] }],
+        fit: None,
     }
 }
 

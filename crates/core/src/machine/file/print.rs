@@ -1,5 +1,6 @@
 //! Writes a machine as TOML that [`super::parse`] reads back to the same value; what has a default is left out.
 
+mod fit;
 mod written;
 
 use super::law::Unit;
@@ -26,6 +27,7 @@ pub fn print(machine: &Machine) -> String {
     prices(&mut rows, machine);
     machine.commands.iter().for_each(|one| command(&mut rows, one, &machine.stores));
     machine.load.iter().for_each(|class| load(&mut rows, class, &machine.commands));
+    machine.fit.iter().for_each(|one| fit::write(&mut rows, one));
     rows.text
 }
 

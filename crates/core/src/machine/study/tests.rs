@@ -51,6 +51,7 @@ fn repairman(users: u32) -> Arc<Machine> {
         commands: vec![command],
         any_command: None,
         load: vec![class],
+        fit: None,
     })
 }
 
