@@ -44,8 +44,14 @@ def compare(
     ] = None,
     judge: Annotated[
         bool,
-        typer.Option("--judge", help="A is a prediction of B: exit with 1 when it is outside the interval."),
+        typer.Option("--judge", help="A is a prediction of B: exit with 1 unless it is shown to be inside."),
     ] = False,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT", help="How far off a prediction may be that is inside; 20% when nothing is said."
+        ),
+    ] = None,
     tariff: Tariff = "default",
     format: Page = "text",
     output: File = None,
@@ -55,7 +61,7 @@ def compare(
         from loadgo.compare import compare as compared
         from loadgo.compare_page import render_comparison
 
-        made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge)
+        made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
         _deliver(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
         outside = judge and not made.predicted
         raise typer.Exit(BAD if made.bad or outside else GOOD)
@@ -70,6 +76,18 @@ def _deliver(content: str, format: str, output: Path | None, usual: str) -> None
         return
     output.write_text(content, encoding="utf-8")
     note(f"it is in {output}")
+
+
+def _by_choice(measured: list[str]) -> dict[str, list[str]]:
+    """The runs by the changes that were made in them; raises `ValueError` in words."""
+    found: dict[str, list[str]] = {}
+    for text in measured:
+        key, equals, names = text.partition("=")
+        runs = [run.strip() for run in names.split(",") if run.strip()]
+        if not equals or not runs:
+            raise ValueError(f"--measured {text!r}: write CHANGES=RUN,RUN, and =RUN,RUN for the runs with none of them")
+        found.setdefault(key.strip(), []).extend(runs)
+    return found
 
 
 def speedup(
@@ -109,15 +127,13 @@ def speedup(
     """Takes a speed-up apart: what each change did, on every machine between the two, and what the meters say moved."""
     with told():
         from loadgo.speedup import speedup as taken
-        from loadgo.speedup import speedup_of
+        from loadgo.speedup_measured import speedup_of
         from loadgo.speedup_page import render_speedup
 
         if measured:
             if script is not None or change:
                 raise ValueError("--measured takes runs that are there already: no script and no --change beside it")
-            pairs = [text.partition("=") for text in measured]
-            by_choice = {key.strip(): [run for run in names.split(",") if run] for key, _, names in pairs}
-            made = speedup_of(by_choice, tariff=tariff)
+            made = speedup_of(_by_choice(measured), tariff=tariff)
         else:
             if script is None:
                 raise ValueError("name a script, or runs that are there already with --measured")

@@ -10,10 +10,11 @@ from typing import Literal
 
 from loadgo.chains import Chain, chains
 from loadgo.compare_conditions import Condition, conditions_of, differing, lines_of
+from loadgo.compare_judge import WITHIN, Judged, judged_of, share_of
 from loadgo.compare_parts import Parts, parts_of
 from loadgo.compare_printed import findings_of, is_printed, printed_side
 from loadgo.compare_roads import Road, roads_of
-from loadgo.compare_rows import Difference, Matched, matched
+from loadgo.compare_rows import Matched, matched
 from loadgo.compare_side import Side, side_of_runs
 from loadgo.run_checks import Check, checks_of
 from loadgo.runs import find_run
@@ -23,8 +24,6 @@ Asked = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, or a column of a published document."""
 
 DOCUMENT_CHECK = "the document's own sums"
-JUDGED = ("response", "p90 response", "cpu", "throughput")
-"""What a prediction is judged by."""
 WORSE = ("response", "cpu")
 """What must not be worse when nothing is named."""
 
@@ -61,14 +60,14 @@ class Comparison:
     checks: tuple[tuple[str, Check], ...]
     """Of each side."""
     findings: tuple[Finding, ...]
-    judged: tuple[Difference, ...]
+    judged: tuple[Judged, ...]
     """`a` as a prediction of `b`; empty where it is none."""
     notes: tuple[str, ...]
 
     @property
     def predicted(self) -> bool:
-        """Whether every judged figure is inside its interval."""
-        return bool(self.judged) and all(one.verdict == "no difference" for one in self.judged)
+        """Whether every judged figure is shown to be inside."""
+        return bool(self.judged) and all(one.judgement == "inside" for one in self.judged)
 
     @property
     def bad(self) -> bool:
@@ -85,19 +84,25 @@ def compare(
     tariff: str = "default",
     worse: Sequence[str] = (),
     judge: bool = False,
+    within: str | None = None,
 ) -> Comparison:
     """Compares `b` with `a`: each a run (folder, id or `last`), several runs, or a column of a published document
     (`mpl-16:ctss`).
 
     `by` is what a row is: a line of the script in its pass, or a command. `phases` is `steady`, `all`, or `auto`: all
     of a run in which users did a number of passes. `worse` are thresholds (`5%`, `cpu=5%`). With `judge`, or where `a`
-    is simulated and `b` measured on a host, `a` is judged as a prediction of `b`.
+    is simulated and `b` measured on a host, `a` is judged as a prediction of `b`: its figures are inside when they are
+    shown to be off by no more than `within` (`20%` when nothing is said).
 
     Raises `ValueError` for what makes no sense, `errors.BadRun` for a run that cannot be read.
     """
     thresholds = tuple(one for text in worse for one in thresholds_of(text))
     left, right = (side_of(asked, phases, tariff) for asked in (a, b))
-    return of_sides(left, right, by=by, phases=phases, thresholds=thresholds, judge=judge)
+    limit = WITHIN if within is None else share_of(within)
+    made = of_sides(left, right, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit)
+    if within is not None and not made.judged:
+        raise ValueError("within says how near a prediction must be: say judge, too")
+    return made
 
 
 def of_sides(
@@ -108,13 +113,14 @@ def of_sides(
     phases: str = "auto",
     thresholds: Sequence[Threshold] = (),
     judge: bool = False,
+    within: float = WITHIN,
 ) -> Comparison:
     """The comparison of two sides that are there already."""
     rows = matched(a, b, by)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     found, lacking = chains(a.accounts, b.accounts, paired=paired)
     prediction = judge or (a.kind == "machine" and b.kind == "host")
-    judged = tuple(rows.whole[name] for name in JUDGED if name in rows.whole) if prediction else ()
+    judged = judged_of(rows.whole, a.doubts, within) if prediction else ()
     return Comparison(
         a=a,
         b=b,

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
 from loadgo.compare_figures import MARK, change, change_interval, name_of
-from loadgo.compare_grids import comparison_grids, judgement
+from loadgo.compare_grids import comparison_grids
+from loadgo.compare_judge_words import judged_in_words, why_not_judged
 from loadgo.compare_roads import disagreeing
 from loadgo.compare_rows import Difference
 from loadgo.compare_side import Side
@@ -77,7 +78,9 @@ def comparison_json(made: Comparison) -> str:
         "bookkeeping": [dataclasses.asdict(chain) for chain in made.chains],
         "roads": [{**dataclasses.asdict(road), "ratio": road.ratio} for road in made.roads],
         "checks": [{"side": side, **dataclasses.asdict(check)} for side, check in made.checks],
-        "prediction": [{**_difference(one), "judgement": judgement(one)} for one in made.judged],
+        "prediction": [
+            {**_difference(one), "reach": one.reach, "judgement": one.judgement} for one in made.judged
+        ],
         "findings": [dataclasses.asdict(one) for one in made.findings],
         "notes": list(made.notes),
     }
@@ -132,7 +135,7 @@ def _answer(made: Comparison) -> str:
         return "B against A, by totals: " + ", ".join(parts) + "."
     if not parts:
         return "Nothing can be compared: the two sides have no figure in common."
-    judged = f" As a prediction, A is {'inside' if made.predicted else 'outside'}." if made.judged else ""
+    judged = f" {judged_in_words(made.judged)}" if made.judged else ""
     return f"B against A: {'; '.join(parts)}.{judged}"
 
 
@@ -181,6 +184,7 @@ def _notes(made: Comparison) -> list[tuple[str, str]]:
             found.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
         if side.stretches:
             found.append((letter, f"The figures are of {_stretch(side)}."))
+    found += [("Prediction", line) for line in why_not_judged(made.judged)]
     found += [("Checks", line) for line in _checked(made)]
     found += [("Left out", note) for note in made.notes]
     found += [("Threshold", finding.text) for finding in made.findings]

@@ -7,7 +7,7 @@ went in each run, to be taken apart). What a side does not know is null in the r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -18,6 +18,7 @@ from loadgo.cost import Tariff, tariff_on
 from loadgo.extrapolate import Extrapolated, with_missing
 from loadgo.meters import Meters, meters_of
 from loadgo.phases import Stretch, stretch_of
+from loadgo.resample import Interval
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -81,6 +82,8 @@ class Side:
     document: str = ""
     """The published document that it is printed in."""
     notes: tuple[str, ...] = ()
+    doubts: Mapping[str, Interval] = field(default_factory=dict)
+    """Of a prediction: what the doubt in the machine's parameters makes of its figures, as factors, by measure."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
