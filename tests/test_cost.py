@@ -18,13 +18,21 @@ def used(cpu_ns: float | None, paging_wait_ns: float | None = 0.0) -> Usage:
 
 
 def test_every_bundled_tariff_names_its_source() -> None:
-    assert bundled_tariffs() == ["ctss-1968", "default", "multics-6180-1973", "multics-645-1973"]
+    assert bundled_tariffs() == [
+        "arpanet-1970",
+        "cloud",
+        "ctss-1968",
+        "default",
+        "multics-6180-1973",
+        "multics-645-1973",
+        "tenex-1972",
+    ]
     for name in bundled_tariffs():
         assert load_tariff(name).source
 
 
-def test_only_the_default_price_is_an_assumption() -> None:
-    assert [name for name in bundled_tariffs() if load_tariff(name).assumption] == ["default"]
+def test_only_the_default_and_the_template_are_assumptions() -> None:
+    assert [name for name in bundled_tariffs() if load_tariff(name).assumption] == ["cloud", "default"]
 
 
 def test_a_calculator_interaction_on_ctss_costs_the_cent_that_was_printed() -> None:
@@ -77,7 +85,7 @@ def test_ones_own_tariff_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "text", "says"),
     [
-        ("nonsense", None, "is not bundled; these are: ctss-1968, default"),
+        ("nonsense", None, "is not bundled; these are: arpanet-1970, cloud, ctss-1968, default"),
         ("default:2", None, "one price for all shifts"),
         ("multics-645-1973:9", None, "has no shift 9; it has 1, 2, 3"),
         ("{}", 'source = "x"', "'cpu_hour' is missing"),

@@ -1,155 +1,110 @@
-"""What interactions cost at a tariff: a price for an hour of processor time and, where it was charged, of swapping.
-
-Tariffs are TOML files, bundled in `tariffs/` or one's own. A price that is not from a printed source names itself an
-assumption.
-"""
+"""What a run costs at a tariff: its interactions, commands and users; of several runs, an interaction over the load."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from loadgo.cost_priced import By, Priced, priced
+from loadgo.cost_rates import Cost, Held, cost_of, interaction_cost
+from loadgo.cost_tariff import Tariff, bundled_tariffs, load_shifts, load_tariff, shifts_on, tariff_on
+from loadgo.cost_use import Use, use_of
+from loadgo.phases import CHOICES
 
 if TYPE_CHECKING:
-    from loadgo.classes import Classes
-    from loadgo.usage import Usage
+    from loadgo.tables import Tables
 
-_HOUR_NS = 3.6e12
+__all__ = [
+    "Cost",
+    "Costs",
+    "Held",
+    "Point",
+    "Tariff",
+    "bundled_tariffs",
+    "cost",
+    "cost_of",
+    "interaction_cost",
+    "load_shifts",
+    "load_tariff",
+    "shifts_on",
+    "tariff_on",
+]
 
 
 @dataclass(frozen=True)
-class Tariff:
-    """The prices of one shift."""
+class Point:
+    """One load: a run, or several with the same number of users."""
 
-    name: str
+    users: int
+    runs: tuple[str, ...]
+    use: Use
+    priced: tuple[Priced, ...]
+    """At each tariff."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the runs cost; points by their number of users."""
+
     title: str
-    source: str
-    assumption: bool
-    """True when nobody ever charged this price."""
-    currency: str
-    shift: str
-    """`1`, `2`, `3`; empty where there is one price for all."""
-    cpu_hour: float
-    paging_wait_hour: float
-    """Charged by systems on which a program that waits for its swap holds the machine; else 0."""
+    """What was typed, and where."""
+    by: By
+    points: tuple[Point, ...]
+    differing: tuple[str, ...]
+    """Conditions, beside the number of users, in which the runs differ."""
+    notes: tuple[str, ...]
+
+    @property
+    def known(self) -> bool:
+        """Whether at some tariff everything that is charged for is known."""
+        return any(one.known for point in self.points for one in point.priced)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """A run's cost at a tariff; None where the processor time is not measured."""
+def cost(
+    runs: str | PathLike[str] | Sequence[str | PathLike[str]] = "last",
+    *,
+    tariff: str | Sequence[str] = "default",
+    by: By = "command",
+    phases: str = "steady",
+) -> Costs:
+    """What `runs` (folders, ids, `last`, with commas between several) cost, at one or several tariffs.
 
-    tariff: Tariff
-    interaction: float | None
-    """The mean cost of an interaction."""
-    user_hour: float | None
-    """The cost of an hour of one user's time."""
-
-
-def bundled_tariffs() -> list[str]:
-    """The names of the bundled tariffs."""
-    files = resources.files("loadgo").joinpath("tariffs").iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in files if entry.name.endswith(".toml"))
-
-
-def load_tariff(asked: str = "default") -> Tariff:
-    """The tariff `NAME`, `NAME:SHIFT` or `FILE.toml[:SHIFT]`; shift 1 where none is named.
-
-    Raises `ValueError` in words for an unknown name or shift, or a file that is no tariff.
+    A tariff is `NAME`, `NAME:SHIFT`, `FILE.toml`, or `machine` for a simulated machine's own; without a shift each of
+    its shifts counts as one. Runs with the same number of users are one point. Raises `ValueError` for runs that are
+    not of one script on one system, for one in which nobody typed anything, and for an unknown tariff;
+    `errors.BadRun` for one that cannot be read.
     """
-    name, _, shift = asked.partition(":") if ".toml" not in asked else _split_path(asked)
-    try:
-        return _tariff(Path(name).stem, tomllib.loads(_read(name)), shift)
-    except tomllib.TOMLDecodeError as mistake:
-        raise ValueError(f"tariff {name}: {mistake}") from mistake
-    except (KeyError, TypeError, ValueError) as mistake:
-        if isinstance(mistake, KeyError):
-            raise ValueError(f"tariff {name}: {mistake.args[0]!r} is missing") from mistake
-        raise ValueError(f"tariff {name}: {mistake}") from mistake
+    from loadgo.cost_runs import found_runs
+
+    if by not in ("command", "user"):
+        raise ValueError(f"by: {by!r} is neither of command, user")
+    if phases not in CHOICES:
+        raise ValueError(f"phases: {phases!r} is neither of {', '.join(CHOICES)}")
+    named = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(one) for one in runs]
+    found = found_runs([name for text in named for name in text.split(",") if name])
+    asked = [tariff] if isinstance(tariff, str) else list(tariff)
+    prices = [price for one in asked for price in shifts_on(one, found.runs[0].conditions.get("system", {}))]
+    points = tuple(_point(users, runs_of, prices, by, phases) for users, runs_of in found.by_users())
+    return Costs(title=found.title, by=by, points=points, differing=found.differing, notes=_notes(points))
 
 
-def tariff_on(asked: str, system: Mapping[str, Any]) -> Tariff:
-    """The tariff `asked` for, of a run on `system` (as `run.toml` has it).
-
-    `default` is the machine's own prices where it has any, else the bundled default; `machine` and `machine:SHIFT` are
-    the machine's own. Raises `ValueError` as `load_tariff` does, and where there are no prices of the machine's own.
-    """
-    name, _, shift = asked.partition(":")
-    own = system.get("tariff", {})
-    if name != "machine" and (asked != "default" or not own):
-        return load_tariff(asked)
-    if not own:
-        raise ValueError(f"tariff {asked}: the system has no prices of its own; name a tariff")
-    told = {"source": f"the machine {system.get('name', '')}", "title": system.get("title", ""), **own}
-    try:
-        return _tariff("machine", told, shift)
-    except ValueError as mistake:
-        raise ValueError(f"tariff {asked}: {mistake}") from mistake
+def _point(users: int, runs: Sequence[tuple[Path, Tables]], prices: Sequence[Tariff], by: By, phases: str) -> Point:
+    use = use_of([tables for _, tables in runs], [folder for folder, _ in runs], phases)
+    names = tuple(folder.name for folder, _ in runs)
+    if not use.interactions:
+        raise ValueError(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
+    return Point(users, names, use, tuple(priced(use, price, by) for price in prices))
 
 
-def interaction_cost(usage: Usage, tariff: Tariff) -> float | None:
-    """The mean cost of an interaction, in the tariff's currency; None when its processor time, or a wait that is
-    charged, is not measured.
-    """
-    if usage.cpu_ns is None:
-        return None
-    cost = usage.cpu_ns * tariff.cpu_hour
-    if tariff.paging_wait_hour:
-        if usage.paging_wait_ns is None:
-            return None
-        cost += usage.paging_wait_ns * tariff.paging_wait_hour
-    return cost / _HOUR_NS
-
-
-def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff) -> Cost:
-    """The cost of a mean interaction, and of a user's hour, which is `count` of them over the users' time."""
-    each = interaction_cost(usage, tariff)
-    hours = classes.total_ns / _HOUR_NS
-    return Cost(tariff=tariff, interaction=each, user_hour=None if each is None or not hours else each * count / hours)
-
-
-def _split_path(asked: str) -> tuple[str, str, str]:
-    stem, ending, rest = asked.partition(".toml")
-    return stem + ending, ":", rest.removeprefix(":")
-
-
-def _read(name: str) -> str:
-    if name.endswith(".toml"):
-        try:
-            return Path(name).read_text(encoding="utf-8")
-        except OSError as refusal:
-            raise ValueError(f"cannot be read: {refusal.strerror}") from refusal
-    if name not in bundled_tariffs():
-        raise ValueError(f"is not bundled; these are: {', '.join(bundled_tariffs())}, or name a file.toml")
-    return resources.files("loadgo").joinpath("tariffs", f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _tariff(name: str, told: dict[str, object], shift: str) -> Tariff:
-    shifts = told.get("shifts", {})
-    if not isinstance(shifts, dict):
-        raise ValueError("[shifts] must be a table of prices, such as 1 = 505.0")
-    if shifts:
-        shift = shift or next(iter(shifts))
-        if shift not in shifts:
-            raise ValueError(f"has no shift {shift}; it has {', '.join(shifts)}")
-    elif shift:
-        raise ValueError("has one price for all shifts")
-    price = _price(shifts[shift] if shifts else told["cpu_hour"], "cpu_hour")
-    return Tariff(
-        name=name,
-        title=str(told.get("title", name)),
-        source=str(told["source"]),
-        assumption=bool(told.get("assumption", False)),
-        currency=str(told.get("currency", "$")),
-        shift=shift,
-        cpu_hour=price,
-        paging_wait_hour=_price(told.get("paging_wait_hour", 0.0), "paging_wait_hour"),
-    )
-
-
-def _price(value: object, key: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise ValueError(f"{key} must be a price of 0 or more, not {value!r}")
-    return float(value)
+def _notes(points: Sequence[Point]) -> tuple[str, ...]:
+    found = [stretch.note for point in points for stretch in point.use.stretches if stretch.note]
+    extrapolated = sum(stretch.extrapolated for point in points for stretch in point.use.stretches)
+    if extrapolated:
+        found.append(f"{extrapolated} interactions are extrapolated for users that died: they are in no figure.")
+    sampled = max(point.use.sampled for point in points)
+    if sampled > 1:
+        found.append(f"Usage was read at every {sampled}th interaction of a user: its mean stands for all.")
+    return tuple(dict.fromkeys(found))

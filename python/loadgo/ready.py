@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from loadgo.cost import Tariff
+    from loadgo.cost_tariff import Tariff
 
 CONFIDENCE = 0.95
 Stage = Literal["as it is", "cold first", "warm first", "following"]
@@ -250,7 +250,7 @@ def interval_rank(count: int) -> int | None:
 
 def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
     """The cost of a run; None when its processor time, or a wait that is charged, is not measured."""
-    from loadgo.cost import interaction_cost
+    from loadgo.cost_rates import Held, interaction_cost
     from loadgo.usage import Usage
 
     measured = Usage(
@@ -264,11 +264,12 @@ def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
         io_wait_ns=run.io_wait_ns,
         bytes_out=None,
     )
-    return interaction_cost(measured, tariff)
+    alone = Held(elapsed_ns=run.real_ns, present_ns=run.real_ns)
+    return interaction_cost(measured, tariff, present_ns=run.real_ns, held=alone)
 
 
 def _tariff(asked: str) -> Tariff:
-    # Late: it brings Polars, and what loadgo weighs hides what a smaller command does.
-    from loadgo.cost import load_tariff
+    # Late: what loadgo weighs hides what a smaller command does.
+    from loadgo.cost_tariff import load_tariff
 
     return load_tariff(asked)

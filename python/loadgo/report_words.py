@@ -233,7 +233,7 @@ def _tariff(summary: Summary) -> str:
     """The tariff, in one line."""
     told, cost = summary.cost.tariff, summary.cost
     shift = f", shift {told.shift}" if told.shift else ""
-    rate = f"{told.currency}{told.cpu_hour:g} a CPU hour{' and hour of paging wait' if told.paging_wait_hour else ''}"
+    rate = told.in_words()
     if cost.user_hour is None:
         return f"Not to be had, since what is charged for was not measured ({told.title}{shift}: {rate})."
     hour = money(cost.user_hour, told.currency)

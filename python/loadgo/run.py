@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo, asked, bundled, on_host, on_machine
-from loadgo.cost import tariff_on
+from loadgo.cost_tariff import tariff_on
 from loadgo.errors import Mistake
 from loadgo.on_host import USUAL, Driver
 

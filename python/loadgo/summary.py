@@ -12,7 +12,9 @@ import polars as pl
 from loadgo.audit import Driver, Loss, Sessions, driver_of, losses_of, sessions_of
 from loadgo.bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
 from loadgo.classes import Classes, classes_of, with_classes
-from loadgo.cost import Cost, Tariff, cost_of, interaction_cost, tariff_on
+from loadgo.cost_rates import Cost, Held, cost_of, interaction_cost
+from loadgo.cost_tariff import Tariff, tariff_on
+from loadgo.cost_use import memory_byte_ns
 from loadgo.laws import Audit, little_closed, little_open
 from loadgo.meters import By, Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
@@ -118,7 +120,8 @@ def summarize(
     meters = meters_of(tables, stretch, by)
     total = total_time_of(tables, stretch, counts_of(meters))
     run = _run(tables)
-    commands, everything = _commands(rows, priced)
+    held = Held(float(stretch.span_ns), float(classes.total_ns), memory_byte_ns(tables, stretch))
+    commands, everything = _commands(rows, priced, held)
     audit = little_open if run.model == "open" else None
     return Summary(
         run=run,
@@ -133,12 +136,12 @@ def summarize(
         driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
         sessions=sessions_of(tables.sessions),
         losses=losses_of(tables.lost),
-        cost=cost_of(everything.usage, len(rows), classes, priced),
+        cost=cost_of(everything.usage, len(rows), classes, priced, held),
         notes=_notes(tables, stretch, everything, total),
     )
 
 
-def _commands(rows: pl.DataFrame, tariff: Tariff) -> tuple[tuple[Command, ...], Command]:
+def _commands(rows: pl.DataFrame, tariff: Tariff, held: Held) -> tuple[tuple[Command, ...], Command]:
     """A row for each command, and one for all."""
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
     user_count = int(users.max()) + 1 if len(rows) else 0
@@ -157,8 +160,8 @@ def _commands(rows: pl.DataFrame, tariff: Tariff) -> tuple[tuple[Command, ...], 
     commands = []
     for name, index in places.select("command", "row").iter_rows():
         at = np.asarray(index, dtype=np.int64)
-        commands.append(_command(str(name), rows[at], sample.of(at), tariff))
-    return tuple(commands), _command("all", rows, sample, tariff)
+        commands.append(_command(str(name), rows[at], sample.of(at), tariff, held))
+    return tuple(commands), _command("all", rows, sample, tariff, held)
 
 
 def _stretches(rows: pl.DataFrame) -> Integers:
@@ -171,14 +174,15 @@ def _stretches(rows: pl.DataFrame) -> Integers:
     return stretches
 
 
-def _command(name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff) -> Command:
+def _command(name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff, held: Held) -> Command:
     usage = usage_of(rows)
+    present = classes_of(rows).total_ns / len(rows) if len(rows) else None
     return Command(
         name=name,
         response=responses(sample),
         usage=usage,
         outcomes=outcomes_of(rows),
-        cost=interaction_cost(usage, tariff),
+        cost=interaction_cost(usage, tariff, present_ns=present, held=held),
     )
 
 

@@ -1,0 +1,214 @@
+"""What runs cost as a page: the answer in a sentence, tables, and the fine print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from loadgo.cost import Costs, Point
+from loadgo.cost_json import costs_json
+from loadgo.cost_priced import Figure, Item, Priced
+from loadgo.cost_tariff import Tariff
+from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, share, size
+from loadgo.report_grid import Column, Grid
+from loadgo.resample import FEWEST, Interval
+
+Format = Literal["text", "html", "json", "md"]
+FORMATS = ("text", "html", "json", "md")
+
+_SCALES = {1: "an interaction", 10**3: "1,000", 10**6: "1,000,000", 10**9: "10⁹"}
+_SAID = {
+    1: "An interaction costs",
+    10**3: "A thousand interactions cost",
+    10**6: "A million interactions cost",
+    10**9: "A thousand million interactions cost",
+}
+
+
+def render_costs(made: Costs, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """The costs as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
+    if format == "json":
+        return costs_json(made)
+    page = costs_page(made)
+    if format == "text":
+        return text_page(page, width=width, color=color)
+    if format == "md":
+        return markdown_page(page)
+    if format == "html":
+        return html_page(page)
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def costs_page(made: Costs) -> Page:
+    """The page of one load."""
+    point = made.points[0]
+    grids = [_at_tariffs(point)] if len(point.priced) > 1 else []
+    grids += [_by(made, point.priced[0]), _items(point.priced[0])]
+    return Page(
+        title=f"what {made.title} costs",
+        answer=answer(point),
+        warnings=(),
+        about=(made.title, _scope(point)),
+        grids=tuple(grids),
+        notes=tuple(notes(made)),
+    )
+
+
+def answer(point: Point) -> str:
+    """What an interaction and a user's hour cost, at the first tariff of which it is known."""
+    told = next((one for one in point.priced if one.known), point.priced[0])
+    if not told.known:
+        return "What it costs cannot be told: what is charged for was not measured."
+    scale = money_scale([told.interaction.value])
+    currency = told.tariff.currency
+    each = money(told.interaction.value, currency, scale)
+    between = f" ({interval(told.interaction.interval, currency, scale)})" if told.interaction.interval else ""
+    hour = f", a user's hour {money(told.user_hour.value, currency)}" if told.user_hour.value is not None else ""
+    return f"{_SAID[scale]} {each}{between}{hour}, at {told.tariff.in_words()}."
+
+
+def interval(found: Interval | None, currency: str, scale: int = 1) -> str:
+    """Both ends, of `scale` interactions: `$0.135–0.149`."""
+    if found is None:
+        return NOT_MEASURED
+    low, high = (money(end, currency, scale) for end in (found.low, found.high))
+    return f"{low}–{high.removeprefix(currency)}"
+
+
+def notes(made: Costs) -> list[tuple[str, str]]:
+    """The fine print: the tariffs and where they are from, what is shared and how, what is charged to nobody."""
+    told = [one for point in made.points for one in point.priced]
+    tariffs = list(dict.fromkeys(one.tariff for one in told))
+    found = []
+    found += [("Tariff", text) for text in tariffs_in_words(tariffs)]
+    items = {item.name for one in told for item in one.items}
+    if items & {"the machine", "memory"}:
+        held = " and ".join(name for name in ("the machine", "memory") if name in items)
+        found.append(("Shared", f"What {held} costs is shared by users' time, from prompt to prompt."))
+    found += [("Not known", text) for text in dict.fromkeys(_missing(one) for one in told) if text]
+    found += _uncharged(made.points)
+    if any(one.interaction.interval for one in told):
+        found.append(("Intervals", "95 %, by drawing users again."))
+    else:
+        found.append(("Intervals", f"There are none: they need {FEWEST} users."))
+    found += [("Note", text) for text in made.notes]
+    return found
+
+
+def tariffs_in_words(tariffs: Sequence[Tariff]) -> list[str]:
+    """A line for each, those of one name together: prices by shift, title, source."""
+    found = []
+    for name in dict.fromkeys(tariff.name for tariff in tariffs):
+        shifts = [tariff for tariff in tariffs if tariff.name == name]
+        prices = [f"shift {one.shift}: {one.in_words()}" if one.shift else one.in_words() for one in shifts]
+        own = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
+        found.append(f"{name}: {', '.join(prices)} ({shifts[0].title}; {shifts[0].source}).{own}")
+    return found
+
+
+def _scope(point: Point) -> str:
+    stretch = point.use.stretches[0]
+    part = "the steady part of the run" if stretch.name == "steady" else "the whole run"
+    runs = f"{len(point.runs)} runs ({', '.join(point.runs)})" if len(point.runs) > 1 else point.runs[0]
+    count = number(point.use.interactions)
+    return f"{runs}: {count} interactions of {point.users} users, {duration(point.use.held.elapsed_ns)}, {part}"
+
+
+def _at_tariffs(point: Point) -> Grid:
+    """A row for each tariff; money is of as many interactions as the least of them needs."""
+    told = point.priced
+    scale = max(money_scale([one.interaction.value]) for one in told)
+    beside = any(one.uncharged is not None for one in told)
+    columns = [
+        Column("tariff", tuple(one.tariff.label for one in told)),
+        Column(_of(scale), tuple(money(one.interaction.value, one.tariff.currency, scale) for one in told)),
+        Column("95 %", tuple(_interval(one.interaction, one, scale) for one in told), spare=2),
+        Column("a user's hour", tuple(money(one.user_hour.value, one.tariff.currency) for one in told)),
+        Column("a megabit out", tuple(money(one.megabit.value, one.tariff.currency) for one in told), spare=1),
+    ]
+    if beside:
+        cells = tuple(money(one.uncharged, one.tariff.currency, scale) for one in told)
+        columns.append(Column("charged to nobody", cells, spare=3))
+    return Grid("At each tariff", tuple(columns), name_width=32)
+
+
+def _by(made: Costs, told: Priced) -> Grid:
+    """A row for each command, or each user, and one for all."""
+    rows = [*told.rows, told.everything]
+    currency, scale = told.tariff.currency, money_scale([row.each.value for row in told.rows])
+    whole = told.everything.total
+    items = [rate.item for rate in told.rates] if len(told.rates) > 1 else []
+    columns = [
+        Column(made.by, tuple(row.name for row in rows)),
+        Column("interactions", tuple(number(row.interactions) for row in rows), spare=3),
+        Column(_of(scale), tuple(money(row.each.value, currency, scale) for row in rows)),
+        Column("95 %", tuple(interval(row.each.interval, currency, scale) for row in rows), spare=2),
+    ]
+    if made.by == "user":
+        del columns[-1]
+    for name in items:
+        columns.append(Column(name, tuple(money(row.parts[name], currency, scale) for row in rows), spare=4))
+    columns += [
+        Column("a user's hour", tuple(money(row.user_hour, currency) for row in rows), spare=5),
+        Column("a megabit out", tuple(money(row.megabit, currency) for row in rows), spare=6),
+        Column("together", tuple(money(row.total, currency) for row in rows), spare=1),
+        Column("share", tuple(share(row.total / whole if row.total is not None and whole else None) for row in rows)),
+    ]
+    return Grid(f"By {made.by}, at {told.tariff.label}", tuple(columns), total_rows=1)
+
+
+def _items(told: Priced) -> Grid:
+    """What is charged for: how much of it, and what that comes to."""
+    currency, whole = told.tariff.currency, told.everything.total
+    columns = (
+        Column("charged for", tuple(item.name for item in told.items)),
+        Column("used", tuple(_quantity(item) for item in told.items)),
+        Column("costs", tuple(money(item.amount, currency) for item in told.items)),
+        Column(
+            "share",
+            tuple(share(item.amount / whole if item.amount is not None and whole else None) for item in told.items),
+        ),
+    )
+    return Grid(f"What is charged for, at {told.tariff.label}", columns)
+
+
+def _quantity(item: Item) -> str:
+    if item.quantity is None:
+        return NOT_MEASURED
+    if item.name == "memory":
+        return f"{size(item.quantity / 3.6e12)} × h"
+    return size(item.quantity) if item.name in ("output", "input") else duration(item.quantity)
+
+
+def _interval(found: Figure, told: Priced, scale: int) -> str:
+    return interval(found.interval, told.tariff.currency, scale)
+
+
+def _of(scale: int) -> str:
+    return _SCALES[scale] if scale == 1 else f"cost of {_SCALES[scale]}"
+
+
+def _missing(told: Priced) -> str:
+    names = [item.name for item in told.items if item.amount is None]
+    if not names:
+        return ""
+    return f"{told.tariff.label} charges for {' and '.join(names)}, which the run did not measure."
+
+
+def _uncharged(points: Sequence[Point]) -> list[tuple[str, str]]:
+    """What the machine did beside, at the first tariff that charges for processor time."""
+    if len(points) > 1:
+        return []
+    for told in points[0].priced:
+        value = told.interaction.value
+        if told.uncharged is not None and value:
+            amount = share(told.uncharged / value)
+            return [
+                (
+                    "Nobody's",
+                    f"The machine's busy time beside the interactions (without the laboratory's) would cost {amount} "
+                    "more at the same price: kernel workers, and whoever else was there.",
+                )
+            ]
+    return []

@@ -1,0 +1,160 @@
+"""What the interactions of one or several runs used of what can be charged for, as sums by run, user and command."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from loadgo.classes import with_classes
+from loadgo.compare_conditions import SCRIPT_FILE
+from loadgo.cost_rates import QUANTITIES, Held
+from loadgo.phases import Stretch, interactions_in, spans_in, stretch_of
+from loadgo.total_time import total_time_of
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
+
+KEYS = ("run", "user", "command")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the whole machine did meanwhile, in nanoseconds of all processors together."""
+
+    busy_ns: float
+    laboratory_ns: float
+    """The driver's and the meters' part of it."""
+    wall_ns: float
+    """All time of all processors."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What was used."""
+
+    cells: pl.DataFrame
+    """Columns: run, user, command, place (of the command in the script), count, response_ns (their sum), answered, and
+    of each of `QUANTITIES` the sum of what is known, and `NAME known`: of how many interactions."""
+    held: Held
+    machine: Machine | None
+    """None where the processors' time was not measured."""
+    stretches: tuple[Stretch, ...]
+    sampled: int
+    """Usage was read at every so many-th interaction."""
+
+    @property
+    def interactions(self) -> int:
+        """How many there were."""
+        return int(self.cells["count"].sum())
+
+    @property
+    def users(self) -> int:
+        """Of all runs together; who typed nothing is none."""
+        return self.cells.select(pl.struct("run", "user").n_unique()).item() if len(self.cells) else 0
+
+
+def use_of(runs: Sequence[Tables], folders: Sequence[Path] = (), phases: str = "steady") -> Use:
+    """What the runs used in the stretch `phases` (`steady` or `all`); `folders` hold their scripts, which tell what was
+    typed. Extrapolated interactions are left out.
+    """
+    stretches = tuple(stretch_of(tables, phases) for tables in runs)
+    told = [
+        _cells(number, tables, stretch, _typed(folders[number]) if folders else {})
+        for number, (tables, stretch) in enumerate(zip(runs, stretches, strict=True))
+    ]
+    cells = pl.concat(told)
+    machines = [_machine(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)]
+    whole = [machine for machine in machines if machine is not None]
+    memory = [memory_byte_ns(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)]
+    known = [one for one in memory if one is not None]
+    return Use(
+        cells=cells,
+        held=Held(
+            elapsed_ns=float(sum(stretch.span_ns for stretch in stretches)),
+            present_ns=float(cells["present_ns"].sum()),
+            memory_byte_ns=sum(known) if len(known) == len(runs) else None,
+        ),
+        machine=_together(whole) if len(whole) == len(runs) else None,
+        stretches=stretches,
+        sampled=max(int(tables.conditions.get("usage", {}).get("every", 1)) for tables in runs),
+    )
+
+
+def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:
+    """The users' memory times its time, over the stretch; None where it is not measured."""
+    rows = spans_in(tables.processes, stretch).filter(
+        (pl.col("who").cast(pl.String) == "users") & pl.col("user").is_null() & pl.col("memory_bytes").is_not_null()
+    )
+    spans = float(rows["span_ns"].cast(pl.Float64).sum())
+    if not spans:
+        return None
+    whole = rows.select((pl.col("memory_bytes").cast(pl.Float64) * pl.col("span_ns").cast(pl.Float64)).sum()).item()
+    return float(whole) / spans * stretch.span_ns
+
+
+def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int]) -> pl.DataFrame:
+    rows = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+    lines = pl.DataFrame({"line": list(typed), "bytes_in": list(typed.values())}, schema=_LINES)
+    told = rows.join(lines, on="line", how="left").select(
+        run=pl.lit(number, pl.Int64),
+        user=pl.col("user").cast(pl.Int64),
+        command=pl.col("command").cast(pl.String),
+        line=pl.col("line").cast(pl.Int64),
+        response_ns=pl.col("response_ns").cast(pl.Float64),
+        cpu_ns=(pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64),
+        paging_wait_ns=pl.col("paging_wait_ns").cast(pl.Float64),
+        present_ns=pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns").cast(pl.Float64),
+        bytes_out=pl.col("bytes_out").cast(pl.Float64),
+        bytes_in=pl.col("bytes_in").cast(pl.Float64),
+    )
+    return told.group_by(*KEYS, maintain_order=True).agg(
+        pl.col("line").min().alias("place"),
+        pl.len().cast(pl.Float64).alias("count"),
+        pl.col("response_ns").sum(),
+        pl.col("response_ns").count().cast(pl.Float64).alias("answered"),
+        *(pl.col(name).sum() for name in QUANTITIES),
+        *(pl.col(name).count().cast(pl.Float64).alias(f"{name} known") for name in QUANTITIES),
+    )
+
+
+_LINES: dict[str, Any] = {"line": pl.UInt32(), "bytes_in": pl.UInt64()}
+
+
+def _typed(folder: Path) -> dict[int, int]:
+    """The bytes of each line of the script, with the key that sends it; nothing of a script whose lines are drawn."""
+    try:
+        told = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8")).get("lines", [])
+    except (OSError, ValueError):
+        return {}
+    texts = [line if isinstance(line, str) else _once(line) for line in told]
+    if any("{" in text or not text for text in texts):
+        return {}
+    return {at: len(text.encode()) + 1 for at, text in enumerate(texts, start=1)}
+
+
+def _once(line: dict[str, Any]) -> str:
+    """What a line types; empty where that is a choice, or not once."""
+    return "" if {"repeat", "choose", "lines"} & line.keys() else str(line.get("type", ""))
+
+
+def _machine(tables: Tables, stretch: Stretch) -> Machine | None:
+    """The machine's time of the stretch: what was metered in spans wholly inside it stands for all of it."""
+    total = total_time_of(tables, stretch)
+    if total is None or not total.total_ns or not total.span_ns:
+        return None
+    longer = stretch.span_ns / total.span_ns
+    laboratory = total.account.laboratory_ns or 0
+    return Machine(
+        busy_ns=total.account.busy_ns * longer,
+        laboratory_ns=laboratory * longer,
+        wall_ns=(total.wall_ns or total.total_ns) * longer,
+    )
+
+
+def _together(machines: Sequence[Machine]) -> Machine:
+    return Machine(*(sum(getattr(one, name) for one in machines) for name in Machine.__dataclass_fields__))
