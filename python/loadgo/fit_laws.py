@@ -1,0 +1,157 @@
+"""Laws as a machine file writes them (`lognormal(80ms, 120ms)`), as values: their mean and spread, and both changed.
+
+Times are nanoseconds. The bounds of a law are kept in proportion and left out of its mean and spread, as the machine
+file's own figures are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+_UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+_AMOUNT = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|ms|s|min|h)?\s*")
+_NAMED = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
+
+# Of each law, its values that are amounts (in the law's unit, by place); the others are plain numbers.
+_AMOUNTS = {
+    "fixed": (0,),
+    "uniform": (0, 1),
+    "exponential": (0,),
+    "lognormal": (0, 1),
+    "erlang": (1,),
+    "hyperexponential": (0,),
+    "pareto": (0,),
+    "geometric": (0,),
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law by its name; `values` are its arguments, or those of an empirical law."""
+
+    name: str
+    values: tuple[float, ...]
+    timed: bool
+    """Whether its amounts are nanoseconds; else they are numbers."""
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean of what it gives, without its bounds."""
+        if self.name in ("uniform", "empirical"):
+            return float(np.mean(self.values))
+        return self.values[1] if self.name == "erlang" else self.values[0]
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over mean; 0 of a law without a mean, infinite where it has none itself."""
+        if not self.mean or self.name == "fixed":
+            return 0.0
+        if self.name == "empirical":
+            return float(np.std(self.values)) / self.mean
+        first, last = self.values[0], self.values[-1]
+        found = {
+            "uniform": (last - first) / 12**0.5 / self.mean,
+            "exponential": 1.0,
+            "lognormal": last / first,
+            "erlang": first**-0.5,
+            "hyperexponential": last**0.5,
+            "pareto": (last * (last - 2)) ** -0.5 if last > 2 else float("inf"),
+            "geometric": (1 - 1 / first) ** 0.5,
+        }
+        return float(found[self.name])
+
+
+def read_law(value: str | float) -> Law:
+    """The law that stands in a machine file as it is printed. Raises `ValueError` for what is none."""
+    if not isinstance(value, str):
+        return Law("fixed", (float(value),), timed=False)
+    named = _NAMED.fullmatch(value)
+    if not named:
+        amount, timed = _amount(value)
+        return Law("fixed", (amount,), timed)
+    name, inside = named[1], named[2]
+    bounds: dict[str, float] = {}
+    values, timed = [], False
+    for item in re.split(r",", inside.replace("[", "").replace("]", "")):
+        bound = re.match(r"\s*(min|max)\b", item)
+        amount, has_unit = _amount(item[bound.end() :] if bound else item)
+        timed |= has_unit
+        if bound:
+            bounds[bound[1]] = amount
+        else:
+            values.append(amount)
+    if name != "empirical" and name not in _AMOUNTS:
+        raise ValueError(f"{name!r} is no law")
+    return Law(name, tuple(values), timed, bounds.get("min"), bounds.get("max"))
+
+
+def _amount(text: str) -> tuple[float, bool]:
+    """A time in nanoseconds, or a number; and which of the two. Spans of several units (`1min 30s`) add up."""
+    found = _AMOUNT.fullmatch(text)
+    if found:
+        return float(found[1]) * _UNITS[found[2] or "ns"], found[2] is not None
+    parts = [_AMOUNT.fullmatch(part) for part in re.findall(r"[0-9.]+\s*[a-z]+", text)]
+    if not parts:
+        raise ValueError(f"{text!r} is neither a time nor a number")
+    return sum(float(part[1]) * _UNITS[part[2]] for part in parts if part), True
+
+
+def written(law: Law) -> str:
+    """The law as a machine file has it; a number that is always the same as it stands."""
+    if law.name == "fixed" and not law.timed and law.least is None and law.most is None:
+        return number(law.values[0])
+    amounts = range(len(law.values)) if law.name == "empirical" else _AMOUNTS[law.name]
+    told = [amount(value, law.timed) if place in amounts else number(value) for place, value in enumerate(law.values)]
+    inside = ", ".join(told)
+    inside = f"[{inside}]" if law.name == "empirical" else inside
+    inside += "".join(
+        f", {word} {amount(bound, law.timed)}"
+        for word, bound in (("min", law.least), ("max", law.most))
+        if bound is not None
+    )
+    plain = law.name == "fixed" and law.least is None and law.most is None
+    return inside if plain else f"{law.name}({inside})"
+
+
+def amount(value: float, timed: bool) -> str:
+    """A time with the unit that fits it, or a number; to seven digits."""
+    if not timed:
+        return number(value)
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if value >= size:
+            return f"{number(value / size)}{unit}"
+    return f"{number(value)}ns"
+
+
+def number(value: float) -> str:
+    """A number to seven digits, never in powers of ten that a machine file would not read."""
+    text = f"{value:.7g}"
+    return text if "e" not in text else f"{value:.12f}".rstrip("0").rstrip(".")
+
+
+def scaled(law: Law, factor: float) -> Law:
+    """The law of `factor` times what `law` gives."""
+    amounts = range(len(law.values)) if law.name == "empirical" else _AMOUNTS[law.name]
+    values = tuple(value * factor if place in amounts else value for place, value in enumerate(law.values))
+    if law.name == "geometric":
+        values = (max(values[0], 1.0),)
+    least = None if law.least is None else law.least * factor
+    most = None if law.most is None else law.most * factor
+    return replace(law, values=values, least=least, most=most)
+
+
+def spread_out(law: Law, factor: float) -> Law:
+    """The law of the same mean with `factor` times its spread, where it has one that can be changed."""
+    if law.name == "lognormal":
+        return replace(law, values=(law.values[0], law.values[1] * factor))
+    if law.name == "hyperexponential":
+        return replace(law, values=(law.values[0], max(law.values[1] * factor**2, 1.000001)))
+    if law.name == "empirical" and law.mean > 0:
+        powers = np.power(np.asarray(law.values) / law.mean, factor)
+        return replace(law, values=tuple(map(float, law.mean * powers / powers.mean())))
+    return law
