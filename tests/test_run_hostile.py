@@ -275,9 +275,9 @@ def kept(bench: Bench) -> Path:
         (lambda run: (run / "run.toml").write_text("format = [\n"), "cannot read"),
         (lambda run: (run / "run.toml").write_bytes(b"\xff\xfe"), "cannot read"),
         (lambda run: (run / "run.toml").write_text("format = 2\n"), "use a newer one"),
-        (lambda run: (run / "interactions.parquet").write_bytes(b"PAR1 not"), "cannot read the table interactions"),
-        (lambda run: (run / "interactions.parquet").write_bytes(b""), "cannot read the table interactions"),
-        (lambda run: (run / "sessions.parquet").write_bytes(os.urandom(4096)), "cannot read the table sessions"),
+        (lambda run: (run / "interactions.parquet").write_bytes(b"PAR1 not"), "interactions.parquet is damaged"),
+        (lambda run: (run / "interactions.parquet").write_bytes(b""), "interactions.parquet is damaged"),
+        (lambda run: (run / "sessions.parquet").write_bytes(os.urandom(4096)), "sessions.parquet is damaged"),
     ],
 )
 def test_a_damaged_run_is_refused_in_words(damage: object, words: str, kept: Path, bench: Bench) -> None:

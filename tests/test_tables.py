@@ -73,11 +73,25 @@ def test_a_later_format_is_refused_in_words(tmp_path: Path) -> None:
         tables(tmp_path)
 
 
-def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+def test_a_damaged_table_is_named_and_the_rest_is_read_without_it(tmp_path: Path) -> None:
     folder = shutil.copytree(ENDED, tmp_path / "run")
     (folder / "time.parquet").write_bytes(b"nothing of the kind")
-    with pytest.raises(BadRun, match="cannot read the table time of"):
+    with pytest.raises(BadRun, match=r"time\.parquet is damaged: .*; take it from a copy, or remove it"):
         tables(folder)
+    (folder / "time.parquet").unlink()
+    assert tables(folder).interactions.equals(tables(ENDED).interactions)
+
+
+def test_no_damage_is_told_in_the_words_of_the_reader(tmp_path: Path) -> None:
+    folder = shutil.copytree(ENDED, tmp_path / "run")
+    file = folder / "interactions.parquet"
+    whole = file.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], bytes(len(whole)), whole[:-40] + bytes(32) + whole[-8:]):
+        file.write_bytes(damaged)
+        with pytest.raises(BadRun) as told:
+            tables(folder)
+        words = "is damaged: it has been cut or written over since the run; take it from a copy"
+        assert str(told.value) == f"{file} {words}"
 
 
 def test_tables_of_loadgo_are_these() -> None:

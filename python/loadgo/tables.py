@@ -185,8 +185,22 @@ def read_table(folder: Path, name: str) -> pl.DataFrame:
     """The table `name` of the run in `folder`; empty when the run did not fill it."""
     try:
         return _with_columns(_read(folder, name), COLUMNS[name])
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
+    except pl.exceptions.PolarsError as error:
+        raise BadRun(_damage(folder, name)) from error
+
+
+def _damage(folder: Path, name: str) -> str:
+    """That the table's file is no longer as it was written, and what to do."""
+    file = next((path for path in _files(folder, name) if path.exists()), folder)
+    rest = "" if name == "interactions" else ", or remove it: the rest of the run is read without it"
+    return f"{file} is damaged: it has been cut or written over since the run; take it from a copy{rest}"
+
+
+def _files(folder: Path, name: str) -> tuple[Path, Path]:
+    """Where the table is: when the run has ended, and while it runs."""
+    return folder / f"{name}.parquet", folder / f"{name}.arrows"
 
 
 def read_stream(path: Path) -> pl.DataFrame | None:
@@ -199,7 +213,7 @@ def read_stream(path: Path) -> pl.DataFrame | None:
 
 def _read(folder: Path, name: str) -> pl.DataFrame | None:
     """Parquet before the stream: a run that ends just now has both for a moment, then Parquet alone."""
-    parquet, stream = folder / f"{name}.parquet", folder / f"{name}.arrows"
+    parquet, stream = _files(folder, name)
     if not parquet.exists() and stream.exists():
         try:
             return read_stream(stream)
