@@ -8,15 +8,19 @@ import math
 from typing import Any, Literal
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
+from loadgo.compare_drawn import distribution_of
 from loadgo.compare_figures import MARK, change, change_interval, name_of
 from loadgo.compare_grids import comparison_grids
 from loadgo.compare_judge_words import judged_in_words, why_not_judged
+from loadgo.compare_pictures import comparison_pictures
 from loadgo.compare_roads import disagreeing
 from loadgo.compare_rows import Difference
 from loadgo.compare_side import Side
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import number
 from loadgo.resample import FEWEST
+from loadgo.waterfall import of_chains
+from loadgo.waterfall_text import waterfall_pictures
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS = ("text", "html", "json", "md")
@@ -34,7 +38,9 @@ def render_comparison(made: Comparison, format: Format, *, width: int | None = N
     if format == "md":
         return markdown_page(page)
     if format == "html":
-        return html_page(page)
+        from loadgo.charts_compare import comparison_charts
+
+        return html_page(page, comparison_charts(made))
     raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 
@@ -47,11 +53,14 @@ def comparison_page(made: Comparison) -> Page:
         about=tuple(f"{letter}: {_said(side)}" for letter, side in (("A", made.a), ("B", made.b))),
         grids=tuple(comparison_grids(made)),
         notes=tuple(_notes(made)),
+        pictures=(*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains))),
+        pictured_after=bool(made.conditions) + bool(made.judged),
     )
 
 
 def comparison_json(made: Comparison) -> str:
     """One JSON object in full precision; times in nanoseconds; null is not known."""
+    spread = distribution_of(made)
     told: dict[str, Any] = {
         "format": 1,
         "answer": _answer(made),
@@ -76,11 +85,11 @@ def comparison_json(made: Comparison) -> str:
         ],
         "by_output_line": [dataclasses.asdict(one) for one in made.parts.output],
         "bookkeeping": [dataclasses.asdict(chain) for chain in made.chains],
+        "waterfalls": [dataclasses.asdict(one) for one in of_chains(made.chains)],
+        "distribution": None if spread is None else dataclasses.asdict(spread),
         "roads": [{**dataclasses.asdict(road), "ratio": road.ratio} for road in made.roads],
         "checks": [{"side": side, **dataclasses.asdict(check)} for side, check in made.checks],
-        "prediction": [
-            {**_difference(one), "reach": one.reach, "judgement": one.judgement} for one in made.judged
-        ],
+        "prediction": [{**_difference(one), "reach": one.reach, "judgement": one.judgement} for one in made.judged],
         "findings": [dataclasses.asdict(one) for one in made.findings],
         "notes": list(made.notes),
     }

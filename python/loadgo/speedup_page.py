@@ -15,20 +15,35 @@ from loadgo.report_figures import digits, duration
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import FEWEST
 from loadgo.speedup import Caused, Speedup
+from loadgo.waterfall import Waterfall, of_causes, of_chains
+from loadgo.waterfall_text import waterfall_pictures
 
 
 def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
-        return json.dumps(finite({"format": 1, **dataclasses.asdict(made)}), indent=2, ensure_ascii=False) + "\n"
+        return speedup_json(made)
     page = speedup_page(made)
     if format == "text":
         return text_page(page, width=width, color=color)
     if format == "md":
         return markdown_page(page)
     if format == "html":
-        return html_page(page)
+        from loadgo.charts_waterfall import waterfall_charts
+
+        return html_page(page, waterfall_charts(waterfalls_of(made)))
     raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def speedup_json(made: Speedup) -> str:
+    """One JSON object in full precision; times in nanoseconds; null is not known."""
+    told = {**dataclasses.asdict(made), "waterfalls": [dataclasses.asdict(one) for one in waterfalls_of(made)]}
+    return json.dumps(finite({"format": 1, **told}), indent=2, ensure_ascii=False) + "\n"
+
+
+def waterfalls_of(made: Speedup) -> tuple[Waterfall, ...]:
+    """What is drawn of it: causes, and bookkeeping."""
+    return (*of_causes(made.causes), *of_chains(made.bookkeeping))
 
 
 def speedup_page(made: Speedup) -> Page:
@@ -37,14 +52,18 @@ def speedup_page(made: Speedup) -> Page:
     return Page(
         title=f"speed-up of {made.title}",
         answer=_answer(made),
-        warnings=tuple(
-            f"Two roads to the ratio of {first.to} disagree: {first.ratio:.3f} by {first.name}, "
-            f"{other.ratio:.3f} by {other.name}."
-            for first, other in disagreeing(made.roads)
+        warnings=(
+            *made.warnings,
+            *(
+                f"Two roads to the ratio of {first.to} disagree: {first.ratio:.3f} by {first.name}, "
+                f"{other.ratio:.3f} by {other.name}."
+                for first, other in disagreeing(made.roads)
+            ),
         ),
         about=(made.title, *(_said(change.name, change.set) for change in made.changes)),
         grids=tuple(grid for grid in grids if grid is not None),
         notes=_notes(made),
+        pictures=waterfall_pictures([one for one in waterfalls_of(made) if one.measure == _told(made)]),
     )
 
 
@@ -56,14 +75,17 @@ def _said(name: str, values: Sequence[str]) -> str:
 def _answer(made: Speedup) -> str:
     if not made.causes:
         return "Nothing can be taken apart: no figure is known of all machines."
-    told = made.causes[0]
-    for one in made.causes:
-        if one.measure == "response":
-            told = one
+    told = next(one for one in made.causes if one.measure == _told(made))
     parts = " ".join(
         f"{'=' if not place else '×'} {cause.name} {cause.factor:.3f}" for place, cause in enumerate(told.causes)
     )
     return f"{told.measure} is {told.ratio:.3f} times less with all the changes {parts}."
+
+
+def _told(made: Speedup) -> str:
+    """The figure that the answer is about, and that is drawn on a page of text: response where it is known."""
+    measures = [one.measure for one in made.causes]
+    return "response" if "response" in measures or not measures else measures[0]
 
 
 def _causes(told: Caused) -> Grid:
@@ -104,7 +126,13 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
                 )
             )
     if made.runs < FEWEST:
-        found.append(("Intervals", f"none: {made.runs} runs of each machine; they need {FEWEST}."))
+        found.append(("Intervals", f"none: {made.runs} {_runs(made)}; they need {FEWEST}."))
     else:
-        found.append(("Intervals", f"95 %, {made.runs} runs of each machine drawn again whole, paired by their seeds."))
+        paired = "in the order in which they are named" if made.measured else "by their seeds"
+        found.append(("Intervals", f"95 %, {made.runs} {_runs(made)} drawn again whole, paired {paired}."))
     return (*found, *(("Left out", note) for note in made.notes))
+
+
+def _runs(made: Speedup) -> str:
+    of = "with each choice of the changes" if made.measured else "of each machine"
+    return f"run{'s' if made.runs != 1 else ''} {of}"
