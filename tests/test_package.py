@@ -35,6 +35,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "runs",
         "simulate",
         "speedup",
+        "speedup_of",
         "tables",
     ]
     for name in loadgo.__all__:

@@ -5,7 +5,8 @@ import math
 from pathlib import Path
 
 import pytest
-from loadgo.speedup import Speedup, change_of, speedup, speedup_of
+from loadgo.speedup import Speedup, change_of, speedup
+from loadgo.speedup_measured import speedup_of
 from loadgo.speedup_page import render_speedup
 from small_machine import laid
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from loadgo.simulate import simulate as simulate
     from loadgo.speedup import Speedup as Speedup
     from loadgo.speedup import speedup as speedup
+    from loadgo.speedup_measured import speedup_of as speedup_of
     from loadgo.tables import tables as tables
 
     __version__: str
@@ -55,6 +56,7 @@ __all__ = [
     "runs",
     "simulate",
     "speedup",
+    "speedup_of",
     "tables",
 ]
 
@@ -80,6 +82,7 @@ _HOMES = {
     "runs": "runs",
     "simulate": "simulate",
     "speedup": "speedup",
+    "speedup_of": "speedup_measured",
     "tables": "tables",
 }
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from loadgo.tables import Tables
 
 HOUR_NS = 3.6e12
+OTHERS = "other programs"
+"""The category of programs on a host that are not the users': the driver, and whoever else was at work."""
 OUTPUT_LINES = "line out"
 """The count of lines of output, where the system tells it."""
 
@@ -66,17 +68,26 @@ def account_of(tables: Tables, stretch: Stretch, meters: Meters, rows: pl.DataFr
     used = _used(measured)
     wait = used.get("paging wait", 0.0) * price.paging_wait_hour / HOUR_NS
     name = f"{price.name} {price.shift}".strip()
+    alone = tables.conditions.get("system", {}).get("kind", "host") == "machine"
     return Account(
         interactions=float(len(measured)),
         elapsed_ns=total.total_ns / processors,
         processors=processors,
-        time_ns={category.name: float(category.time_ns) for category in total.categories},
+        time_ns=_of_users({one.name: float(one.time_ns) for one in total.categories}, used.get("programs"), alone),
         counts={**{one.name: float(one.count) for one in total.categories if one.count}, **lines},
         used=used,
         charges={name: used["cost"]} if "cost" in used else {},
         wait_charges={name: wait} if wait else {},
-        alone=tables.conditions.get("system", {}).get("kind", "host") == "machine",
+        alone=alone,
     )
+
+
+def _of_users(time_ns: dict[str, float], programs: float | None, alone: bool) -> dict[str, float]:
+    """The categories; on a host, where meters are of everybody's time, the users' own programs apart from others'."""
+    if alone or programs is None or "user" not in time_ns:
+        return time_ns
+    own = min(programs, time_ns["user"])
+    return {"user": own, OTHERS: time_ns["user"] - own, **{n: ns for n, ns in time_ns.items() if n != "user"}}
 
 
 def _used(rows: pl.DataFrame) -> dict[str, float]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 
 MACHINE_FILE = "machine.toml"
 SCRIPT_FILE = "script.toml"
+SCRIPT_TEXT = "script's text"
+"""The condition that is the mark of a script's text."""
 
 _COMMAND = re.compile(r"(machine commands\.[^.]+\.)(.+)")
 _RELATIVE = 0.1
@@ -37,9 +40,9 @@ class Condition:
 def conditions_of(folder: Path, told: Mapping[str, Any]) -> dict[str, str]:
     """The conditions of the run in `folder`, whose `run.toml` is `told`: flat names and values in words.
 
-    The script is told by its lines' number and a mark of its text; a simulated machine by all values of its file.
+    The script is told by its name and a mark of its text; a simulated machine by all values of its file.
     """
-    found = {"script": str(told.get("name", ""))}
+    found = {"script": str(told.get("name", "")), SCRIPT_TEXT: _mark(folder / SCRIPT_FILE)}
     for section in ("load", "system", "limit", "conditions", "usage"):
         flat = _flat(told.get(section, {}))
         kept = {name: value for name, value in flat.items() if not name.endswith("_end") and "_end_" not in name}
@@ -50,6 +53,34 @@ def conditions_of(folder: Path, told: Mapping[str, Any]) -> dict[str, str]:
         found = {name: value for name, value in found.items() if name not in _IN_MACHINE_FILE}
         found |= {f"machine {name}": value for name, value in values.items() if name not in ("title", "source")}
     return found
+
+
+def words_of(folder: Path) -> dict[str, str]:
+    """What the run's script says, by flat names (`script lines 1.type`); empty where it cannot be read any more."""
+    try:
+        told = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return dict(_words(told, "script"))
+
+
+def _words(told: object, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(told, Mapping):
+        for key, value in told.items():
+            yield from _words(value, f"{name} {key}" if name == "script" else f"{name}.{key}")
+    elif isinstance(told, list):
+        for place, value in enumerate(told, start=1):
+            yield from _words(value, f"{name} {place}")
+    else:
+        yield name, str(told)
+
+
+def _mark(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return ""
+    return f"{len(content)} bytes, mark {crc32(content):08x}"
 
 
 def lines_of(folder: Path) -> tuple[tuple[str, str], ...]:

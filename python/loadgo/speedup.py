@@ -36,7 +36,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and the values of the machine's file that it is."""
+    """A change, and what it is: values of the machine's file, or conditions of measured runs that differ by it."""
 
     name: str
     set: tuple[str, ...] = ()
@@ -55,11 +55,14 @@ class Cause:
     """Made after all others."""
     saved: float
     """Its part of the difference, in the figure's unit, by the logarithms."""
+    apart: Interval | None = None
+    """Of `first / last`."""
 
     @property
     def interacts(self) -> bool:
-        """Whether it does more or less when the others are made."""
-        return abs(self.first / self.last - 1) > INTERACTS
+        """Whether it does more or less when the others are made, and not by chance."""
+        chance = self.apart is not None and self.apart.holds(1.0)
+        return abs(self.first / self.last - 1) > INTERACTS and not chance
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,10 @@ class Speedup:
     bookkeeping: tuple[Chain, ...]
     roads: tuple[Road, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    """What of the runs does not hold, or differs otherwise than by the changes; they come before any figure."""
+    measured: bool = False
+    """Whether it is of runs that were there already."""
 
 
 @dataclass(frozen=True)
@@ -143,40 +150,16 @@ def speedup(
     made = tuple(change_of(text) for text in changes)
     _check(made, runs)
     if on == "here":
-        raise ValueError("a host is not changed by this: measure it with each choice of the changes, and name the runs")
+        raise ValueError(
+            "a host is not changed by this: name a machine with --on, or measure the host with each choice of the "
+            "changes and name the runs with --measured"
+        )
     load = Load(script, on, users, passes, duration, think, tuple(set), tariff)
     seeds = tuple(range(seed, seed + runs))
     accounts = _all_machines(load, made, seeds, progress)
     alone = _alone(load, made, seed)
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
     return taken_apart(title, made, accounts, seeds, alone)
-
-
-def speedup_of(measured: Mapping[str, Sequence[str | os.PathLike[str]]], *, tariff: str = "default") -> Speedup:
-    """The same of runs that are there already: by the changes that were made, such as `""`, `"disk"`, `"cpu"` and
-    `"cpu+disk"`, each choice with as many runs as the others, in the order of their seeds.
-
-    Raises `ValueError` where a choice is lacking, `errors.BadRun` for a run that cannot be read.
-    """
-    from loadgo.tables import tables
-
-    names = list(dict.fromkeys(name for key in measured for name in key.split("+") if name))
-    changes = tuple(Change(name) for name in names)
-    by_choice = {sum(1 << names.index(name) for name in key.split("+") if name): runs for key, runs in measured.items()}
-    counts = {len(runs) for runs in measured.values()}
-    lacking = [_called(choice, names) for choice in range(1 << len(names)) if choice not in by_choice]
-    if lacking:
-        raise ValueError(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
-    if len(counts) > 1:
-        raise ValueError("every choice of the changes needs as many runs as the others")
-    _check(changes, counts.pop())
-    accounts = []
-    seeds: tuple[int, ...] = ()
-    for choice in range(1 << len(names)):
-        side = side_of_runs("", tuple(tables(run) for run in by_choice[choice]), "all", tariff, {})
-        accounts.append(list(side.accounts))
-        seeds = seeds or side.seeds
-    return taken_apart("measured runs", changes, accounts, seeds, ())
 
 
 def change_of(text: str) -> Change:
@@ -231,10 +214,6 @@ def _check(changes: tuple[Change, ...], runs: int) -> None:
         raise ValueError(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
 
 
-def _called(choice: int, names: Sequence[str]) -> str:
-    return "+".join(name for bit, name in enumerate(names) if choice >> bit & 1) or "none of the changes"
-
-
 def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:
     """What is taken apart: name, unit and figure."""
     found: list[tuple[str, str, Callable[[Account], float]]] = [
@@ -263,6 +242,7 @@ def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...]
             first=float(np.exp(one.first[0])),
             last=float(np.exp(one.last[0])),
             saved=difference * float(one.log[0]) / whole if whole else 0.0,
+            apart=_exp(interval_of(one.first - one.last, runs)),
         )
         for one in found
     )
