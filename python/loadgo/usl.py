@@ -17,6 +17,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,6 +198,7 @@ def _slopes(n: Floats, parameters: Floats) -> Floats:
     return np.stack([-each * (n - 1.0), -each * n * (n - 1.0), n / below], axis=1)
 
 
+@cache
 def _student(freedom: int) -> float:
     from scipy import stats
 

@@ -1,0 +1,112 @@
+"""A model of measured points, followed from one number of users to another: exact mean values, or the scalability law.
+
+Each figure has the model's own doubt: mean values are solved again with the least and with the most that any point asks
+of each resource; the law has the interval of its regression. Neither holds the doubt that the model is the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from loadgo.capacity import Figure
+from loadgo.capacity_demands import Basis, Demand, Kind, network, users_of
+from loadgo.populations import Populations
+from loadgo.resample import Interval
+from loadgo.usl import FittedLaw
+
+MOST_USERS = 20_000
+"""No model is followed further."""
+
+
+@dataclass(frozen=True)
+class At:
+    """What a model says of one number of users."""
+
+    users: int
+    throughput: Figure
+    response_s: Figure
+    """The mean."""
+    utilisation: Mapping[str, float]
+    """Of each server of each resource."""
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A model that can be asked for any number of users from one on."""
+
+    at: Callable[[int], At]
+    reach: int
+    """The most users that it can be asked for."""
+
+
+def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
+    """Exact mean values for up to `wanted` users, or as many as can be solved, but not fewer than were measured.
+
+    Raises `ValueError` where fewer than `least`, or than were measured, can be solved.
+    """
+    demands, kinds = basis.demands, basis.kinds
+    reach, least = min(wanted, MOST_USERS), max(least, basis.most_users)
+    while True:
+        try:
+            solved, ends = _solved(demands, kinds, reach)
+            break
+        except ValueError:
+            if reach <= least:
+                raise
+            reach = max(least, reach // 2)
+
+    def at(users: int) -> At:
+        here = users_of(kinds, users)
+        throughput, response_s = _totals(solved, here, kinds)
+        told = [_totals(one, here, kinds) for one in ends]
+        return At(
+            users=users,
+            throughput=Figure(throughput, _span([x for x, _ in told])),
+            response_s=Figure(response_s, _span([r for _, r in told])),
+            utilisation=solved.utilisation(here),
+        )
+
+    return Follow(at, reach)
+
+
+def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand]) -> Follow:
+    """The scalability law, with the response N / X - Z and the utilisation X D / c that go with its throughput."""
+
+    def at(users: int) -> At:
+        throughput, between = law.law.throughput(users), law.between(users)
+        response = None
+        if between is not None:
+            slowest = users / between.low - think_s if between.low > 0 else float("inf")
+            response = Interval(max(0.0, users / between.high - think_s), max(0.0, slowest))
+        return At(
+            users=users,
+            throughput=Figure(throughput, between),
+            response_s=Figure(max(0.0, users / throughput - think_s), response),
+            utilisation={demand.resource: throughput * demand.seconds / demand.servers for demand in demands},
+        )
+
+    return Follow(at, MOST_USERS)
+
+
+def _solved(
+    demands: Sequence[Demand], kinds: Sequence[Kind], reach: int
+) -> tuple[Populations, tuple[Populations, ...]]:
+    """The network with the demands as they are; and with the least and the most of them, where they differ."""
+    solved = network(kinds, demands, [demand.seconds for demand in demands], reach)
+    if all(demand.least_s == demand.most_s for demand in demands):
+        return solved, ()
+    least = network(kinds, demands, [demand.least_s for demand in demands], reach)
+    return solved, (least, network(kinds, demands, [demand.most_s for demand in demands], reach))
+
+
+def _totals(solved: Populations, here: Sequence[int], kinds: Sequence[Kind]) -> tuple[float, float]:
+    """Throughput and mean response of all classes together, delays with it."""
+    rates, responses = solved.throughput(here), solved.response_s(here)
+    whole = sum(rates)
+    waited = sum(x * (r + kind.delay_s) for x, r, kind in zip(rates, responses, kinds, strict=True))
+    return whole, waited / whole if whole else 0.0
+
+
+def _span(values: Sequence[float]) -> Interval | None:
+    return Interval(min(values), max(values)) if values else None
