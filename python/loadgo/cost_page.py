@@ -8,7 +8,7 @@ from typing import Literal
 from loadgo.cost import Costs, Point
 from loadgo.cost_json import costs_json
 from loadgo.cost_priced import Figure, Item, Priced
-from loadgo.cost_tariff import Tariff
+from loadgo.cost_tariff import Tariff, shifts_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, share, size
 from loadgo.report_grid import Column, Grid
@@ -101,9 +101,8 @@ def tariffs_in_words(tariffs: Sequence[Tariff]) -> list[str]:
     found = []
     for name in dict.fromkeys(tariff.name for tariff in tariffs):
         shifts = [tariff for tariff in tariffs if tariff.name == name]
-        prices = [f"shift {one.shift}: {one.in_words()}" if one.shift else one.in_words() for one in shifts]
         own = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
-        found.append(f"{name}: {', '.join(prices)} ({shifts[0].title}; {shifts[0].source}).{own}")
+        found.append(f"{name}: {shifts_in_words(shifts)} ({shifts[0].title}; {shifts[0].source}).{own}")
     return found
 
 

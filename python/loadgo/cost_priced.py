@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.cost_rates import HOUR_NS, QUANTITIES, Rate, charges, rates_of
+from loadgo.cost_rates import HOUR_NS, Rate, charges, rates_of
 from loadgo.cost_tariff import Tariff
-from loadgo.cost_use import Use
+from loadgo.cost_use import MEANS, Use
 from loadgo.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
 
 By = Literal["command", "user"]
@@ -100,24 +100,24 @@ def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
     )
 
 
-def costs_drawn(use: Use, tariff: Tariff) -> Floats:
+def costs_drawn(use: Use, tariff: Tariff, seed: int = 1) -> Floats:
     """The mean cost of an interaction in every draw of the users; row 0 is all of them. Not a number is not known."""
-    cells, drawing = _drawing(use, tariff)
+    cells, drawing = _drawing(use, tariff, seed)
     return drawing.each(_Sums.of(cells, drawing.units))
 
 
-def means_drawn(use: Use, quantity: str) -> Floats:
-    """The mean of one of `QUANTITIES` of an interaction, in the same draws."""
-    cells, drawing = _drawing(use, None)
+def means_drawn(use: Use, quantity: str, seed: int = 1) -> Floats:
+    """The mean of one of `MEANS` of an interaction, in the same draws."""
+    cells, drawing = _drawing(use, None, seed)
     return drawing.mean(_Sums.of(cells, drawing.units), quantity)
 
 
-def _drawing(use: Use, tariff: Tariff | None) -> tuple[pl.DataFrame, _Drawing]:
+def _drawing(use: Use, tariff: Tariff | None, seed: int = 1) -> tuple[pl.DataFrame, _Drawing]:
     """The cells with the number of their unit, a user in a run; and the draws of these."""
     units = use.cells.select("run", "user").unique(maintain_order=True).with_row_index("unit")
     cells = use.cells.join(units, on=["run", "user"], how="left", maintain_order="left")
     rates = () if tariff is None else rates_of(tariff, use.held)
-    return cells, _Drawing(rates, drawn(len(units)), len(units))
+    return cells, _Drawing(rates, drawn(len(units), seed), len(units))
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class _Sums:
 
     @classmethod
     def of(cls, cells: pl.DataFrame, units: int) -> _Sums:
-        names = ["count", *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
+        names = ["count", *MEANS, *(f"{name} known" for name in MEANS)]
         found = np.zeros((units, len(names)))
         np.add.at(found, cells["unit"].to_numpy(), cells.select(names).to_numpy())
         found = grouped(found)
-        middle = 1 + len(QUANTITIES)
+        middle = 1 + len(MEANS)
         return cls(found[:, 0], found[:, 1:middle], found[:, middle:])
 
 
@@ -148,7 +148,7 @@ class _Drawing:
 
     def mean(self, sums: _Sums, quantity: str) -> Floats:
         """A quantity of a mean interaction in every draw."""
-        at = QUANTITIES.index(quantity)
+        at = MEANS.index(quantity)
         with np.errstate(divide="ignore", invalid="ignore"):
             found: Floats = (self.weights @ sums.sums[:, at]) / (self.weights @ sums.known[:, at])
         return found
@@ -201,9 +201,7 @@ def _figure(values: Floats, cells: pl.DataFrame) -> Figure:
 
 def _means(sums: _Sums) -> dict[str, float | None]:
     known = sums.known.sum(axis=0)
-    return {
-        name: float(sums.sums[:, at].sum() / known[at]) if known[at] else None for at, name in enumerate(QUANTITIES)
-    }
+    return {name: float(sums.sums[:, at].sum() / known[at]) if known[at] else None for at, name in enumerate(MEANS)}
 
 
 def _all_of(sums: _Sums, quantity: str) -> float:

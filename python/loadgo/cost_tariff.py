@@ -10,7 +10,7 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -92,6 +92,17 @@ def tariff_text(name: str) -> str:
     if name not in bundled_tariffs():
         raise ValueError(f"tariff {name}: is not bundled; these are: {', '.join(bundled_tariffs())}")
     return resources.files("loadgo").joinpath("tariffs", f"{name}.toml").read_text(encoding="utf-8")
+
+
+def listed() -> list[list[str]]:
+    """The rows of a list of the bundled tariffs: name, title, prices, source."""
+    every = [load_shifts(name) for name in bundled_tariffs()]
+    return [[one[0].name, one[0].title, shifts_in_words(one), one[0].source] for one in every]
+
+
+def shifts_in_words(shifts: Sequence[Tariff]) -> str:
+    """The prices of a tariff's shifts in a line."""
+    return ", ".join(f"shift {one.shift}: {one.in_words()}" if one.shift else one.in_words() for one in shifts)
 
 
 def load_tariff(asked: str = "default") -> Tariff:

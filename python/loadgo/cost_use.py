@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from loadgo.tables import Tables
 
 KEYS = ("run", "user", "command")
+MEANS = (*QUANTITIES, "response_ns")
+"""What the mean of is asked for: what is charged for, and the response time."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Use:
     """What was used."""
 
     cells: pl.DataFrame
-    """Columns: run, user, command, place (of the command in the script), count, response_ns (their sum), answered, and
-    of each of `QUANTITIES` the sum of what is known, and `NAME known`: of how many interactions."""
+    """Columns: run, user, command, place (of the command in the script), count, and of each of `MEANS` the sum of what
+    is known, and `NAME known`: of how many interactions."""
     held: Held
     machine: Machine | None
     """None where the processors' time was not measured."""
@@ -115,10 +117,8 @@ def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int])
     return told.group_by(*KEYS, maintain_order=True).agg(
         pl.col("line").min().alias("place"),
         pl.len().cast(pl.Float64).alias("count"),
-        pl.col("response_ns").sum(),
-        pl.col("response_ns").count().cast(pl.Float64).alias("answered"),
-        *(pl.col(name).sum() for name in QUANTITIES),
-        *(pl.col(name).count().cast(pl.Float64).alias(f"{name} known") for name in QUANTITIES),
+        *(pl.col(name).sum() for name in MEANS),
+        *(pl.col(name).count().cast(pl.Float64).alias(f"{name} known") for name in MEANS),
     )
 
 
