@@ -6,7 +6,7 @@ use loadgo_core::driver::drive;
 use loadgo_core::load::Load;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::{Instant, Span};
-use virtual_host::{Kept, VirtualHost, script};
+use virtual_host::{Answer, Kept, VirtualHost, script};
 
 /// Keeps everything, and has enough after so many interactions.
 struct Enough {
@@ -52,4 +52,15 @@ fn passes_end_a_load_that_never_has_enough() {
     let mut recorder = Enough { kept: Kept::default(), after: usize::MAX };
     drive(&script, &Load::closed(2, 3), &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
     assert_eq!(recorder.kept.rows.len(), 6);
+}
+
+#[test]
+fn lines_that_nobody_answers_are_enough_as_well() {
+    let script = script("think = \"fixed(1s)\"\ntimeout = \"5s\"", "[\"work\"]");
+    let load = Load { passes: None, ..Load::closed(4, 1) };
+    let mut recorder = Enough { kept: Kept::default(), after: 30 };
+    let summary = drive(&script, &load, &mut VirtualHost::new(|_, _| Answer::Never(true)), &mut recorder);
+    assert!((30..34).contains(&recorder.kept.rows.len()), "who waits for the system is let finish");
+    assert!(recorder.kept.rows.iter().all(|row| row.ready.is_none()));
+    assert_eq!((summary.done, summary.died, summary.stopped), (4, 0, false));
 }

@@ -3,6 +3,7 @@
 use loadgo_core::load::Load;
 use loadgo_core::machine::estimate::Until;
 use loadgo_core::script::{Law, Line, Script, Step};
+use loadgo_core::time::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,6 +37,12 @@ impl Asked {
         let passes = u64::from(self.load.passes.filter(|_| self.load.duration.is_none())?);
         let a_pass = lines_of(&self.script.steps)?;
         Some(u64::from(self.load.users) * passes * a_pass)
+    }
+
+    /// The load, which ends when the time that was asked for is over even where no line is answered any more.
+    pub(crate) fn load_that_ends(&self) -> Load {
+        let most = self.until.as_ref().and_then(|until| until.time_ns).map(Span);
+        Load { duration: self.load.duration.into_iter().chain(most).min(), ..self.load.clone() }
     }
 
     pub(crate) fn nobody_thinks(&self) -> bool {

@@ -185,7 +185,7 @@ fn start_driver(
         };
         let _ = tell.send(Ok((loadgo_host::kernel::thread_id(), granted)));
         let mut recorder = Watched::new(front, progress, &request.asked);
-        let summary = drive(&request.asked.script, &request.asked.load, &mut host, &mut recorder);
+        let summary = drive(&request.asked.script, &request.asked.load_that_ends(), &mut host, &mut recorder);
         host.finish();
         recorder.lost_usage(host.meter().take_lost(), Instant(monotonic_ns() - origin_ns));
         waiter.unpark();

@@ -8,13 +8,12 @@ use crate::asked::Asked;
 use crate::progress::{Progress, Shared, Watched};
 use crate::{Finished, LOOK_EVERY, Refusal, lay};
 use loadgo_core::driver::{Summary, drive};
-use loadgo_core::load::Load;
 use loadgo_core::machine::engine::Engine;
 use loadgo_core::machine::spec::{Discipline, Machine, Residence};
 use loadgo_core::machine::system::{Simulated, Sink, unknown_commands};
 use loadgo_core::record::Sample;
 use loadgo_core::system::System as _;
-use loadgo_core::time::{Instant, Span};
+use loadgo_core::time::Instant;
 use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
@@ -168,7 +167,7 @@ fn start_driver(request: &OnMachine, engine: Engine, front: Front, meters: Meter
         let watch = Arc::clone(&meters.watch);
         let mut system = Simulated::new(engine, &request.machine, meters);
         let mut recorder = Watched::new(front, Arc::clone(&watch.progress), &request.asked);
-        let summary = drive(&request.asked.script, &load_of(&request.asked), &mut system, &mut recorder);
+        let summary = drive(&request.asked.script, &request.asked.load_that_ends(), &mut system, &mut recorder);
         watch.now_ns.store(system.now().0, Ordering::Relaxed);
         let stuck = system.finish();
         let notes = recorder.not_enough().into_iter().collect();
@@ -178,12 +177,6 @@ fn start_driver(request: &OnMachine, engine: Engine, front: Front, meters: Meter
     };
     let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(begin);
     thread.map_err(|reason| Refusal::Host(format!("the driver's thread could not be started: {reason}")))
-}
-
-/// The load, which ends when the time that was asked for is over even where no line is answered any more.
-fn load_of(asked: &Asked) -> Load {
-    let most = asked.until.as_ref().and_then(|until| until.time_ns).map(Span);
-    Load { duration: asked.load.duration.into_iter().chain(most).min(), ..asked.load.clone() }
 }
 
 fn conclude(mut account: Account, recording: Recording, driven: Driven, watch: &Watch) -> Result<Finished, Refusal> {

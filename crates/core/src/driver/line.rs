@@ -86,9 +86,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
             State::Waiting => {
                 let outcome = self.outcome(user, &response);
                 self.record(user, Some(at), &response, outcome);
-                if !self.leaving && self.recorder.enough() {
-                    self.close(at);
-                }
+                self.close_if_enough(at);
             }
             State::Interrupted => {}
             // A prompt that nobody waits for: what a program printed behind our back.
@@ -137,6 +135,13 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         let id = self.users[user].id;
         self.system.interrupt(id);
         self.deadlines.set(id, now + self.load.grace);
+        self.close_if_enough(now);
+    }
+
+    fn close_if_enough(&mut self, now: Instant) {
+        if !self.leaving && self.recorder.enough() {
+            self.close(now);
+        }
     }
 }
 
