@@ -7,7 +7,7 @@ residuals over the row's interactions: no draw is without a row, and what differ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,25 +62,21 @@ def mirrored(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
-    """The cells of a frame with the columns `row` and `unit` (any that can be ordered)."""
-    numbers = frame[unit].rank("dense").cast(pl.Int64).to_numpy() - 1
-    units = int(numbers.max()) + 1 if len(frame) else 0
-    known = [name for name in MEASURES if frame[name].count()]
-    by = frame.with_columns(number=pl.Series(numbers)).group_by("number", "row")
-    sums = by.agg(
-        *(pl.col(name).sum().alias(f"{name} sum") for name in known),
-        *(pl.col(name).count().alias(f"{name} count") for name in known),
-    )
-    at = sums["number"].to_numpy(), sums["row"].to_numpy()
+    """The cells of a frame with the columns `row` and `unit` (whole numbers, in any order)."""
+    units, numbers = np.unique(frame[unit].to_numpy(), return_inverse=True)
+    at = numbers * rows + frame["row"].to_numpy()
 
-    def laid(column: str) -> Floats:
-        cells = np.zeros((units, rows))
-        cells[at] = sums[column].to_numpy()
-        return cells
+    def laid(weights: Floats) -> Floats:
+        cells: Floats = np.bincount(at, weights, len(units) * rows).astype(np.float64)
+        return cells.reshape(len(units), rows)
 
-    return Cells(
-        {name: laid(f"{name} sum") for name in known}, {name: laid(f"{name} count") for name in known}, units, numbers
-    )
+    sums, counts = {}, {}
+    for name in MEASURES:
+        if frame[name].count():
+            values = frame[name].to_numpy()
+            there = np.isfinite(values)
+            sums[name], counts[name] = laid(np.where(there, values, 0.0)), laid(there.astype(np.float64))
+    return Cells(sums, counts, len(units), numbers)
 
 
 def both_there(a: Cells, b: Cells) -> tuple[Cells, Cells]:
@@ -128,10 +124,14 @@ def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, 
     return Drawn(means, weights, cells.units, cells.numbers)
 
 
-def quantile_of(frame: pl.DataFrame, side: Drawn, probability: float) -> Floats | None:
-    """The quantile of response over all rows in every draw, a line that was never answered ranking last."""
-    if not frame["response"].count() or len(frame) * (1 - probability) < 1:
-        return None
+def quantiles_of(frame: pl.DataFrame, side: Drawn, probabilities: Sequence[float]) -> list[Floats | None]:
+    """Quantiles of response over all rows in every draw, a line that was never answered ranking last; None of too few
+    rows.
+    """
+    asked = [at for at in probabilities if frame["response"].count() and len(frame) * (1 - at) >= 1]
+    if not asked:
+        return [None for _ in probabilities]
     values = frame["response"].fill_null(np.inf).to_numpy()
     order = np.argsort(values, kind="stable")
-    return quantile_replicates(values[order], side.numbers[order], Draws(side.weights), probability)
+    found = iter(quantile_replicates(values[order], side.numbers[order], Draws(side.weights), asked))
+    return [next(found) if at in asked else None for at in probabilities]

@@ -14,13 +14,23 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.compare_cells import Drawn, both_there, by_stretch, by_unit, cells_of, mirrored, quantile_of, with_stretches
+from loadgo.compare_cells import (
+    Drawn,
+    both_there,
+    by_stretch,
+    by_unit,
+    cells_of,
+    mirrored,
+    quantiles_of,
+    with_stretches,
+)
 from loadgo.compare_side import MEASURES, Side
 from loadgo.resample import FEWEST, Floats, Interval, interval_of
 
 MOST_LINES = 40
 """Of more lines in all passes together, rows are commands."""
 QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+_USERS_A_RUN = 2**32
 _SEED, _OTHER_SEED = 19730517, 19690519
 
 Verdict = Literal["better", "worse", "no difference", "lower", "higher", "equal", "not known"]
@@ -114,8 +124,10 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
     lost = _left_out(a, b, plan)
     if plan.paired:
         both = set(left["unit"].unique()) & set(right["unit"].unique())
-        lost += _without_counterpart(left, right, len(both))
-        left, right = (frame.filter(pl.col("unit").is_in(list(both))) for frame in (left, right))
+        alone = _without_counterpart(left, right, len(both))
+        lost += alone
+        if alone:
+            left, right = (frame.filter(pl.col("unit").is_in(list(both))) for frame in (left, right))
     rows, whole = _rows(plan, left, right)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
     return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(lost))
@@ -152,7 +164,7 @@ def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
 
 def _in_units(side: Side, plan: _Plan) -> pl.DataFrame:
     """The rows that both sides have, with the unit that each belongs to."""
-    unit = pl.format("{}", pl.col("run")) if plan.unit == "run" else pl.format("{} {}", pl.col("run"), pl.col("user"))
+    unit = pl.col("run") if plan.unit == "run" else pl.col("run") * _USERS_A_RUN + pl.col("user")
     keys = plan.keys.select(*plan.on, "row")
     return side.rows.with_columns(unit=unit).join(keys, on=plan.on, how="inner")
 
@@ -181,9 +193,11 @@ def _rows(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame) -> tuple[tuple[R
     everything = row(name, "total", list(range(len(passes))))
     found.append(everything)
     whole = dict(everything.measures)
+    at = tuple(QUANTILES.values())
     whole["throughput"] = _throughput(ways, mix, (left, right))
-    for quantile, probability in QUANTILES.items():
-        pairs = [_Pair(quantile_of(left, a, probability), quantile_of(right, b, probability), n) for a, b, n in ways]
+    spread = [(quantiles_of(left, a, at), quantiles_of(right, b, at), n) for a, b, n in ways]
+    for place, quantile in enumerate(QUANTILES):
+        pairs = [_Pair(before[place], after[place], n) for before, after, n in spread]
         whole[quantile] = _told(quantile, pairs, bool(extrapolated))
     return tuple(found), whole
 

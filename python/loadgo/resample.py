@@ -84,13 +84,14 @@ def interval_of(values: Floats, units: int) -> Interval | None:
 
 @cache
 def _student(units: int) -> float:
-    from scipy import stats
+    # Not from scipy.stats, which takes seconds to load.
+    from scipy import special
 
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1))
+    return float(special.stdtrit(units - 1, (1 + CONFIDENCE) / 2))
 
 
 @cache
 def _tail(units: int) -> float:
-    from scipy import stats
+    from scipy import special
 
-    return float(stats.norm.cdf(-np.sqrt(units / (units - 1)) * _student(units)))
+    return float(special.ndtr(-np.sqrt(units / (units - 1)) * _student(units)))

@@ -39,16 +39,17 @@ class Check:
 def checks_of(tables: Tables, stretch: Stretch) -> tuple[Check, ...]:
     """All checks of a run over a stretch of it."""
     total = total_time_of(tables, stretch)
+    typed = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
     rows = interactions_in(tables.interactions, stretch)
     return (
         _parts(total),
         _processes(total),
         _charged(tables, stretch, total, rows),
-        _little(tables, stretch),
+        _little(tables, stretch, typed),
         _times(rows),
         _units(tables, rows),
         _lost(tables),
-        _driver(tables, stretch, total),
+        _driver(tables, total, typed),
     )
 
 
@@ -91,8 +92,7 @@ def _charged(tables: Tables, stretch: Stretch, total: TotalTime | None, rows: pl
     return Check(name, "holds" if charged <= total.account.busy_ns + slack else "broken", text)
 
 
-def _little(tables: Tables, stretch: Stretch) -> Check:
-    typed = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+def _little(tables: Tables, stretch: Stretch, typed: pl.DataFrame) -> Check:
     open_load = tables.conditions.get("load", {}).get("model") == "open"
     audit = little_open(tables.sessions, stretch) if open_load else little_closed(typed, tables.sessions, stretch)
     if audit is None or audit.verdict == "too short to tell":
@@ -134,8 +134,7 @@ def _lost(tables: Tables) -> Check:
     return Check("nothing is lost", "broken" if lost else "holds", f"{number(lost)} things the records do not hold")
 
 
-def _driver(tables: Tables, stretch: Stretch, total: TotalTime | None) -> Check:
-    typed = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+def _driver(tables: Tables, total: TotalTime | None, typed: pl.DataFrame) -> Check:
     driver = driver_of(typed, total, tables, None)
     text = f"{number(driver.late_lines)} lines were sent late; {share(driver.host_share)} of the host is the driver's"
     return Check("the driver was not the bottleneck", "holds" if driver.valid else "broken", text)
