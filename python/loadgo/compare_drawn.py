@@ -16,6 +16,8 @@ from loadgo.resample import Floats
 DRAWN = ("response", "cpu")
 """The measures that are drawn row by row."""
 MOST_ROWS = 40
+FEWEST_ANSWERS = 20
+"""Of fewer answers on a side no distribution is drawn."""
 PROBABILITIES = (*(number / 100 for number in range(1, 100)), 0.995, 0.999)
 
 
@@ -51,11 +53,11 @@ def drawn_rows(made: Comparison, measure: str) -> list[DrawnRow]:
 
 
 def distribution_of(made: Comparison) -> Distribution | None:
-    """Of all interactions of each side, in its own mix; None where a side is printed, or nobody was answered."""
+    """Of all interactions of each side, in its own mix; None where a side is printed, or was hardly answered."""
     if "printed" in (made.a.kind, made.b.kind):
         return None
     values = [_answers(side) for side in (made.a, made.b)]
-    if not all(np.isfinite(one).any() for one in values):
+    if any(np.isfinite(one).sum() < FEWEST_ANSWERS for one in values):
         return None
     a, b = (tuple(map(float, np.quantile(one, PROBABILITIES, method="inverted_cdf"))) for one in values)
     return Distribution(PROBABILITIES, a, b, (len(values[0]), len(values[1])))

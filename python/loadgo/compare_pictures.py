@@ -72,7 +72,7 @@ def distribution_lines(told: Distribution, width: int) -> list[str]:
     signs = wide * bins
     edges = np.geomspace(low, max(high, low * 1.01), bins + 1)
     shares = [_shares(values, told.probabilities, edges) for values in (told.a_ns, told.b_ns)]
-    most = max(max(one) for one in shares)
+    most = max(max(one) for one in shares) or 1.0
     rows = ["".join(_LEVELS[math.ceil(8 * share / most - 1e-9)] * wide for share in one) for one in shares]
     ends = f"{duration(low)}{duration(high):>{max(1, signs - len(duration(low)))}}"
     lines = [f"A  {rows[0]}".rstrip(), f"B  {rows[1]}".rstrip(), f"   {ends}"]
@@ -85,8 +85,10 @@ def distribution_lines(told: Distribution, width: int) -> list[str]:
 def _shares(
     values: Sequence[float], probabilities: Sequence[float], edges: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> list[float]:
-    """The share of interactions between the edges, by the quantiles."""
-    below = np.interp(np.log(edges), np.log(np.maximum(values, 1.0)), probabilities, left=0.0)
+    """The share of interactions between the edges, by the quantiles; none of times that are all the same."""
+    places = np.maximum(values, 1.0)
+    there = np.append(places[1:] > places[:-1], True)
+    below = np.interp(np.log(edges), np.log(places[there]), np.array(probabilities)[there], left=0.0)
     return [float(share) for share in np.diff(below)]
 
 
