@@ -14,7 +14,7 @@ import typer
 
 import loadgo
 from loadgo import cli_commands, cli_compare, cli_cost, cli_machines, cli_meter, cli_profile
-from loadgo.cli_options import FORMAT_HELP, By, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
+from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
 FIRST_STEPS = """\
@@ -117,6 +117,7 @@ def run(
         typer.Option(help="Exit with 1 when this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
+    draws: Draws = None,
     tariff: Tariff = "default",
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "text",
     quiet: Quiet = False,
@@ -149,6 +150,7 @@ def run(
                 out=out,
                 command=["loadgo", *sys.argv[1:]],
                 progress=progress,
+                draws=draws,
             )
         if quiet:
             say(f"{made.folder}\n")

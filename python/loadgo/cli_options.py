@@ -44,6 +44,15 @@ Set = Annotated[
         help="A value of the machine's file, changed: processors.speed=2, memory.frames=512. May be given again.",
     ),
 ]
+Draws = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Of a machine that loadgo fit made: run it N times more with parameters drawn from what the fit is unsure "
+        "of, so that the prediction has an interval; 20 when nothing is said, 0 for none.",
+    ),
+]
 Until = Annotated[
     str | None,
     typer.Option(help="Go on until there is enough: 'interactions=1e6', 'precision(p90)=2%', or both with a comma."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Literal
 
 from loadgo.chains import Chain, chains
@@ -16,9 +17,12 @@ from loadgo.compare_printed import findings_of, is_printed, printed_side
 from loadgo.compare_roads import Road, roads_of
 from loadgo.compare_rows import Matched, matched
 from loadgo.compare_side import Side, side_of_runs
+from loadgo.predict_figures import ALL
+from loadgo.predict_folder import read_prediction, run_folders
+from loadgo.resample import Interval
 from loadgo.run_checks import Check, checks_of
 from loadgo.runs import find_run
-from loadgo.tables import tables
+from loadgo.tables import Tables, tables
 
 Asked = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, or a column of a published document."""
@@ -154,7 +158,7 @@ def side_of(asked: Asked, phases: str = "auto", tariff: str = "default") -> Side
         if len(names) > 1:
             raise ValueError(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return printed_side(names[0])
-    folders = [find_run(name) for name in names]
+    folders = [folder for name in names for folder in _runs_of(find_run(name))]
     runs = tuple(tables(folder) for folder in folders)
     if phases not in ("auto", "all", "steady"):
         raise ValueError(f"phases: {phases!r} is none of auto, all, steady")
@@ -165,7 +169,20 @@ def side_of(asked: Asked, phases: str = "auto", tariff: str = "default") -> Side
     name = folders[0].name if len(folders) == 1 else f"{folders[0].name} and {len(folders) - 1} more"
     ended = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
     chosen = phases if phases != "auto" else "steady" if ended else "all"
-    return replace(side_of_runs(name, runs, chosen, tariff, told), lines=scripts[0])
+    side = side_of_runs(name, runs, chosen, tariff, told)
+    return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen))
+
+
+def _runs_of(folder: Path) -> list[Path]:
+    """The run in `folder`; of a prediction all runs of the machine as fitted."""
+    prediction = read_prediction(folder)
+    return [folder] if prediction is None else run_folders(folder, prediction.draws)[0]
+
+
+def _doubts(runs: Sequence[Tables], phases: str) -> dict[str, Interval]:
+    """What the doubt in a fitted machine's parameters makes of a prediction, by measure."""
+    told = [run.prediction.of(phases).figures[phases] for run in runs if run.prediction is not None]
+    return {one.measure: one.doubt for figures in told for one in figures if one.command == ALL}
 
 
 def thresholds_of(text: str) -> tuple[Threshold, ...]:

@@ -25,6 +25,8 @@ _LEFT_OUT = ("source", "notes", "proof", "virtual_s", "computed_s")
 """Keys of `run.toml` that are no conditions."""
 _IN_MACHINE_FILE = ("set", "speed", "frames", "discipline", "processors")
 """What of a simulated machine `run.toml` tells, too."""
+_NO_VALUES = ("title", "source", "fit.")
+"""What of a machine's file changes nothing that happens on it."""
 _MEASURED = ("memory_available_bytes", "used_bytes", "load_average")
 
 
@@ -51,7 +53,8 @@ def conditions_of(folder: Path, told: Mapping[str, Any]) -> dict[str, str]:
     if machine.exists():
         values = _flat(tomllib.loads(machine.read_text(encoding="utf-8")))
         found = {name: value for name, value in found.items() if name not in _IN_MACHINE_FILE}
-        found |= {f"machine {name}": value for name, value in values.items() if name not in ("title", "source")}
+        values = {name: value for name, value in values.items() if not name.startswith(_NO_VALUES)}
+        found |= {f"machine {name}": value for name, value in values.items()}
     return found
 
 

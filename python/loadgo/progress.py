@@ -38,6 +38,8 @@ def amount(told: dict[str, Any]) -> tuple[float, float | None]:
     """How much is done, and of how much where that is known."""
     if told["phase"] == "log-in":
         return float(told["users_logged_in"]), float(told["users"])
+    if told["phase"] == "drawing":
+        return float(told["runs"]), float(told["runs_expected"])
     expected = told.get("interactions_expected")
     return float(told["interactions"]), None if expected is None else float(expected)
 
@@ -46,6 +48,8 @@ def in_words(told: dict[str, Any]) -> str:
     """One line about the run as it stands."""
     if told["phase"] == "log-in":
         return f"{told['users_logged_in']:,} of {told['users']:,} users logged in"
+    if told["phase"] == "drawing":
+        return f"{told['runs']:,} of {told['runs_expected']:,} runs, as fitted and with parameters drawn anew"
     return f"{told['users']:,} users, {told['interactions']:,} interactions{_virtual_time(told)}"
 
 

@@ -36,6 +36,10 @@ def _told(summary: Summary, view: View) -> dict[str, Any]:
     told["format"] = 1
     told["driver"]["valid"] = summary.driver.valid
     told["classes"]["total_ns"] = summary.classes.total_ns
+    if summary.prediction is not None:
+        for phases, figures in summary.prediction.figures.items():
+            for place, one in enumerate(figures):
+                told["prediction"]["figures"][phases][place]["parameters_share"] = one.parameters_share
     if summary.audit is not None:
         told["audit"]["discrepancy"] = summary.audit.discrepancy
     if summary.total_time is not None:

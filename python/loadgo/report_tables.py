@@ -6,6 +6,7 @@ from loadgo.report_drawn import NOTHING, Drawn
 from loadgo.report_figures import duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.report_grid import Column, Grid
 from loadgo.report_meters import meter_grids
+from loadgo.report_prediction import prediction_grid
 from loadgo.report_simulated import simulated
 from loadgo.report_time import time_grids
 from loadgo.report_time_words import without_load
@@ -18,7 +19,8 @@ def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) ->
     shown = view or View()
     found = []
     if summary.everything.response.count and not without_load(summary):
-        found = [grid for grid in (responses(summary), usage(summary), classes(summary)) if grid]
+        first = (prediction_grid(summary.prediction), responses(summary), usage(summary), classes(summary))
+        found = [grid for grid in first if grid]
     elif not without_load(summary):
         return []
     found += time_grids(summary, shown, drawn.categories)

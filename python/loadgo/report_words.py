@@ -8,6 +8,7 @@ from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
+from loadgo.report_prediction import prediction_words
 from loadgo.report_simulated import machine, simulated, virtual_time
 from loadgo.report_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.report_view import View
@@ -112,6 +113,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         lines = [*time_lines(summary, view or View()), ("Conditions", _conditions(summary)), *_lost(summary)]
         return [(label, line) for label, line in [*lines, *(("Note", note) for note in summary.notes)] if line]
     lines = [
+        *(("Prediction", line) for line in prediction_words(summary.prediction)),
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
         ("Driver", _driver(summary)),

@@ -21,6 +21,7 @@ from loadgo.on_host import USUAL, Driver
 if TYPE_CHECKING:
     from loadgo.fail_if import Finding
     from loadgo.fail_if_grammar import Condition
+    from loadgo.predict import Drawing
     from loadgo.summary import Summary
 
 Told = dict[str, Any]
@@ -86,6 +87,7 @@ def run(
     out: str | Path | None = None,
     command: Sequence[str] = (),
     progress: Progress | None = None,
+    draws: int | None = 0,
 ) -> Run:
     """Loads the system `on` with `users` who type `script` (a bundled name or a path), and sums up what happened.
 
@@ -98,7 +100,8 @@ def run(
     default each, or every 64th where nobody thinks; `meters` are the kernel's: `none`, `cheap` or `exact`, by default
     cheap where the host allows them, else none; `limit` is what the users may have; `driver` says how the driver
     itself runs. `progress` is called about three times a second with what there is to tell. `command` is kept in
-    `run.toml`.
+    `run.toml`. `draws` is for a machine that was fitted: so often it is run again with parameters drawn from the fit's
+    covariance, so that the run is a prediction whose interval carries their doubt; None is 20 where there is one.
 
     Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and the other errors of
     `loadgo.errors` for what the system refuses; all of them before the first user logs in where that can be known.
@@ -120,14 +123,17 @@ def run(
     load["passes"] = _passes(passes, told["passes"], endless=endless)
     drive: Drive = _loadgo.run_host
     system: dict[str, Any] = {}
+    drawing: Drawing | None = None
     if on == "here":
-        if set:
-            raise ValueError("--set changes a simulated machine: name one with --on")
+        if set or draws:
+            option, does = ("set", "changes") if set else ("draws", "predicts with")
+            raise ValueError(f"--{option} {does} a simulated machine: name one with --on")
         options = on_host.options(told["needs"], limit, usage_every, driver) | {"meters": on_host.meters(meters)}
     else:
         drive = _loadgo.run_machine
         prepared = on_machine.prepare(on, set, limit=limit, usage_every=usage_every, meters=meters, driver=driver)
         options, system = prepared.options, prepared.system
+        drawing = None if draws == 0 else _drawing(options, draws, seed)
     job = _Job(
         source=source,
         drive=drive,
@@ -136,7 +142,29 @@ def run(
         conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
     )
     tariff_on(tariff, system)
-    return _summed_up(job, _driven(job, progress), tariff)
+    told = _driven(job, progress)
+    if drawing is not None and told["outcome"] == "done":
+        _foretold(job, drawing, progress)
+    return _summed_up(job, told, tariff)
+
+
+def _drawing(options: dict[str, Any], draws: int | None, seed: int) -> Drawing | None:
+    """What is to be drawn of a fitted machine; loaded only here, since most runs predict nothing."""
+    from loadgo.predict import drawing
+
+    return drawing(options["machine_text"], options["set"], draws, seed)
+
+
+def _foretold(job: _Job, drawing: Drawing, progress: Progress | None) -> None:
+    """Does the job again as often as is drawn, below its own folder."""
+    from loadgo.predict import predict
+
+    def again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
+        options = job.options | {"set": [*set, *job.options["set"]], "seed": seed}
+        folder.parent.mkdir(exist_ok=True)
+        job.drive(job.source.text, options, str(folder), lambda _told: go_on())
+
+    predict(again, drawing, job.folder, job.options["seed"], progress)
 
 
 def _users(users: int | None, arrivals: float | str | None, duration: float | str | None) -> int:

@@ -18,6 +18,7 @@ from loadgo.cost_use import memory_byte_ns
 from loadgo.laws import Audit, little_closed, little_open
 from loadgo.meters import By, Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
+from loadgo.predict_figures import Prediction
 from loadgo.response import Response, Sample, responses
 from loadgo.total_time import TotalTime, counts_of, total_time_of
 from loadgo.usage import Outcomes, Usage, outcomes_of, usage_of
@@ -90,6 +91,8 @@ class Summary:
     cost: Cost
     notes: tuple[str, ...]
     """What was not measured and why, and what the figures leave out."""
+    prediction: Prediction | None = None
+    """What the run foretells, of the same stretch; None where no parameters were drawn."""
 
     def command(self, name: str) -> Command:
         """The row called `name`; `KeyError` when nobody typed it."""
@@ -138,6 +141,7 @@ def summarize(
         losses=losses_of(tables.lost),
         cost=cost_of(everything.usage, len(rows), classes, priced, held),
         notes=_notes(tables, stretch, everything, total),
+        prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
     )
 
 

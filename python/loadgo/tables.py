@@ -16,6 +16,8 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.predict_figures import Prediction
+from loadgo.predict_folder import read_prediction
 from loadgo.runs import LAST, check_sections, find_run
 
 FORMAT = 1
@@ -139,6 +141,8 @@ class Tables:
     stacks: pl.DataFrame
     conditions: dict[str, Any]
     """`run.toml`, parsed."""
+    prediction: Prediction | None = None
+    """What the run foretells, where it is one of a fitted machine and its parameters were drawn."""
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
@@ -155,7 +159,7 @@ def tables(run: str | PathLike[str] = LAST) -> Tables:
     _whole(folder, conditions)
     frames = {name: read_table(folder, name) for name in COLUMNS}
     frames["lost"] = pl.concat([frames["lost"], _told_lost(conditions)])
-    return Tables(**frames, conditions=conditions)
+    return Tables(**frames, conditions=conditions, prediction=read_prediction(folder))
 
 
 def _whole(folder: Path, conditions: dict[str, Any]) -> None:

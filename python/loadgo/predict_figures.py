@@ -1,0 +1,126 @@
+"""What a prediction comes to: each figure with the interval of another run, and what part of it is the parameters'.
+
+The machine is run K times as it was fitted and K times with parameters drawn anew, with the same seeds: a pair types
+the same and draws the same, so that the ratio of its two figures is the parameters' doing, nearly free of chance. The
+spread of the runs as fitted is chance. Spreads are of logarithms, and of so few runs Student's t: a further run lies
+within t(K - 1) s sqrt(1 + 1/K) of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from loadgo.classes import with_classes
+from loadgo.phases import interactions_in, stretch_of
+from loadgo.resample import CONFIDENCE, Floats, Interval
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
+
+ALL = ""
+"""The command that stands for all of them."""
+QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+OF_COMMANDS = ("response", "cpu")
+"""What is told of each command, too."""
+
+Key = tuple[str, str]
+"""A command and a measure, as comparisons call them: times in nanoseconds, throughput a second."""
+Figures = Mapping[Key, float]
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One figure of a prediction."""
+
+    command: str
+    """Empty: all commands together."""
+    measure: str
+    predicted: float
+    """Of the machine as fitted: the mean of its runs."""
+    interval: Interval
+    """In which another run of the same load would lie, 95 times of 100, if the machine is of the right form."""
+    doubt: Interval
+    """What the doubt in the parameters makes of it, as factors."""
+    chance: Interval
+    """What chance makes of one run, as factors."""
+
+    @property
+    def parameters_share(self) -> float:
+        """The parameters' part of the doubt, 0 to 1; the rest is chance."""
+        parts = [np.log(one.high / one.low) ** 2 for one in (self.doubt, self.chance)]
+        return float(parts[0] / sum(parts)) if sum(parts) else 0.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A machine's runs with its parameters in doubt: what was drawn, and what it came to."""
+
+    draws: int
+    redrawn: int
+    """Draws that were no machine, and were drawn again."""
+    parameters: tuple[str, ...]
+    """The parameters that were drawn: their keys, and `mean` or `spread`."""
+    set_aside: tuple[str, ...]
+    """Keys whose fitted values were set otherwise: they are in no doubt."""
+    users: tuple[int, ...]
+    """With how many users the machine was measured."""
+    figures: Mapping[str, tuple[Foreseen, ...]]
+    """By stretch of the run, `steady` or `all`; those of all commands together come first."""
+
+    def of(self, stretch: str) -> Prediction:
+        """The same with the figures of one stretch alone."""
+        return replace(self, figures={stretch: self.figures.get(stretch, ())})
+
+
+def figures_of(tables: Tables, phases: str) -> Figures:
+    """The figures of a run: of its steady part, or of all of it; those that it does not have are left out."""
+    stretch = stretch_of(tables, phases)
+    rows = interactions_in(with_classes(tables.interactions, tables.sessions), stretch).with_columns(
+        command=pl.col("command").cast(pl.String),
+        cpu=(pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64),
+        response=pl.col("response_ns").cast(pl.Float64),
+        cycle=pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns").cast(pl.Float64),
+    )
+    each = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in OF_COMMANDS))
+    found = {(str(row["command"]), name): row[name] for row in each.iter_rows(named=True) for name in OF_COMMANDS}
+    whole = {name: rows[name].mean() for name in OF_COMMANDS}
+    answered = rows["response"].fill_null(np.inf)
+    whole |= {name: answered.quantile(share, "linear") for name, share in QUANTILES.items()}
+    cycle = rows["cycle"].mean()
+    if isinstance(cycle, float) and cycle > 0:
+        whole["throughput"] = rows["user"].n_unique() * 1e9 / cycle
+    found |= {(ALL, name): value for name, value in whole.items()}
+    return {key: value for key, value in found.items() if isinstance(value, float) and 0 < value < np.inf}
+
+
+def foreseen_of(fitted: Sequence[Figures], drawn: Sequence[Figures]) -> tuple[Foreseen, ...]:
+    """Each figure that all runs have, from those of the machine as fitted and of each one's partner as drawn."""
+    everywhere = [key for key in fitted[0] if all(key in one for one in (*fitted, *drawn))]
+    everywhere.sort(key=lambda key: key[0] != ALL)
+    return tuple(_foreseen(key, *(np.array([one[key] for one in of]) for of in (fitted, drawn))) for key in everywhere)
+
+
+def _foreseen(key: Key, fitted: Floats, drawn: Floats) -> Foreseen:
+    return Foreseen(
+        command=key[0],
+        measure=key[1],
+        predicted=float(fitted.mean()),
+        interval=_further(np.log(drawn)),
+        doubt=_further(np.log(drawn / fitted)),
+        chance=_further(np.log(fitted / fitted.mean())),
+    )
+
+
+def _further(logs: Floats) -> Interval:
+    """In which one more of them would lie, as a factor."""
+    from scipy import stats
+
+    count = len(logs)
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
+    middle = float(logs.mean())
+    return Interval(float(np.exp(middle - half)), float(np.exp(middle + half)))
