@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from loadgo.cost_priced import By, Priced, priced
 from loadgo.cost_rates import Cost, Held, cost_of, interaction_cost
 from loadgo.cost_tariff import Tariff, bundled_tariffs, load_shifts, load_tariff, shifts_on, tariff_on
-from loadgo.cost_use import Use, use_of
+from loadgo.cost_use import Use, typed_of, use_of
 from loadgo.phases import CHOICES
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Point:
     users: int
     runs: tuple[str, ...]
     use: Use
+    typed: Mapping[str, int]
+    """How often each command was typed, in all of the runs."""
     priced: tuple[Priced, ...]
     """At each tariff."""
 
@@ -96,7 +98,8 @@ def _point(users: int, runs: Sequence[tuple[Path, Tables]], prices: Sequence[Tar
     names = tuple(folder.name for folder, _ in runs)
     if not use.interactions:
         raise ValueError(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
-    return Point(users, names, use, tuple(priced(use, price, by) for price in prices))
+    typed = typed_of([tables for _, tables in runs])
+    return Point(users, names, use, typed, tuple(priced(use, price, by) for price in prices))
 
 
 def _notes(points: Sequence[Point]) -> tuple[str, ...]:

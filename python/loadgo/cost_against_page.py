@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from loadgo.compare_page import finite
 from loadgo.cost_against import FAIR, Differential, Fairness, Measure, Price, Ratio
-from loadgo.cost_page import tariffs_in_words
 from loadgo.cost_rates import HOUR_NS
 from loadgo.cost_sides import Side
+from loadgo.cost_words import tariffs_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.report_grid import Column, Grid

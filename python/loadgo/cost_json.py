@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from loadgo.compare_page import finite
+from loadgo.cost_curve import Curve, curves
 
 if TYPE_CHECKING:
     from loadgo.cost import Costs, Point
@@ -19,6 +20,7 @@ def costs_json(made: Costs) -> str:
         "format": 1,
         "title": made.title,
         "by": made.by,
+        "curves": [_curve(curve) for curve in curves(made.points)] if len(made.points) > 1 else [],
         "points": [_point(point) for point in made.points],
         "differing": list(made.differing),
         "notes": list(made.notes),
@@ -37,6 +39,10 @@ def _point(point: Point) -> dict[str, Any]:
         "stretch": use.stretches[0].name,
         "tariffs": [_priced(one) for one in point.priced],
     }
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    return {"tariff": curve.tariff.label, "loads": [dataclasses.asdict(load) for load in curve.loads]}
 
 
 def _priced(told: Priced) -> dict[str, Any]:

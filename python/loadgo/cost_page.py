@@ -6,42 +6,43 @@ from collections.abc import Sequence
 from typing import Literal
 
 from loadgo.cost import Costs, Point
+from loadgo.cost_curve import Curve, curves
+from loadgo.cost_curve_page import curve_answer, curve_grids, curve_notes, curve_pictures
 from loadgo.cost_json import costs_json
-from loadgo.cost_priced import Figure, Item, Priced
-from loadgo.cost_tariff import Tariff, shifts_in_words
+from loadgo.cost_priced import Item, Priced
+from loadgo.cost_words import AMOUNTS, interval, of_scale, tariffs_in_words, users_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, share, size
 from loadgo.report_grid import Column, Grid
-from loadgo.resample import FEWEST, Interval
+from loadgo.resample import FEWEST
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS = ("text", "html", "json", "md")
-
-_SCALES = {1: "an interaction", 10**3: "1,000", 10**6: "1,000,000", 10**9: "10⁹"}
-_SAID = {
-    1: "An interaction costs",
-    10**3: "A thousand interactions cost",
-    10**6: "A million interactions cost",
-    10**9: "A thousand million interactions cost",
-}
 
 
 def render_costs(made: Costs, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The costs as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
         return costs_json(made)
-    page = costs_page(made)
+    every = curves(made.points) if len(made.points) > 1 else ()
+    page = costs_page(made, every)
     if format == "text":
         return text_page(page, width=width, color=color)
     if format == "md":
         return markdown_page(page)
     if format == "html":
-        return html_page(page)
+        from loadgo.charts_cost import cost_charts
+
+        return html_page(page, cost_charts(every))
     raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 
-def costs_page(made: Costs) -> Page:
-    """The page of one load."""
+def costs_page(made: Costs, every: Sequence[Curve]) -> Page:
+    """The page: of one load, what each command or user costs; of several, their curves."""
+    return _of_curve(made, every) if every else _of_load(made)
+
+
+def _of_load(made: Costs) -> Page:
     point = made.points[0]
     grids = [_at_tariffs(point)] if len(point.priced) > 1 else []
     grids += [_by(made, point.priced[0]), _items(point.priced[0])]
@@ -55,6 +56,18 @@ def costs_page(made: Costs) -> Page:
     )
 
 
+def _of_curve(made: Costs, every: Sequence[Curve]) -> Page:
+    return Page(
+        title=f"what {made.title} costs over the load",
+        answer=curve_answer(every),
+        warnings=(),
+        about=(made.title, *(_scope(point) for point in made.points)),
+        grids=tuple(curve_grids(made, every)),
+        notes=(*curve_notes(made, every), *notes(made)),
+        pictures=tuple(curve_pictures(every)),
+    )
+
+
 def answer(point: Point) -> str:
     """What an interaction and a user's hour cost, at the first tariff of which it is known."""
     told = next((one for one in point.priced if one.known), point.priced[0])
@@ -65,15 +78,7 @@ def answer(point: Point) -> str:
     each = money(told.interaction.value, currency, scale)
     between = f" ({interval(told.interaction.interval, currency, scale)})" if told.interaction.interval else ""
     hour = f", a user's hour {money(told.user_hour.value, currency)}" if told.user_hour.value is not None else ""
-    return f"{_SAID[scale]} {each}{between}{hour}, at {told.tariff.in_words()}."
-
-
-def interval(found: Interval | None, currency: str, scale: int = 1) -> str:
-    """Both ends, of `scale` interactions: `$0.135–0.149`."""
-    if found is None:
-        return NOT_MEASURED
-    low, high = (money(end, currency, scale) for end in (found.low, found.high))
-    return f"{low}–{high.removeprefix(currency)}"
+    return f"{AMOUNTS[scale]} {each}{between}{hour}, at {told.tariff.in_words()}."
 
 
 def notes(made: Costs) -> list[tuple[str, str]]:
@@ -96,33 +101,26 @@ def notes(made: Costs) -> list[tuple[str, str]]:
     return found
 
 
-def tariffs_in_words(tariffs: Sequence[Tariff]) -> list[str]:
-    """A line for each, those of one name together: prices by shift, title, source."""
-    found = []
-    for name in dict.fromkeys(tariff.name for tariff in tariffs):
-        shifts = [tariff for tariff in tariffs if tariff.name == name]
-        own = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
-        found.append(f"{name}: {shifts_in_words(shifts)} ({shifts[0].title}; {shifts[0].source}).{own}")
-    return found
-
-
 def _scope(point: Point) -> str:
     stretch = point.use.stretches[0]
     part = "the steady part of the run" if stretch.name == "steady" else "the whole run"
     runs = f"{len(point.runs)} runs ({', '.join(point.runs)})" if len(point.runs) > 1 else point.runs[0]
     count = number(point.use.interactions)
-    return f"{runs}: {count} interactions of {point.users} users, {duration(point.use.held.elapsed_ns)}, {part}"
+    return (
+        f"{runs}: {count} interactions of {users_in_words(point.users)}, {duration(point.use.held.elapsed_ns)}, {part}"
+    )
 
 
 def _at_tariffs(point: Point) -> Grid:
     """A row for each tariff; money is of as many interactions as the least of them needs."""
     told = point.priced
     scale = max(money_scale([one.interaction.value]) for one in told)
+    intervals = any(one.interaction.interval for one in told)
     beside = any(one.uncharged is not None for one in told)
     columns = [
         Column("tariff", tuple(one.tariff.label for one in told)),
-        Column(_of(scale), tuple(money(one.interaction.value, one.tariff.currency, scale) for one in told)),
-        Column("95 %", tuple(_interval(one.interaction, one, scale) for one in told), spare=2),
+        Column(of_scale(scale), tuple(money(one.interaction.value, one.tariff.currency, scale) for one in told)),
+        *([Column("95 %", tuple(_interval(one, scale) for one in told), spare=2)] if intervals else []),
         Column("a user's hour", tuple(money(one.user_hour.value, one.tariff.currency) for one in told)),
         Column("a megabit out", tuple(money(one.megabit.value, one.tariff.currency) for one in told), spare=1),
     ]
@@ -141,10 +139,10 @@ def _by(made: Costs, told: Priced) -> Grid:
     columns = [
         Column(made.by, tuple(row.name for row in rows)),
         Column("interactions", tuple(number(row.interactions) for row in rows), spare=3),
-        Column(_of(scale), tuple(money(row.each.value, currency, scale) for row in rows)),
+        Column(of_scale(scale), tuple(money(row.each.value, currency, scale) for row in rows)),
         Column("95 %", tuple(interval(row.each.interval, currency, scale) for row in rows), spare=2),
     ]
-    if made.by == "user":
+    if made.by == "user" or told.interaction.interval is None:
         del columns[-1]
     for name in items:
         columns.append(Column(name, tuple(money(row.parts[name], currency, scale) for row in rows), spare=4))
@@ -180,12 +178,8 @@ def _quantity(item: Item) -> str:
     return size(item.quantity) if item.name in ("output", "input") else duration(item.quantity)
 
 
-def _interval(found: Figure, told: Priced, scale: int) -> str:
-    return interval(found.interval, told.tariff.currency, scale)
-
-
-def _of(scale: int) -> str:
-    return _SCALES[scale] if scale == 1 else f"cost of {_SCALES[scale]}"
+def _interval(told: Priced, scale: int) -> str:
+    return interval(told.interaction.interval, told.tariff.currency, scale)
 
 
 def _missing(told: Priced) -> str:

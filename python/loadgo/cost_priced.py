@@ -93,11 +93,21 @@ def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
         rates=drawing.rates,
         rows=tuple(_row(name, part, drawing) for name, part in _parts(cells, by)),
         everything=everything,
-        user_hour=_over(cells, drawing, "present_ns", HOUR_NS),
+        user_hour=_over(cells, drawing, "present_ns", HOUR_NS * drawing.longer),
         megabit=_over(cells, drawing, "bytes_out", MEGABIT_BYTES),
         items=_items(use, everything, drawing.rates),
         uncharged=_uncharged(use, tariff, cells),
     )
+
+
+def in_mix(use: Use, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
+    """The cost of an interaction in a mix of commands (shares that add up to 1), whatever mix the users typed."""
+    cells, drawing = _drawing(use, tariff)
+    parts = dict(_parts(cells, "command"))
+    if not mix.keys() <= parts.keys():
+        return Figure(None)
+    each = [share * drawing.each(_Sums.of(parts[name], drawing.units)) for name, share in mix.items()]
+    return _figure(np.sum(each, axis=0), cells)
 
 
 def costs_drawn(use: Use, tariff: Tariff, seed: int = 1) -> Floats:
@@ -117,7 +127,8 @@ def _drawing(use: Use, tariff: Tariff | None, seed: int = 1) -> tuple[pl.DataFra
     units = use.cells.select("run", "user").unique(maintain_order=True).with_row_index("unit")
     cells = use.cells.join(units, on=["run", "user"], how="left", maintain_order="left")
     rates = () if tariff is None else rates_of(tariff, use.held)
-    return cells, _Drawing(rates, drawn(len(units), seed), len(units))
+    longer = use.held.present_ns / use.held.logged_in_ns if use.held.logged_in_ns else 1.0
+    return cells, _Drawing(rates, drawn(len(units), seed), len(units), longer)
 
 
 @dataclass(frozen=True)
@@ -145,6 +156,8 @@ class _Drawing:
     rates: tuple[Rate, ...]
     weights: Floats
     units: int
+    longer: float
+    """The interactions' time over that in which users were logged in."""
 
     def mean(self, sums: _Sums, quantity: str) -> Floats:
         """A quantity of a mean interaction in every draw."""
@@ -186,7 +199,7 @@ def _row(name: str, cells: pl.DataFrame, drawing: _Drawing) -> Row:
         each=_figure(each, cells),
         parts=charges(_means(sums), drawing.rates),
         total=total,
-        user_hour=_per(total, float(cells["present_ns"].sum()), HOUR_NS),
+        user_hour=_per(total, float(cells["present_ns"].sum()), HOUR_NS * drawing.longer),
         megabit=_per(total, _all_of(sums, "bytes_out"), MEGABIT_BYTES),
     )
 
@@ -224,7 +237,12 @@ def _over(cells: pl.DataFrame, drawing: _Drawing, quantity: str, of: float) -> F
 def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]:
     """What the amount is made of; of what is shared, all that was held."""
     count = everything.interactions
-    held = {"memory": use.held.memory_byte_ns, "the machine": use.held.elapsed_ns}
+    whole_run = use.held
+    held = {
+        "logged in": whole_run.logged_in_ns,
+        "memory": whole_run.memory_byte_ns,
+        "the machine": whole_run.elapsed_ns,
+    }
     found = []
     for rate in rates:
         known, whole = (float(use.cells[name].sum()) for name in (f"{rate.quantity} known", rate.quantity))

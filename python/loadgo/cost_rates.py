@@ -30,8 +30,10 @@ class Held:
 
     elapsed_ns: float
     """How long it lasted."""
+    logged_in_ns: float
+    """How long users were logged in, all together."""
     present_ns: float
-    """All users' time, from prompt to prompt."""
+    """Their interactions' time, from prompt to prompt: what a stretch cuts off at its ends is in the other alone."""
     memory_byte_ns: float | None = None
     """The users' memory times how long they held it; None where it is not measured."""
 
@@ -61,11 +63,11 @@ class Cost:
 def rates_of(tariff: Tariff, held: Held | None = None) -> tuple[Rate, ...]:
     """The tariff on a run that held `held`; only what is charged for. Without `held` its parts cannot be told."""
     memory = None if held is None or held.memory_byte_ns is None else held.memory_byte_ns / GIGABYTE
-    elapsed = None if held is None else held.elapsed_ns
+    elapsed, there = (None, None) if held is None else (held.elapsed_ns, held.logged_in_ns)
     every = (
         Rate("processor time", "cpu_ns", tariff.cpu_hour / HOUR_NS),
         Rate("paging wait", "paging_wait_ns", tariff.paging_wait_hour / HOUR_NS),
-        Rate("logged in", "present_ns", tariff.connect_hour / HOUR_NS),
+        Rate("logged in", "present_ns", _shared(tariff.connect_hour, there, held)),
         Rate("memory", "present_ns", _shared(tariff.memory_gigabyte_hour, memory, held)),
         Rate("output", "bytes_out", tariff.gigabyte_out / GIGABYTE),
         Rate("input", "bytes_in", tariff.gigabyte_in / GIGABYTE),
@@ -109,12 +111,12 @@ def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff, held: He
     """The cost of a mean interaction, and of a user's hour, which is `count` of them over the users' time."""
     present = classes.total_ns / count if count else None
     each = interaction_cost(usage, tariff, present_ns=present, held=held)
-    hours = classes.total_ns / HOUR_NS
+    hours = (classes.total_ns if held is None else held.logged_in_ns) / HOUR_NS
     return Cost(tariff=tariff, interaction=each, user_hour=None if each is None or not hours else each * count / hours)
 
 
 def _shared(price: float, amount: float | None, held: Held | None) -> float | None:
-    """The price of a nanosecond of a user's time, where `amount` of nanoseconds at `price` an hour is shared by all."""
+    """The price of a nanosecond of a user's time, where `amount` at `price` an hour is shared by all."""
     if not price:
         return 0.0
     if amount is None or held is None or not held.present_ns:

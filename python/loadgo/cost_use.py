@@ -78,6 +78,7 @@ def use_of(runs: Sequence[Tables], folders: Sequence[Path] = (), phases: str = "
         cells=cells,
         held=Held(
             elapsed_ns=float(sum(stretch.span_ns for stretch in stretches)),
+            logged_in_ns=sum(map(logged_in_ns, runs, stretches)),
             present_ns=float(cells["present_ns"].sum()),
             memory_byte_ns=sum(known) if len(known) == len(runs) else None,
         ),
@@ -85,6 +86,31 @@ def use_of(runs: Sequence[Tables], folders: Sequence[Path] = (), phases: str = "
         stretches=stretches,
         sampled=max(int(tables.conditions.get("usage", {}).get("every", 1)) for tables in runs),
     )
+
+
+def typed_of(runs: Sequence[Tables]) -> dict[str, int]:
+    """How often each command was typed, in whatever phase."""
+    names = pl.concat([run.interactions.select(pl.col("command").cast(pl.String)) for run in runs])
+    return dict(names.group_by("command", maintain_order=True).len().rows())
+
+
+def held_of(tables: Tables, stretch: Stretch, present_ns: float) -> Held:
+    """What one run held over the stretch, whose interactions took `present_ns` from prompt to prompt."""
+    return Held(
+        elapsed_ns=float(stretch.span_ns),
+        logged_in_ns=logged_in_ns(tables, stretch),
+        present_ns=present_ns,
+        memory_byte_ns=memory_byte_ns(tables, stretch),
+    )
+
+
+def logged_in_ns(tables: Tables, stretch: Stretch) -> float:
+    """How long users were logged in, in the stretch, all together; without sessions one user was, all the time."""
+    if tables.sessions.is_empty():
+        return float(stretch.span_ns)
+    end = pl.col("ended_ns").cast(pl.Int64).fill_null(stretch.end_ns).clip(upper_bound=stretch.end_ns)
+    begin = pl.col("ready_ns").cast(pl.Int64).clip(lower_bound=stretch.start_ns)
+    return float(tables.sessions.select((end - begin).clip(lower_bound=0).sum()).item() or 0)
 
 
 def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:

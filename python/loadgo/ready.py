@@ -264,7 +264,7 @@ def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
         io_wait_ns=run.io_wait_ns,
         bytes_out=None,
     )
-    alone = Held(elapsed_ns=run.real_ns, present_ns=run.real_ns)
+    alone = Held(run.real_ns, run.real_ns, run.real_ns)
     return interaction_cost(measured, tariff, present_ns=run.real_ns, held=alone)
 
 

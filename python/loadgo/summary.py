@@ -14,7 +14,7 @@ from loadgo.bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
 from loadgo.classes import Classes, classes_of, with_classes
 from loadgo.cost_rates import Cost, Held, cost_of, interaction_cost
 from loadgo.cost_tariff import Tariff, tariff_on
-from loadgo.cost_use import memory_byte_ns
+from loadgo.cost_use import held_of
 from loadgo.laws import Audit, little_closed, little_open
 from loadgo.meters import By, Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
@@ -123,7 +123,7 @@ def summarize(
     meters = meters_of(tables, stretch, by)
     total = total_time_of(tables, stretch, counts_of(meters))
     run = _run(tables)
-    held = Held(float(stretch.span_ns), float(classes.total_ns), memory_byte_ns(tables, stretch))
+    held = held_of(tables, stretch, float(classes.total_ns))
     commands, everything = _commands(rows, priced, held)
     audit = little_open if run.model == "open" else None
     return Summary(
