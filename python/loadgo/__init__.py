@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from loadgo.compare import Comparison as Comparison
     from loadgo.compare import compare as compare
     from loadgo.doctor import doctor as doctor
+    from loadgo.fit import Fit as Fit
+    from loadgo.fit import fit as fit
     from loadgo.machines import machines as machines
     from loadgo.meter import Metered as Metered
     from loadgo.meter import meter as meter
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "Fit",
     "Metered",
     "Profile",
     "Run",
@@ -44,6 +47,7 @@ __all__ = [
     "Speedup",
     "compare",
     "doctor",
+    "fit",
     "machines",
     "meter",
     "profile",
@@ -63,6 +67,7 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Comparison": "compare",
+    "Fit": "fit",
     "Metered": "meter",
     "Profile": "profile",
     "Run": "run",
@@ -70,6 +75,7 @@ _HOMES = {
     "Speedup": "speedup",
     "compare": "compare",
     "doctor": "doctor",
+    "fit": "fit",
     "machines": "machines",
     "meter": "meter",
     "profile": "profile",

@@ -1,0 +1,237 @@
+"""Fits a machine to runs: what each command asks for, from the meters, as a machine file that predicts other loads.
+
+The order is that of trust: what a meter charged to an interaction is taken as it is; what only a total says is divided;
+what nobody owns is regressed; and what cannot be known from the runs is assumed, and said.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loadgo import _loadgo
+from loadgo.fit_choice import chosen
+from loadgo.fit_demands import commands_in, delays, elsewhere, processor_times
+from loadgo.fit_doubt import Doubt, Estimate, Grouping, doubt_of, groupings_of, interval
+from loadgo.fit_file import Heading, OwnLoad, file_of, parameters_of
+from loadgo.fit_laws import written
+from loadgo.fit_reading import Reading, readings_of
+from loadgo.fit_supervisor import steps_of, stores_of, switching, switching_spent
+from loadgo.fit_system import known_of
+from loadgo.fit_trial import Check, Switching, checks_of, is_open, switching_in, tried
+from loadgo.fit_unowned import Unowned, unowned_in
+from loadgo.fit_values import Found, Value, joined
+from loadgo.fitted import Fitted
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A machine fitted to runs."""
+
+    text: str
+    """Its machine file."""
+    title: str
+    fitted: Fitted
+    """What the file says of the fit: parameters with their intervals, and what was assumed."""
+    warnings: tuple[str, ...]
+    """What makes the fit worse than it looks."""
+    unowned: Unowned | None
+    """Processor time that no interaction was charged with; None where that was not metered."""
+    checks: tuple[Check, ...]
+    """The machine under the load of each run, beside what was measured."""
+    hint: str
+    """How to predict with it."""
+    path: Path | None
+    """Where it was written."""
+
+
+def fit(
+    *runs: str | PathLike[str],
+    output: str | PathLike[str] | None = None,
+    name: str | None = None,
+    force: bool = False,
+) -> Fit:
+    """Fits a machine to `runs` of one script on one system, and writes it to `output` if that is said.
+
+    `name` is its title. Raises `ValueError` in words for runs to which no machine can be fitted, and for an `output`
+    that exists (unless `force`); `errors.BadRun` for one that cannot be read.
+    """
+    path = None if output is None else Path(output)
+    if path is not None and path.exists() and not force:
+        raise ValueError(f"{path} exists: name another file with -o, or say --force to replace it")
+    readings = readings_of(runs or ("last",))
+    made = _fitted(readings, name, path)
+    _loadgo.parse_machine(made.text, [])
+    if path is not None:
+        path.write_text(made.text, encoding="utf-8")
+    return made
+
+
+def _fitted(readings: Sequence[Reading], name: str | None, path: Path | None) -> Fit:
+    rows = pl.concat([one.rows for one in readings])
+    groupings = groupings_of(rows)
+    unowned = unowned_in(readings) if readings[0].kind == "host" else None
+    found = _on_host(rows, groupings, unowned) if readings[0].kind == "host" else _on_machine(readings, rows, groupings)
+    found = joined(known_of(readings[0]), found)
+    fitted = _told(readings, rows, found, groupings)
+    text = file_of(_heading(readings, len(rows), name), found, _own_load(readings, rows), fitted)
+    return Fit(
+        text=text,
+        title=_heading(readings, len(rows), name).title,
+        fitted=fitted,
+        warnings=_warnings(readings, unowned),
+        unowned=unowned,
+        checks=checks_of(text, readings),
+        hint=_hint(readings, path),
+        path=path,
+    )
+
+
+def _hint(readings: Sequence[Reading], path: Path | None) -> str:
+    """A command that predicts: the think time is the script's, or what the run was told instead."""
+    load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
+    think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
+    machine = shlex.quote(str(path)) if path is not None else "machine.toml"
+    return f"loadgo run {shlex.quote(str(script))} --on {machine} --users {4 * readings[0].users}{think}"
+
+
+def _on_machine(readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequence[Grouping]) -> Found:
+    """A simulated machine's values: what it clocked of its supervisor, and what the interactions were charged with."""
+    steps = steps_of(readings)
+    paging = str(readings[0].machine.get("memory", {}).get("device", ""))
+    stores = stores_of(readings, rows, groupings, paging)
+    charged = np.full(len(rows), steps.line_in_ns)
+    spent = switching_spent(readings)
+    if spent < 1 or is_open(readings[0]):
+        return joined(steps.found, processor_times(rows, groupings, charged), stores)
+    first = joined(steps.found, switching(spent), processor_times(rows, groupings, charged + spent), stores)
+    found = _switching(readings, rows, first, Costs(spent, steps.line_in_ns))
+    charged += found.each_ns * rows["command"].replace_strict(found.by_command, default=0.0).to_numpy()
+    return joined(steps.found, switching(found.each_ns), processor_times(rows, groupings, charged), stores)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of the machine that is tried first, in nanoseconds."""
+
+    switch_ns: float
+    line_in_ns: float
+
+
+def _switching(readings: Sequence[Reading], rows: pl.DataFrame, first: Found, costs: Costs) -> Switching:
+    """What a switch costs, by a trial of the machine that had it at a first guess."""
+    nothing = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
+    found = joined(known_of(readings[0]), first)
+    text = file_of(_heading(readings, len(rows), None), found, _own_load(readings, rows), nothing)
+    return switching_in(tried(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
+
+
+def _on_host(rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: Unowned | None) -> Found:
+    """A host's values: the interactions' own meters, what is left of their responses, and what nobody owns."""
+    work = processor_times(rows, groupings, np.zeros(len(rows)))
+    parts = [work, delays(rows, groupings, "io", "disk"), delays(rows, groupings, "paging", "paging")]
+    if rows["ready"].is_null().all():
+        assumed = (
+            "how long an interaction waited for a processor was not metered, so that waits elsewhere are not known"
+        )
+        return joined(*parts, Found((), (assumed,)))
+    each = unowned.interaction_ns if unowned else 0.0
+    return joined(*parts, elsewhere(rows, groupings, each), _interrupt(unowned))
+
+
+def _interrupt(unowned: Unowned | None) -> Found:
+    """What nobody owns of an interaction, as the interrupt that ends its way to the terminal: charged to nobody."""
+    if unowned is None or unowned.interaction_ns < 1:
+        return Found(())
+    from loadgo.fit_laws import Law
+
+    law = Law("fixed", (float(round(unowned.interaction_ns)),), timed=True)
+    source = f"processor time that nobody owns, regressed on {unowned.spans} spans"
+    deviation = unowned.error_ns / unowned.interaction_ns
+    return Found((Value("supervisor.device_interrupt", law, source, deviation=deviation),))
+
+
+def _told(readings: Sequence[Reading], rows: pl.DataFrame, found: Found, groupings: Sequence[Grouping]) -> Fitted:
+    """The parameters with their covariance: by drawing where that can be, else on their own."""
+    estimates: list[Estimate | float] = []
+    for value in found.values:
+        for one in (value.mean if value.mean is not None else value.deviation, value.spread):
+            estimates += [] if one is None else [one]
+    by_drawing = [place for place, one in enumerate(estimates) if isinstance(one, Estimate)]
+    doubt = doubt_of([one for one in estimates if isinstance(one, Estimate)], groupings)
+    known = len(doubt.covariance) > 0
+    covariance = np.zeros((len(estimates), len(estimates)))
+    bounds: list[tuple[float, float] | None] = [None] * len(estimates)
+    values = [shown for value in found.values for shown in _shown(value)]
+    if known:
+        covariance[np.ix_(by_drawing, by_drawing)] = doubt.covariance
+        for place, one in enumerate(estimates):
+            bounds[place] = _bounds(one, values[place], doubt, by_drawing, place)
+            if isinstance(one, float):
+                covariance[place, place] = one**2
+    return Fitted(
+        script=str(readings[0].conditions.get("name", "")),
+        runs=tuple(one.id for one in readings),
+        users=tuple(one.users for one in readings),
+        interactions=len(rows),
+        assumed=found.assumed,
+        parameters=parameters_of(found.values, bounds),
+        covariance=covariance if known else np.zeros((0, 0)),
+    )
+
+
+def _shown(value: Value) -> list[float]:
+    mean = [value.law.mean] if value.mean is not None or value.deviation is not None else []
+    return mean + ([value.law.spread] if value.spread is not None else [])
+
+
+def _bounds(
+    one: Estimate | float, value: float, doubt: Doubt, by_drawing: list[int], place: int
+) -> tuple[float, float]:
+    if isinstance(one, float):
+        return interval(value, one, 1000)
+    at = by_drawing.index(place)
+    return interval(value, float(doubt.deviations[at]), doubt.degrees[at])
+
+
+def _heading(readings: Sequence[Reading], interactions: int, name: str | None) -> Heading:
+    first = readings[0]
+    system = first.conditions.get("system", {})
+    where = str(system.get("hostname") or system.get("title") or system.get("name"))
+    users = ", ".join(str(one) for one in sorted({one.users for one in readings}))
+    script = first.conditions.get("name")
+    runs = ", ".join(one.id for one in readings)
+    source = f"fitted by loadgo to {interactions:,} interactions of {script} with {users} users on {where}: {runs}"
+    return Heading(name or f"{where}, as {script} found it", source)
+
+
+def _own_load(readings: Sequence[Reading], rows: pl.DataFrame) -> OwnLoad:
+    """The users as they were: their pauses from prompt to sending, and the script's commands in its order."""
+    pauses = rows["thinking"].to_numpy()
+    think = written(chosen(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
+    first = rows.unique("line", keep="first").sort("line")
+    return OwnLoad(max(one.users for one in readings), think, tuple(first["command"]) or tuple(commands_in(rows)))
+
+
+def _warnings(readings: Sequence[Reading], unowned: Unowned | None) -> tuple[str, ...]:
+    found = []
+    lost = sum(one.lost for one in readings)
+    if lost:
+        found.append(f"{lost} records of these runs are lost: what they would have said is not in the machine")
+    processors = readings[0].processors
+    if unowned is not None and unowned.background > 0.05 * processors:
+        share = unowned.background / processors
+        found.append(
+            f"{100 * share:.0f} % of the processors' time went to others than these users: the machine is the host "
+            "without them, and its commands' processor time is that of a busy host"
+        )
+    return tuple(found)
