@@ -143,10 +143,11 @@ def _too_much(grid: Sequence[int], basis: Basis, law: FittedLaw | None) -> list[
     """From where on the law would have a resource do more than it can."""
     if law is None or not basis.demands:
         return []
-    over = [n for n in grid if law.law.throughput(n) > _bounds_at(n, basis).most_throughput * _OVER]
+    known = [n for n in grid if n >= basis.points[0].users]
+    over = [n for n in known if law.law.throughput(n) > _bounds_at(n, basis).most_throughput * _OVER]
     if not over:
         return []
-    return [f"With {over[0]} users the scalability law has more throughput than the resources can give."]
+    return [f"The scalability law has more throughput than the resources can give, from {over[0]} users on."]
 
 
 def _solved_without(without: Basis | None, basis: Basis) -> Follow | None:

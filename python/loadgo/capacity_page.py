@@ -1,0 +1,145 @@
+"""A capacity as a page: how many users, the curve in tables and pictures, what models make of it; or as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Literal
+
+from loadgo.capacity import Capacity, Point
+from loadgo.capacity_pictures import capacity_pictures
+from loadgo.capacity_text import capacity_grids, in_words
+from loadgo.compare_page import finite
+from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.report_figures import digits, duration, number
+from loadgo.resample import Interval
+from loadgo.usl import FittedLaw
+
+Format = Literal["text", "html", "json", "md"]
+FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
+
+
+def render_capacity(made: Capacity, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """The capacity as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
+    if format == "json":
+        return capacity_json(made)
+    page = capacity_page(made)
+    if format == "text":
+        return text_page(page, width=width, color=color)
+    if format == "md":
+        return markdown_page(page)
+    if format == "html":
+        from loadgo.charts_capacity import capacity_charts
+
+        return html_page(page, capacity_charts(made))
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def capacity_json(made: Capacity) -> str:
+    """One JSON object in full precision; times in seconds; null is not known, or has no end."""
+    told = {"format": 1, "bad": made.bad, **dataclasses.asdict(made)}
+    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def capacity_page(made: Capacity) -> Page:
+    """The page of a capacity."""
+    return Page(
+        title=f"how many users {made.on} holds",
+        answer=made.in_words,
+        warnings=_warnings(made),
+        about=_about(made),
+        grids=tuple(capacity_grids(made)),
+        notes=tuple(_notes(made)),
+        pictures=capacity_pictures(made),
+        pictured_after=1 if made.points else 0,
+    )
+
+
+def _about(made: Capacity) -> tuple[str, ...]:
+    mix = ", ".join(f"{one.name} {one.weight}" for one in made.classes)
+    targets = "; ".join(target.text for target in made.targets)
+    return (f"{made.script} on {made.on}", f"targets: {targets}", *((f"mix: {mix}",) if mix else ()))
+
+
+def _warnings(made: Capacity) -> tuple[str, ...]:
+    lost = [one for one in made.points if one.lost]
+    found = [f"With {one.users:,} users {number(one.lost)} records were lost." for one in lost]
+    if bad := [one for one in made.points if not one.valid]:
+        found.append(f"With {_users(bad)} users what was measured is not valid: see Steady state.")
+    return tuple(found)
+
+
+def _notes(made: Capacity) -> list[tuple[str, str]]:
+    limits = made.limits
+    said = "" if limits.said else ", which nobody asked for: it is the usual limit"
+    trials = "1 trial" if made.trials == 1 else f"{made.trials:,} trials"
+    found = [
+        (
+            "Search",
+            f"{trials} and {made.interactions_spent:,} interactions in {duration(made.seconds * 1e9)} of the system's "
+            f"own time; up to {limits.max_users:,} users{said}.",
+        )
+    ]
+    found += [("Steady state", line) for line in _steady(made)]
+    if made.saturates_first is not None:
+        first = made.saturates_first
+        found.append(("Saturates first", f"{first.resource}, from {digits(first.users)} users on."))
+    found += _model_notes(made)
+    return [*found, *(("Left out", note) for note in made.notes)]
+
+
+def _steady(made: Capacity) -> list[str]:
+    good = [one for one in made.points if one.steady and one.valid]
+    told = [f"Proved with {_users(good)} users."] if good else []
+    return told + [
+        f"With {one.users:,} users: {one.steady_why}." for one in made.points if not (one.steady and one.valid)
+    ]
+
+
+def _users(points: list[Point]) -> str:
+    return in_words([f"{one.users:,}" for one in points])
+
+
+def _model_notes(made: Capacity) -> list[tuple[str, str]]:
+    models = made.models
+    if models is None:
+        return [("Models", "None: no point is valid and steady.")] if made.points else []
+    found = []
+    if models.mean_values is not None:
+        found.append(("Mean values", "exact for these demands; the doubt is by the least and the most of any point."))
+    if models.law is not None:
+        found.append(("Scalability law", _law(models.law)))
+    if models.models:
+        found.append(
+            (
+                "Off",
+                "where a model is off the most at a point that was measured, and at that with the most users when it "
+                "is made without it. * is beyond what was measured.",
+            )
+        )
+    for one in models.asked:
+        if one.ratio is not None and one.target.measure != "mean":
+            limit = duration(one.limit * 1e9)
+            found.append(
+                (
+                    "Asked",
+                    f"models for {one.target.text} as mean < {limit}: with {one.at_users:,} users it was "
+                    f"{digits(one.ratio)} times the mean.",
+                )
+            )
+    return [*found, *(("Models", note) for note in models.notes)]
+
+
+def _law(found: FittedLaw) -> str:
+    law = found.law
+    peak = f"most with {digits(law.peak_users)} users, {digits(law.peak)}/s" if law.beta else "no peak"
+    alpha, beta, gamma = (
+        _parameter(value, found.intervals[name])
+        for name, value in (("alpha", law.alpha), ("beta", law.beta), ("gamma", law.gamma))
+    )
+    return f"contention {alpha}, coherency {beta}, one user {gamma} a second; {peak}."
+
+
+def _parameter(value: float, interval: Interval | None) -> str:
+    between = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
+    return f"{value:.3g}{between}"
