@@ -10,6 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from loadgo.capacity import Capacity as Capacity
+    from loadgo.capacity import capacity as capacity
     from loadgo.compare import Comparison as Comparison
     from loadgo.compare import compare as compare
     from loadgo.doctor import doctor as doctor
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Capacity",
     "Comparison",
     "Fit",
     "Metered",
@@ -45,6 +48,7 @@ __all__ = [
     "Run",
     "Simulation",
     "Speedup",
+    "capacity",
     "compare",
     "doctor",
     "fit",
@@ -66,6 +70,7 @@ __all__ = [
 
 # Where each public name lives.
 _HOMES = {
+    "Capacity": "capacity",
     "Comparison": "compare",
     "Fit": "fit",
     "Metered": "meter",
@@ -73,6 +78,7 @@ _HOMES = {
     "Run": "run",
     "Simulation": "simulate",
     "Speedup": "speedup",
+    "capacity": "capacity",
     "compare": "compare",
     "doctor": "doctor",
     "fit": "fit",

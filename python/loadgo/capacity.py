@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.on_host import USUAL, Driver
 from loadgo.resample import Interval
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Target:
-    """What must hold: `p90 < 2s`, `mean(edit) <= 500ms`, `errors < 1%`, `busy(processors) < 80%`, `throughput > 3/s`."""
+    """What must hold: `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`, `throughput > 3/s`."""
 
     text: str
     """As it was asked for, trimmed."""
@@ -154,8 +155,8 @@ class Capacity:
     on: str
     targets: tuple[Target, ...]
     end: End
-    """How the search ended: `every number` up to the limit meets the targets, `no number` does, `contradiction`: each
-    target can be met and all together cannot; `open`: it could not be told within the limits; `stopped`: interrupted."""
+    """How the search ended: `every number` up to the limit meets the targets, `no number` does; `contradiction`: each
+    can be met and all together cannot; `open`: it could not be told within the limits; `stopped`: interrupted."""
     answer: int | None
     """The most users with whom every target is met; 0 when not even one is held; None when it could not be told. With
     `every number` it is the limit."""
@@ -199,6 +200,53 @@ def capacity(
     target: str | Sequence[str],
     on: str = "here",
     max_users: int | None = None,
+    mix: str | None = None,
+    within: int | None = None,
+    think: str | None = None,
+    typing: float | str | None = None,
+    set: Sequence[str] = (),
+    limit: str | None = None,
+    meters: str | None = None,
+    driver: Driver = USUAL,
+    shortest: float | str | None = None,
+    longest: float | str | None = None,
+    trials: int | None = None,
+    seed: int = 1,
+    tariff: str = "default",
+    out: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Capacity:
-    """How many users who type `script` the system `on` holds, so that every `target` is met."""
-    raise NotImplementedError
+    """How many users who type `script` the system `on` holds, so that every `target` is met.
+
+    A target is `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`, `throughput > 3/s`. No more
+    than `max_users` are ever logged in: 10,000 by default on a simulated machine; on this host, which others may be
+    using, 8 when nobody says more. The search goes on until the ends of the answer's interval differ by no more users
+    than `within` (2 % by default, and at least 1), or `trials` are made (60; 24 on this host), each between `shortest`
+    and `longest` (30 s and 5 min on this host) of the system's own time. `mix` has classes of users, as
+    `docs/capacity.md` tells. The folders of trials are kept in `out`; on this host, by default, where runs are kept.
+    The other arguments are those of `loadgo.run`.
+
+    Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and what `loadgo.run`
+    raises. An interrupt ends the search, with what is known by then.
+    """
+    from loadgo.capacity_drive import Manner
+    from loadgo.capacity_made import Options, made
+
+    return made(
+        script,
+        on,
+        Options(
+            target=target,
+            max_users=max_users,
+            mix=mix,
+            within=within,
+            shortest=shortest,
+            longest=longest,
+            trials=trials,
+            seed=seed,
+            tariff=tariff,
+            out=None if out is None else Path(out),
+        ),
+        Manner(think, typing, tuple(set), limit, None, meters, driver),
+        progress,
+    )

@@ -13,7 +13,16 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo import cli_commands, cli_compare, cli_cost, cli_fit, cli_machines, cli_meter, cli_profile
+from loadgo import (
+    cli_capacity,
+    cli_commands,
+    cli_compare,
+    cli_cost,
+    cli_fit,
+    cli_machines,
+    cli_meter,
+    cli_profile,
+)
 from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
@@ -219,6 +228,7 @@ for command in (
     cli_commands.query,
     cli_compare.compare,
     cli_compare.speedup,
+    cli_capacity.capacity,
     cli_fit.fit,
     cli_cost.cost,
     cli_machines.machines,
