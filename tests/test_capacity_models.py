@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from capacity_points import (
+from known_capacity import (
     BUSY,
     EXACT,
     HIDDEN_S,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from capacity_points import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
+from known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 from loadgo.capacity import Capacity, Class, Figure, Limits, Point, Saturation, Target, Verdict
 from loadgo.capacity_drawn import followed, modelled, top_of
 from loadgo.capacity_models import models_of
