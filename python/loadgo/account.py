@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from loadgo.cost import Tariff
+from loadgo.cost_tariff import Tariff
 from loadgo.meters import Meters
 from loadgo.phases import Stretch
 from loadgo.total_time import counts_of, total_time_of

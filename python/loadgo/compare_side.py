@@ -14,7 +14,9 @@ import polars as pl
 
 from loadgo.account import Account, account_of
 from loadgo.classes import with_classes
-from loadgo.cost import Tariff, tariff_on
+from loadgo.cost_rates import Rate, rates_of
+from loadgo.cost_tariff import tariff_on
+from loadgo.cost_use import charged, held_of
 from loadgo.extrapolate import Extrapolated, with_missing
 from loadgo.meters import Meters, meters_of
 from loadgo.phases import Stretch, stretch_of
@@ -148,7 +150,9 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
     meters = meters_of(tables, stretch)
     fault_ns, source = _fault_time(meters)
     price = tariff_on(tariff, tables.conditions.get("system", {}))
-    rows = _rows(number, tables.conditions, typed, fault_ns, price)
+    present_ns = typed.filter(pl.col("outcome").cast(pl.String) != "extrapolated").select(_cycle().sum()).item()
+    rates = rates_of(price, held_of(tables, stretch, float(present_ns or 0)))
+    rows = _rows(number, tables.conditions, typed, fault_ns, rates)
     return RunPart(
         rows=rows,
         account=account_of(tables, stretch, meters, rows, price),
@@ -171,7 +175,7 @@ def _fault_time(meters: Meters) -> tuple[float | None, str]:
 
 
 def _rows(
-    number: int, told: Mapping[str, Any], typed: pl.DataFrame, fault_ns: float | None, price: Tariff
+    number: int, told: Mapping[str, Any], typed: pl.DataFrame, fault_ns: float | None, rates: tuple[Rate, ...]
 ) -> pl.DataFrame:
     """The interactions as rows of a side; usage that was sampled stays null between the samples."""
     cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
@@ -180,7 +184,8 @@ def _rows(
     counted = pl.when(known).then(faults)
     page = counted * fault_ns if fault_ns is not None else pl.lit(None, pl.Float64)
     waits = pl.col("paging_wait_ns").cast(pl.Float64)
-    charged_wait = waits * price.paging_wait_hour if price.paging_wait_hour else pl.lit(0.0)
+    output = pl.col("bytes_out").cast(pl.Float64)
+    used = {"cpu_ns": cpu, "paging_wait_ns": waits, "present_ns": _cycle(), "bytes_out": output}
     return typed.select(
         run=pl.lit(number, pl.Int64),
         seed=pl.lit(int(told.get("load", {}).get("seed", number)), pl.Int64),
@@ -202,8 +207,8 @@ def _rows(
             "paging wait": waits,
             "I/O wait": pl.col("io_wait_ns").cast(pl.Float64),
         },
-        output=pl.col("bytes_out").cast(pl.Float64),
-        cost=(cpu * price.cpu_hour + charged_wait) / 3.6e12,
+        output=output,
+        cost=charged(used, rates),
         cycle=_cycle(),
     ).select(pl.col(name).cast(kind) for name, kind in ROW_SCHEMA.items())
 

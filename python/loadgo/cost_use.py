@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import polars as pl
 
 from loadgo.classes import with_classes
 from loadgo.compare_conditions import SCRIPT_FILE
-from loadgo.cost_rates import QUANTITIES, Held
+from loadgo.cost_rates import QUANTITIES, Held, Rate
 from loadgo.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.total_time import total_time_of
 
@@ -86,6 +86,13 @@ def use_of(runs: Sequence[Tables], folders: Sequence[Path] = (), phases: str = "
         stretches=stretches,
         sampled=max(int(tables.conditions.get("usage", {}).get("every", 1)) for tables in runs),
     )
+
+
+def charged(used: Mapping[str, pl.Expr], rates: Sequence[Rate]) -> pl.Expr:
+    """What each interaction is charged, of what it `used` by `QUANTITIES`; null where something of it is not known."""
+    unknown = pl.lit(None, pl.Float64)
+    parts = [used.get(rate.quantity, unknown) * (unknown if rate.each is None else rate.each) for rate in rates]
+    return pl.sum_horizontal(parts, ignore_nulls=False) if parts else pl.lit(0.0)
 
 
 def typed_of(runs: Sequence[Tables]) -> dict[str, int]:
