@@ -62,12 +62,12 @@ def compare(
         from loadgo.compare_page import render_comparison
 
         made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
-        _deliver(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
+        deliver_page(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
         outside = judge and not made.predicted
         raise typer.Exit(BAD if made.bad or outside else GOOD)
 
 
-def _deliver(content: str, format: str, output: Path | None, usual: str) -> None:
+def deliver_page(content: str, format: str, output: Path | None, usual: str) -> None:
     """Text to the standard output, a page into a file."""
     if output is None and format == "html":
         output = Path(usual)
@@ -106,6 +106,14 @@ def speedup(
             "'drum: storage.drum.revolution=8ms; storage.drum.sectors=9'. Up to six, one each time.",
         ),
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="MACHINE", help="Another machine: the tables in which its file differs are the changes."),
+    ] = None,
+    factors: Annotated[
+        int,
+        typer.Option(min=2, max=6, help="With --to, how many changes at most; those that do least are then one."),
+    ] = 6,
     users: Annotated[int, typer.Option(min=1, help="How many users.")] = 1,
     passes: Annotated[int | None, typer.Option(min=1, help="How often each types the script.")] = None,
     duration: Annotated[str | None, typer.Option("--for", help="Type for so long instead: 30min.")] = None,
@@ -131,8 +139,10 @@ def speedup(
         from loadgo.speedup_page import render_speedup
 
         if measured:
-            if script is not None or change:
-                raise ValueError("--measured takes runs that are there already: no script and no --change beside it")
+            if script is not None or change or to:
+                raise ValueError(
+                    "--measured takes runs that are there already: no script, no --change and no --to beside it"
+                )
             made = speedup_of(_by_choice(measured), tariff=tariff)
         else:
             if script is None:
@@ -141,6 +151,8 @@ def speedup(
                 script,
                 on=on,
                 changes=change or (),
+                to=to,
+                factors=factors,
                 users=users,
                 passes=passes,
                 duration=duration,
@@ -151,4 +163,4 @@ def speedup(
                 tariff=tariff,
                 progress=note,
             )
-        _deliver(render_speedup(made, format, color=in_colour()), format, output, "speedup.html")
+        deliver_page(render_speedup(made, format, color=in_colour()), format, output, "speedup.html")

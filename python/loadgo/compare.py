@@ -133,7 +133,7 @@ def of_sides(
         rows=rows,
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=found,
-        roads=roads_of(a.accounts, b.accounts),
+        roads=roads_of(a.accounts, b.accounts, paired=paired),
         checks=tuple(dict.fromkeys((side.document or side.name, check) for side in (a, b) for check in _checks(side))),
         findings=tuple(_found(threshold, rows) for threshold in thresholds),
         judged=judged,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadgo.chains import Chain, Factor
-from loadgo.compare_figures import factor, factor_interval, figure
-from loadgo.compare_roads import Road
+from loadgo.compare_figures import factor, factor_interval, figure, percent
+from loadgo.compare_roads import Disagreement, Road, disagreeing, slightly_apart
 from loadgo.report_figures import digits
 from loadgo.report_grid import Column, Grid
 
@@ -31,12 +31,35 @@ def road_grid(roads: Sequence[Road]) -> Grid | None:
     if not roads:
         return None
     ordered = sorted(roads, key=lambda road: [one.to for one in roads].index(road.to))
-    columns = (
+    columns = [
         Column("road", tuple(road.name for road in ordered)),
         Column("to the ratio of", tuple(road.to for road in ordered)),
         Column("A ÷ B", tuple(factor(road.ratio) for road in ordered)),
-    )
-    return Grid("Cross-check: the same ratios by independent roads", columns, name_width=40)
+    ]
+    if any(road.interval for road in ordered):
+        columns.append(Column("95 % interval", tuple(factor_interval(road.interval) for road in ordered), spare=1))
+    return Grid("Cross-check: the same ratios by independent roads", tuple(columns), name_width=40)
+
+
+def road_warnings(roads: Sequence[Road]) -> list[str]:
+    """What to say first of roads that lead elsewhere."""
+    return [f"Two roads to the ratio of {one.first.to} disagree: {_both(one)}." for one in disagreeing(roads)]
+
+
+def road_notes(roads: Sequence[Road]) -> list[str]:
+    """What to know about the roads: those that are a little apart, and how they are judged."""
+    if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
+        return []
+    if any(road.apart for road in roads):
+        judged = "Roads disagree when they are more than 5 % apart and the interval of that leaves out 0."
+    else:
+        judged = "Roads disagree when they are more than 5 % apart, by the figures alone: intervals need 5 runs a side."
+    apart = [f"{_both(one)}: {percent(one.apart)}, more than chance." for one in slightly_apart(roads)]
+    return [judged, *apart]
+
+
+def _both(told: Disagreement) -> str:
+    return f"{told.first.ratio:.3f} by {told.first.name}, {told.other.ratio:.3f} by {told.other.name}"
 
 
 def _links(chains: Sequence[Chain]) -> Grid:

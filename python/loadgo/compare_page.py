@@ -8,12 +8,12 @@ import math
 from typing import Any, Literal
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
+from loadgo.compare_chains import road_notes, road_warnings
 from loadgo.compare_drawn import distribution_of
 from loadgo.compare_figures import MARK, change, change_interval, name_of
 from loadgo.compare_grids import comparison_grids
 from loadgo.compare_judge_words import judged_in_words, why_not_judged
 from loadgo.compare_pictures import comparison_pictures
-from loadgo.compare_roads import disagreeing
 from loadgo.compare_rows import Difference
 from loadgo.compare_side import Side
 from loadgo.pages import Page, html_page, markdown_page, text_page
@@ -171,11 +171,7 @@ def _warnings(made: Comparison) -> tuple[str, ...]:
                 f"{number(one.missing)} interactions are extrapolated. What they are in is marked {MARK}."
             )
         found += [f"{side.name}: {note} {MARK}" for note in side.notes if note.startswith("Extrapolated")]
-    for first, other in disagreeing(made.roads):
-        found.append(
-            f"Two roads to the ratio of {first.to} disagree: {first.ratio:.3f} by {first.name}, "
-            f"{other.ratio:.3f} by {other.name}."
-        )
+    found += road_warnings(made.roads)
     return tuple(dict.fromkeys(found))
 
 
@@ -201,6 +197,7 @@ def _notes(made: Comparison) -> list[tuple[str, str]]:
         found.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
     if made.chains:
         found.append(("Bookkeeping", "says what the meters moved by; not what each change did: see loadgo speedup."))
+    found += [("Cross-check", line) for line in road_notes(made.roads)]
     return found
 
 

@@ -114,7 +114,6 @@ class Load:
     """What users do on every one of the machines: what `loadgo.run` is given."""
 
     script: str | Path
-    on: str
     users: int = 1
     passes: int | None = None
     duration: str | None = None
@@ -124,11 +123,21 @@ class Load:
     others: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Machine:
+    """One of the machines: a name or a file, what is set otherwise on it, and which changes it has, in words."""
+
+    on: str
+    set: tuple[str, ...]
+    called: str
+
+
 def speedup(
     script: str | Path,
     *,
     on: str,
-    changes: Sequence[str],
+    changes: Sequence[str] = (),
+    to: str | None = None,
     users: int = 1,
     passes: int | None = None,
     duration: str | None = None,
@@ -137,29 +146,63 @@ def speedup(
     runs: int = 8,
     seed: int = 1,
     tariff: str = "default",
+    factors: int = MOST_CHANGES,
     progress: Progress | None = None,
 ) -> Speedup:
     """Takes apart what `changes` of the simulated machine `on` do together to `users` who type `script`.
 
     A change is `KEY=VALUE` of the machine's file, or `NAME: KEY=VALUE; KEY=VALUE` of several that are made at once; at
     most six. Every choice of them is run `runs` times, with the seeds from `seed` on: 2^k × `runs` runs. `set` are
-    values of every one of the machines.
+    values of every one of the machines. `to` names another machine in place of the changes: they are the tables in
+    which its file differs; of more than `factors` (2 to 6) those that do least are one.
 
     Raises `ValueError` for what makes no sense, and what `loadgo.run` raises.
     """
-    made = tuple(change_of(text) for text in changes)
-    _check(made, runs)
-    if on == "here":
+    if on == "here" or to == "here":
         raise ValueError(
             "a host is not changed by this: name a machine with --on, or measure the host with each choice of the "
             "changes and name the runs with --measured"
         )
-    load = Load(script, on, users, passes, duration, think, tuple(set), tariff)
-    seeds = tuple(range(seed, seed + runs))
-    accounts = _all_machines(load, made, seeds, progress)
-    alone = _alone(load, made, seed)
+    load = Load(script, users, passes, duration, think, tuple(set), tariff)
+    seeds = range(seed, seed + runs)
+    if to is not None:
+        return _to_machine(load, on, to, changes, seeds, factors, progress)
+    made = tuple(change_of(text) for text in changes)
+    check_changes(made, runs)
+    machines = [Machine(on, _sets(made, choice), _called(made, choice)) for choice in range(1 << len(made))]
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
-    return taken_apart(title, made, accounts, seeds, alone)
+    return of_machines(title, load, made, machines, seeds, progress)
+
+
+def _to_machine(
+    load: Load, on: str, to: str, changes: Sequence[str], seeds: range, factors: int, progress: Progress | None
+) -> Speedup:
+    """What is between two machines; the changes are found, and not given."""
+    from loadgo.speedup_between import speedup_between
+
+    if changes:
+        raise ValueError("the changes are what the machine after has otherwise: name no others beside it")
+    if not seeds:
+        raise ValueError("0 runs cannot be done: at least 1, and 5 for intervals")
+    return speedup_between(load, on, to, seeds, factors=factors, progress=progress)
+
+
+def of_machines(
+    title: str,
+    load: Load,
+    changes: tuple[Change, ...],
+    machines: Sequence[Machine],
+    seeds: Sequence[int],
+    progress: Progress | None,
+) -> Speedup:
+    """The speed-up from every choice of the changes (bit i of a machine's place: change i is made), each run with every
+    seed.
+    """
+    if progress is not None:
+        progress(f"{len(machines)} machines × {len(seeds)} seeds = {len(machines) * len(seeds)} runs")
+    accounts = accounts_on(load, machines, seeds)
+    alone = _alone(load, (machines[NONE], machines[-1]), seeds[0])
+    return taken_apart(title, changes, accounts, tuple(seeds), alone)
 
 
 def change_of(text: str) -> Change:
@@ -200,12 +243,13 @@ def taken_apart(
         seeds=seeds,
         causes=tuple(causes),
         bookkeeping=book,
-        roads=(*roads_of(accounts[NONE], accounts[-1]), *alone),
+        roads=(*roads_of(accounts[NONE], accounts[-1], paired=True), *alone),
         notes=lacking,
     )
 
 
-def _check(changes: tuple[Change, ...], runs: int) -> None:
+def check_changes(changes: tuple[Change, ...], runs: int) -> None:
+    """Raises `ValueError` in words for too many changes, two of one name, or no runs."""
     if not 1 <= len(changes) <= MOST_CHANGES:
         raise ValueError(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
     if len({change.name for change in changes}) < len(changes):
@@ -260,30 +304,17 @@ def _exp(interval: Interval | None) -> Interval | None:
     return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
 
 
-def _all_machines(
-    load: Load, changes: tuple[Change, ...], seeds: tuple[int, ...], progress: Progress | None
-) -> list[list[Account]]:
-    """Every choice of the changes with every seed, as many runs at a time as there are processors."""
-    choices = 1 << len(changes)
-    if progress is not None:
-        progress(f"{choices} machines × {len(seeds)} seeds = {choices * len(seeds)} runs")
+def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[Account]]:
+    """Every machine with every seed, as many runs at a time as there are processors."""
     with _workers() as (workers, folder):
-        asked = [
-            [workers.submit(_account, load, _sets(changes, choice), seed, folder) for seed in seeds]
-            for choice in range(choices)
-        ]
+        asked = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
         return [[one.result() for one in of] for of in asked]
 
 
-def _alone(load: Load, changes: tuple[Change, ...], seed: int) -> tuple[Road, ...]:
+def _alone(load: Load, ends: tuple[Machine, Machine], seed: int) -> tuple[Road, ...]:
     """A measure of the processor only: one user alone, who does not think; the programs' own processor time."""
-    single = Load(load.script, load.on, 1, load.passes or 1, None, "none", load.set, load.tariff)
-    with _workers() as (workers, folder):
-        asked = [
-            workers.submit(_account, single, _sets(changes, choice), seed, folder)
-            for choice in (NONE, (1 << len(changes)) - 1)
-        ]
-        sides = [one.result() for one in asked]
+    single = Load(load.script, 1, load.passes or 1, None, "none", load.set, load.tariff)
+    sides = [of[0] for of in accounts_on(single, ends, (seed,))]
     used = [one.used.get("programs", 0.0) / one.interactions for one in sides]
     if not all(value > 0 for value in used):
         return ()
@@ -304,7 +335,12 @@ def _sets(changes: tuple[Change, ...], choice: int) -> tuple[str, ...]:
     return tuple(value for bit, change in enumerate(changes) if choice >> bit & 1 for value in change.set)
 
 
-def _account(load: Load, sets: tuple[str, ...], seed: int, folder: Path) -> Account:
+def _called(changes: tuple[Change, ...], choice: int) -> str:
+    made = [change.name for bit, change in enumerate(changes) if choice >> bit & 1]
+    return " and ".join(made) or "none of the changes"
+
+
+def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
     """One run's account; its folder is not kept."""
     from loadgo.run import run
     from loadgo.tables import tables
@@ -312,16 +348,16 @@ def _account(load: Load, sets: tuple[str, ...], seed: int, folder: Path) -> Acco
     with tempfile.TemporaryDirectory(dir=folder) as own:
         done = run(
             load.script,
-            on=load.on,
+            on=machine.on,
             users=load.users,
             passes=load.passes,
             duration=load.duration,
             think=load.think,
             seed=seed,
-            set=(*load.set, *sets),
+            set=(*load.set, *machine.set),
             out=Path(own) / "run",
         )
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:
-        raise ValueError(f"nobody typed anything with {', '.join(sets) or 'none of the changes'}")
+        raise ValueError(f"nobody typed anything with {machine.called}")
     return side.accounts[0]

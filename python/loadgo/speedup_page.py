@@ -6,10 +6,9 @@ import dataclasses
 import json
 from collections.abc import Sequence
 
-from loadgo.compare_chains import chain_grids, road_grid
+from loadgo.compare_chains import chain_grids, road_grid, road_notes, road_warnings
 from loadgo.compare_figures import factor, factor_interval, signed
 from loadgo.compare_page import FORMATS, Format, finite
-from loadgo.compare_roads import disagreeing
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import digits, duration
 from loadgo.report_grid import Column, Grid
@@ -54,11 +53,7 @@ def speedup_page(made: Speedup) -> Page:
         answer=_answer(made),
         warnings=(
             *made.warnings,
-            *(
-                f"Two roads to the ratio of {first.to} disagree: {first.ratio:.3f} by {first.name}, "
-                f"{other.ratio:.3f} by {other.name}."
-                for first, other in disagreeing(made.roads)
-            ),
+            *road_warnings(made.roads),
         ),
         about=(made.title, *(_said(change.name, change.set) for change in made.changes)),
         grids=tuple(grid for grid in grids if grid is not None),
@@ -130,6 +125,7 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
     else:
         paired = "in the order in which they are named" if made.measured else "by their seeds"
         found.append(("Intervals", f"95 %, {made.runs} {_runs(made)} drawn again whole, paired {paired}."))
+    found += [("Cross-check", line) for line in road_notes(made.roads)]
     return (*found, *(("Left out", note) for note in made.notes))
 
 
