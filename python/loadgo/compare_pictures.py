@@ -54,7 +54,7 @@ def change_lines(rows: Sequence[DrawnRow], width: int) -> list[str]:
     between = ", ─ its 95 % interval" if any(one.told.interval for one in rows) else ""
     ends = f"{-100 * reach:.0f} % to +{100 * reach:.0f} %".replace("-", "−")
     legend = f"{ends}; │ no change, ● the change{between}"
-    return [*lines, f"{' ' * max(0, min(sides[0] + 2, width - len(legend)))}{legend}"]
+    return [*lines, f"{' ' * max(0, min(sides[0] + 2, width - len(legend)))}{legend}"[:width]]
 
 
 def _few(rows: list[DrawnRow]) -> list[DrawnRow]:

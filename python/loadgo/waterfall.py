@@ -77,8 +77,10 @@ def of_causes(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
 
 
 def of_chains(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
-    """Elapsed time and response down to the meters; what moved nothing is one step, and so are the smallest of many."""
-    return tuple(_of_chain(chain) for chain in chains if chain.measure in TAKEN_APART)
+    """Elapsed time and response down to the meters; what moved nothing is one step, and so are the smallest of
+    many. A ratio of exactly 1, by itself, has none.
+    """
+    return tuple(_of_chain(chain) for chain in chains if chain.measure in TAKEN_APART and chain.factors)
 
 
 def _of_chain(chain: Chain) -> Waterfall:
