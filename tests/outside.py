@@ -151,6 +151,12 @@ def other_runs_live() -> bool:
     return any(f":{inode} " in locks for inode in states)
 
 
+def stolen_ns() -> int:
+    """What a hypervisor has taken of this host's processors: the scheduler charges it to nobody, clocks to who runs."""
+    of_all = Path("/proc/stat").read_text().splitlines()[0].split()
+    return int(of_all[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
 def readable_by_all(bench: Bench) -> None:
     """Lets somebody without rights into the place to run in: pytest makes it for its own user alone."""
     for folder in (bench.folder, bench.homes):

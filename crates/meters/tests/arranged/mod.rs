@@ -2,6 +2,7 @@
 
 pub mod group;
 
+use loadgo_host::kernel::monotonic_ns;
 use loadgo_host::mapped::Mapped;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
 use std::fs::File;
@@ -11,9 +12,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::channel;
+use std::thread;
 
 const ASKED: &str = "LOADGO_ARRANGED";
-const FILE_BYTES: usize = 96 << 20;
+const FILE_BYTES: usize = 32 << 20;
 const PAGE: usize = 4096;
 
 /// How often a program reads, and how often a second its group lets it.
@@ -25,8 +28,10 @@ pub const READS_PER_SECOND: u32 = 100;
 pub struct Truth {
     /// From first to last, in nanoseconds.
     pub wall_ns: u64,
-    /// On a processor.
+    /// What the kernel charges it; on a virtual machine, without what the hypervisor took meanwhile.
     pub cpu_ns: u64,
+    /// Ready, and not on a processor.
+    pub ready_ns: u64,
 }
 
 /// A program under way; it works when it is told to go.
@@ -51,12 +56,14 @@ impl Program {
         self.line("ready");
     }
 
-    /// Lets it work, and waits until it has.
-    pub fn go(&mut self) -> Truth {
+    fn go(&mut self) {
         self.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    fn did(&mut self) -> Truth {
         let said = self.line("did");
         let numbers: Vec<u64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
-        Truth { wall_ns: numbers[0], cpu_ns: numbers[1] }
+        Truth { wall_ns: numbers[0], cpu_ns: numbers[1], ready_ns: numbers[2] }
     }
 
     fn line(&mut self, begins: &str) -> String {
@@ -69,6 +76,24 @@ impl Program {
             }
         }
     }
+}
+
+/// Lets the programs work, and waits until all have; `one_has` is called as soon as one of them has.
+pub fn go(programs: &mut [Program], one_has: impl FnOnce()) -> Vec<Truth> {
+    programs.iter_mut().for_each(Program::go);
+    let (tell, told) = channel();
+    thread::scope(|scope| {
+        for (number, program) in programs.iter_mut().enumerate() {
+            let tell = tell.clone();
+            scope.spawn(move || tell.send((number, program.did())));
+        }
+        drop(tell);
+        let first = told.recv().expect("a program has worked");
+        one_has();
+        let mut truths: Vec<_> = std::iter::once(first).chain(told).collect();
+        truths.sort_by_key(|(number, _)| *number);
+        truths.into_iter().map(|(_, truth)| truth).collect()
+    })
 }
 
 impl Drop for Program {
@@ -86,14 +111,14 @@ pub fn program() {
     burn(20_000_000); // past its loading
     println!("ready");
     std::io::stdin().read_line(&mut line).unwrap();
-    let (wall, cpu) = (loadgo_host::kernel::monotonic_ns(), cpu_ns());
+    let (wall, cpu, ready) = (monotonic_ns(), cpu_ns(), ready_ns());
     match what.as_str() {
         "pages" => touch(&path),
         "reads" => read_past_the_cache(&path),
         "spin" => burn(300_000_000),
         other => panic!("no such program: {other}"),
     }
-    println!("did {} {}", loadgo_host::kernel::monotonic_ns() - wall, cpu_ns() - cpu);
+    println!("did {} {} {}", monotonic_ns() - wall, cpu_ns() - cpu, ready_ns() - ready);
     let _ = std::fs::remove_file(path);
     std::io::stdin().read_line(&mut line).unwrap();
     std::process::exit(0);
@@ -153,4 +178,10 @@ fn burn(ns: u64) {
 fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// How long this thread has waited for a processor.
+fn ready_ns() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split(' ').nth(1).and_then(|number| number.parse().ok()).expect("the kernel tells it")
 }
