@@ -21,7 +21,8 @@ from known_capacity import (
     simulated,
 )
 from loadgo.capacity import Class, Target, Verdict
-from loadgo.capacity_demands import demands_of, knee_of, users_of
+from loadgo.capacity_basis import users_of
+from loadgo.capacity_demands import Demand, demands_of, knee_of
 from loadgo.capacity_holds import Holds
 from loadgo.capacity_models import Models, models_of
 from loadgo.networks import Class as Population
@@ -147,9 +148,36 @@ def test_demands_that_grow_with_the_users_are_told_and_widen_the_doubt() -> None
     assert told.mean_values is not None
     between = told.mean_values.curve[-1].throughput.interval
     assert between is not None
-    assert between.high > 1.5 * between.low
+    assert between.high > 1.3 * between.low
+    assert abs(told.mean_values.throughput_miss.throughput) < 0.05
     assert told.mean_values.held_out is not None
     assert told.mean_values.held_out.throughput > 0.2
+
+
+def test_demands_that_differ_by_chance_are_one_and_do_not_grow() -> None:
+    first, last = replace(exact(10), interactions=40), exact(40)
+    busier = replace(last, utilisation={name: 1.3 * share for name, share in last.utilisation.items()})
+    assert [one.grows for one in demands_of([first, busier], SERVERS)] == [False, False]
+    enough = replace(first, interactions=5000)
+    assert [one.grows for one in demands_of([enough, busier], SERVERS)] == [True, True]
+
+
+def test_a_growing_demand_is_followed_from_point_to_point_and_its_trend_is_the_most_it_may_be() -> None:
+    told = Demand("disk", 1, 0.3, ((10, 0.2), (20, 0.3), (40, 0.5)), grows=True)
+    assert told.with_users(15) == pytest.approx((0.2, 0.25, 0.3))
+    assert told.with_users(40) == pytest.approx((0.3, 0.5, 0.5))
+    assert told.with_users(70) == pytest.approx((0.3, 0.5, 0.8))
+    assert told.with_users(5) == pytest.approx((0.2, 0.2, 0.3))
+    assert replace(told, grows=False).with_users(70) == pytest.approx((0.2, 0.3, 0.5))
+
+
+def test_a_point_of_few_interactions_is_no_miss_and_no_doubt() -> None:
+    odd = replace(exact(1), interactions=20, utilisation={"processors": 0.015, "disk": 0.01})
+    told = models_of([odd, *exacts(15, 30)], SERVERS)
+    assert told is not None
+    assert [one.by_users[0][0] for one in told.demands] == [15, 15]
+    assert told.mean_values is not None
+    assert abs(told.mean_values.throughput_miss.throughput) < 0.01
 
 
 def test_points_that_are_not_steady_or_not_valid_are_left_out_and_told() -> None:

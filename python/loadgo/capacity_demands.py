@@ -1,238 +1,104 @@
-"""What an interaction asks of each resource, from measured points by the utilisation law, and what none explains.
+"""What an interaction asks of each resource, from measured points by the utilisation law.
 
 D = U c / X, with U the utilisation of each of c servers and X the throughput (Denning and Buzen 1978). It holds all
 that the resource did in that time, also for nobody's interaction. Each point gives a demand; what they differ by is the
-doubt of everything that extrapolates: where they grow with the users (paging, caches), no model with constant demands
-holds. What is left of the measured response when the queues at these resources are taken off is a delay, in which
-nobody is in another's way: latencies of devices that were not metered, sleeps, pauses of the programs themselves.
-
-Of a mix of classes, a class's share of a resource is its share of the processor time, where that was metered.
+doubt of everything that extrapolates. Demands that do not differ by more than chance are one demand. Those that grow
+with the users (paging, caches, locks that spin) are followed from point to point; what they do beyond the last point
+nobody knows: that they stay as they were is the middle of the doubt, and that they grow on as they did its upper end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Class, ClassPoint, Point
-from loadgo.networks import Class as Population
-from loadgo.networks import Station
-from loadgo.populations import Populations, populations
+import numpy as np
 
-QUIET = 0.7
-"""Points with no resource busier than this tell the delay: where queues are short, the rest of a response is seen."""
-_ROUNDS = 6
-"""The queues with the delay, and the delay with the queues, in turn."""
+from loadgo.capacity import Point
+
+TELLING = 400
+"""Interactions: of exponential demands the mean is then within a tenth, 19 times of 20."""
+GROWN = 1.2
+"""A demand grows when it is so many times as much with the most users as with the fewest, and no chance."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What an interaction asks of one resource."""
+    """What an interaction asks of one resource, in all its visits."""
 
     resource: str
     servers: int
     seconds: float
-    """Of all points together, in all its visits."""
-    least_s: float
-    """Of the point with the least."""
-    most_s: float
-    """Of the point with the most."""
-    at_fewest_s: float
-    """With the fewest users."""
-    at_most_s: float
-    """With the most users."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Users of one class, or all of them."""
-
-    name: str
-    weight: int
-    think_s: float
-    scale: float
-    """Its demands over those of the mean interaction."""
-    delay_s: float
-    """Of its response, what no resource explains."""
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What models are made from: measured points, by users, and what they say of an interaction."""
-
-    points: tuple[Point, ...]
-    """At least one."""
-    demands: tuple[Demand, ...]
-    """Empty where no resource was measured."""
-    kinds: tuple[Kind, ...]
-    think_s: float
-    delay_s: float
-    """Of the mean interaction, what no resource explains."""
+    """Of all points together."""
+    by_users: tuple[tuple[int, float], ...]
+    """Of each telling point, by users."""
+    grows: bool
+    """With the users, by more than chance."""
 
     @property
-    def most_users(self) -> int:
-        """The most users that were measured."""
-        return self.points[-1].users
+    def least_s(self) -> float:
+        """Of the point with the least."""
+        return min(one for _, one in self.by_users)
 
     @property
-    def knee(self) -> float | None:
-        """N*: from there on the first resource has no time left; None where no resource was measured."""
-        most = max((demand.seconds / demand.servers for demand in self.demands), default=0.0)
-        return (sum(one.seconds for one in self.demands) + self.think_s + self.delay_s) / most if most else None
+    def most_s(self) -> float:
+        """Of the point with the most."""
+        return max(one for _, one in self.by_users)
 
-
-def basis_of(points: Sequence[Point], servers: Mapping[str, int | None], classes: Sequence[Class]) -> Basis | None:
-    """The basis of those points that models may use; None where there are none."""
-    used = sorted(usable(points), key=lambda one: one.users)
-    if not used:
-        return None
-    demands = demands_of(used, servers)
-    kinds = kinds_of(used, demands, classes)
-    think_s = _mean([(one.think_s, one.interactions) for one in used])
-    return Basis(tuple(used), demands, kinds, think_s, _mean_delay(kinds, used))
-
-
-def usable(points: Sequence[Point]) -> list[Point]:
-    """The points that models may use: valid, steady, and with a throughput."""
-    return [one for one in points if one.valid and one.steady and one.throughput.value > 0 and one.interactions]
+    def with_users(self, users: float) -> tuple[float, float, float]:
+        """The demand with so many users: the least that it may be, the demand, and the most."""
+        if not self.grows:
+            return self.least_s, self.seconds, self.most_s
+        at, each = (np.array(told, dtype=np.float64) for told in zip(*self.by_users, strict=True))
+        middle = float(np.interp(users, at, each))
+        if users <= at[-1]:
+            place = int(np.clip(np.searchsorted(at, users), 1, len(at) - 1))
+            beside = (float(each[place - 1]), float(each[place]))
+            return min(*beside, middle), middle, max(*beside, middle)
+        slope = max(0.0, float(each[-1] - each[0]) / float(at[-1] - at[0]))
+        return min(middle, self.seconds), middle, middle + slope * (users - float(at[-1]))
 
 
 def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tuple[Demand, ...]:
-    """By resource that can be full and asked for anything, in the order of `servers`."""
+    """By resource that can be full and was asked for anything, in the order of `servers`."""
     found = []
     for resource, count in servers.items():
         there = [one for one in points if one.utilisation.get(resource, 0.0) > 0.0]
         if not count or not there:
             continue
-        each = [one.utilisation[resource] * count / one.throughput.value for one in there]
-        weights = [one.interactions for one in there]
-        by_users = sorted(zip((one.users for one in there), each, strict=True))
+        each = {one.users: one.utilisation[resource] * count / one.throughput.value for one in there}
+        weights = sum(one.interactions for one in there)
+        told = sorted(telling(there), key=lambda one: one.users)
         found.append(
             Demand(
                 resource=resource,
                 servers=count,
-                seconds=sum(d * w for d, w in zip(each, weights, strict=True)) / sum(weights),
-                least_s=min(each),
-                most_s=max(each),
-                at_fewest_s=by_users[0][1],
-                at_most_s=by_users[-1][1],
+                seconds=sum(each[one.users] * one.interactions for one in there) / weights,
+                by_users=tuple((one.users, each[one.users]) for one in told),
+                grows=_grows(told, each),
             )
         )
     return tuple(found)
 
 
+def telling(points: Sequence[Point]) -> list[Point]:
+    """The points with enough interactions for a mean that chance does not make; all, where fewer than two have."""
+    enough = [one for one in points if one.interactions >= TELLING]
+    return enough if len(enough) > 1 else list(points)
+
+
 def knee_of(point: Point, servers: Mapping[str, int | None]) -> float | None:
     """N* by one point's own demands: the users with whom its busiest resource would have no time left; None where no
-    resource was measured, or the response was not.
+    resource was measured.
     """
-    most = max((d.seconds / d.servers for d in demands_of([point], servers)), default=0.0)
-    mean = point.response_s.get("mean")
-    alone = sum(d.seconds for d in demands_of([point], servers))
-    return (point.think_s + alone) / most if most and mean else None
+    demands = demands_of([point], servers)
+    most = max((one.seconds / one.servers for one in demands), default=0.0)
+    return (point.think_s + sum(one.seconds for one in demands)) / most if most else None
 
 
-def kinds_of(points: Sequence[Point], demands: Sequence[Demand], classes: Sequence[Class]) -> tuple[Kind, ...]:
-    """Each class of the mix, or one kind for all, with the delay that no resource explains."""
-    if not classes:
-        think_s = _mean([(one.think_s, one.interactions) for one in points])
-        bare: tuple[Kind, ...] = (Kind("users", 1, think_s, 1.0, 0.0),)
-    else:
-        bare = _of_mix(points, classes)
-    return _delayed(bare, points, demands)
-
-
-def users_of(kinds: Sequence[Kind], users: int) -> list[int]:
-    """So many users apportioned to the kinds by their weights: by the greatest remainders, the first first."""
-    whole = sum(kind.weight for kind in kinds)
-    counts = [users * kind.weight // whole for kind in kinds]
-    remainders = sorted(range(len(kinds)), key=lambda at: (-(users * kinds[at].weight % whole), at))
-    for at in remainders[: users - sum(counts)]:
-        counts[at] += 1
-    return counts
-
-
-def network(kinds: Sequence[Kind], demands: Sequence[Demand], seconds: Sequence[float], most: int) -> Populations:
-    """The network of the kinds at the resources, with demands of `seconds` each, for up to `most` users.
-
-    Raises `ValueError` as `populations` does.
-    """
-    sizes = [_most_of(kind, kinds, most) for kind in kinds]
-    classes = [Population(k.name, n, k.think_s + k.delay_s) for k, n in zip(kinds, sizes, strict=True)]
-    stations = [
-        Station(demand.resource, tuple(s * kind.scale for kind in kinds), demand.servers)
-        for demand, s in zip(demands, seconds, strict=True)
-    ]
-    return populations(classes, stations)
-
-
-def _most_of(kind: Kind, kinds: Sequence[Kind], most: int) -> int:
-    """The most users of a kind among up to `most` users."""
-    whole = sum(one.weight for one in kinds)
-    return min(most, most * kind.weight // whole + 1)
-
-
-def _of_mix(points: Sequence[Point], classes: Sequence[Class]) -> tuple[Kind, ...]:
-    """Each class with its think time, and what its interactions take over the mean one."""
-    count: dict[str, float] = {}
-    think: dict[str, float] = {}
-    cpu: dict[str, float | None] = {}
-    for one in classes:
-        mine = [(told, told.throughput * point.seconds) for point in points for told in _told(point, one.name)]
-        count[one.name] = sum(n for _, n in mine)
-        think[one.name] = _mean([(told.think_s, n) for told, n in mine])
-        known = [(told.cpu_s, n) for told, n in mine if told.cpu_s is not None]
-        cpu[one.name] = _mean(known) if known and len(known) == len(mine) else None
-    taken = [(c, count[name]) for name, c in cpu.items() if c is not None]
-    mean = _mean(taken) if len(taken) == len(classes) else 0.0
-    return tuple(
-        Kind(one.name, one.weight, think[one.name], (cpu[one.name] or 0.0) / mean if mean else 1.0, 0.0)
-        for one in classes
-    )
-
-
-def _told(point: Point, name: str) -> list[ClassPoint]:
-    return [one for one in point.classes if one.name == name and one.throughput > 0]
-
-
-def _mean(values: Sequence[tuple[float, float]]) -> float:
-    weight = sum(w for _, w in values)
-    return sum(v * w for v, w in values) / weight if weight else 0.0
-
-
-def _mean_delay(kinds: Sequence[Kind], points: Sequence[Point]) -> float:
-    """Each class counts by its interactions."""
-    if len(kinds) == 1:
-        return kinds[0].delay_s
-    rates = {kind.name: sum(t.throughput * p.seconds for p in points for t in _told(p, kind.name)) for kind in kinds}
-    return _mean([(kind.delay_s, rates[kind.name]) for kind in kinds])
-
-
-def _delayed(kinds: tuple[Kind, ...], points: Sequence[Point], demands: Sequence[Demand]) -> tuple[Kind, ...]:
-    """The kinds with their delays, by the quiet points, or else that with the fewest users."""
-    quiet = [one for one in points if max(one.utilisation.values(), default=0.0) < QUIET]
-    told = [one for one in quiet or [min(points, key=lambda one: one.users)] if "mean" in one.response_s]
-    if not told:
-        return kinds
-    seconds = [demand.seconds for demand in demands]
-    for _ in range(_ROUNDS if demands else 1):
-        solved = network(kinds, demands, seconds, max(one.users for one in told)) if demands else None
-        kinds = tuple(_corrected(kind, at, kinds, told, solved) for at, kind in enumerate(kinds))
-    return kinds
-
-
-def _corrected(kind: Kind, at: int, kinds: Sequence[Kind], points: Sequence[Point], solved: Populations | None) -> Kind:
-    """The kind with its delay changed by what the measured responses exceed those of the network."""
-    missing = []
-    for point in points:
-        here = users_of(kinds, point.users)
-        measured = _measured_s(point, kind, len(kinds))
-        if measured is not None and here[at]:
-            queued = solved.response_s(here)[at] if solved else 0.0
-            missing.append((measured - queued - kind.delay_s, float(point.interactions)))
-    return Kind(kind.name, kind.weight, kind.think_s, kind.scale, max(0.0, kind.delay_s + _mean(missing)))
-
-
-def _measured_s(point: Point, kind: Kind, kinds: int) -> float | None:
-    if kinds == 1 and not point.classes:
-        return point.response_s["mean"].value
-    return next((one.response_s for one in _told(point, kind.name)), None)
+def _grows(points: Sequence[Point], each: Mapping[int, float]) -> bool:
+    """From the fewest users to the most; two means of exponential demands differ by twice this chance 1 time in 20."""
+    first, last = points[0], points[-1]
+    chance = math.sqrt(1 / first.interactions + 1 / last.interactions)
+    return math.log(each[last.users] / each[first.users]) > max(math.log(GROWN), 2 * chance)

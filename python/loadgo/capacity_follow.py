@@ -1,7 +1,7 @@
 """A model of measured points, followed from one number of users to another: exact mean values, or the scalability law.
 
-Each figure has the model's own doubt: mean values are solved again with the least and with the most that any point asks
-of each resource; the law has the interval of its regression. Neither holds the doubt that the model is the right one.
+Each figure has the model's own doubt: mean values are solved again with the least and the most that an interaction may
+ask of each resource; the law has the interval of its regression. Neither holds the doubt that it is the right model.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadgo.capacity import Figure
-from loadgo.capacity_demands import Basis, Demand, Kind, network, users_of
+from loadgo.capacity_basis import Basis, End, Kind, Networks, networks, users_of
+from loadgo.capacity_demands import Demand
 from loadgo.populations import Populations
 from loadgo.resample import Interval
 from loadgo.usl import FittedLaw
 
 MOST_USERS = 20_000
 """No model is followed further."""
+_ENDS: tuple[End, End] = (0, 2)
 
 
 @dataclass(frozen=True)
@@ -45,26 +47,17 @@ def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
 
     Raises `ValueError` where fewer than `least`, or than were measured, can be solved.
     """
-    demands, kinds = basis.demands, basis.kinds
-    reach, least = min(wanted, MOST_USERS), max(least, basis.most_users)
-    while True:
-        try:
-            solved, ends = _solved(demands, kinds, reach)
-            break
-        except ValueError:
-            if reach <= least:
-                raise
-            reach = max(least, reach // 2)
+    kinds, (solved, ends, reach) = basis.kinds, _solved(basis, wanted, max(least, basis.most_users))
 
     def at(users: int) -> At:
         here = users_of(kinds, users)
-        throughput, response_s = _totals(solved, here, kinds)
-        told = [_totals(one, here, kinds) for one in ends]
+        throughput, response_s = _totals(solved(users), here, kinds)
+        told = [_totals(one(users), here, kinds) for one in ends]
         return At(
             users=users,
             throughput=Figure(throughput, _span([x for x, _ in told])),
             response_s=Figure(response_s, _span([r for _, r in told])),
-            utilisation=solved.utilisation(here),
+            utilisation=solved(users).utilisation(here),
         )
 
     return Follow(at, reach)
@@ -89,15 +82,18 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand]) -> Fol
     return Follow(at, MOST_USERS)
 
 
-def _solved(
-    demands: Sequence[Demand], kinds: Sequence[Kind], reach: int
-) -> tuple[Populations, tuple[Populations, ...]]:
-    """The network with the demands as they are; and with the least and the most of them, where they differ."""
-    solved = network(kinds, demands, [demand.seconds for demand in demands], reach)
-    if all(demand.least_s == demand.most_s for demand in demands):
-        return solved, ()
-    least = network(kinds, demands, [demand.least_s for demand in demands], reach)
-    return solved, (least, network(kinds, demands, [demand.most_s for demand in demands], reach))
+def _solved(basis: Basis, wanted: int, least: int) -> tuple[Networks, tuple[Networks, ...], int]:
+    """The network; the same with the least and the most of the demands, where they differ; and how far it reaches."""
+    demands, kinds, reach = basis.demands, basis.kinds, min(wanted, MOST_USERS)
+    differ = any(demand.least_s != demand.most_s for demand in demands)
+    while True:
+        try:
+            ends = tuple(networks(kinds, demands, reach, end) for end in _ENDS) if differ else ()
+            return networks(kinds, demands, reach), ends, reach
+        except ValueError:
+            if reach <= least:
+                raise
+            reach = max(least, reach // 2)
 
 
 def _totals(solved: Populations, here: Sequence[int], kinds: Sequence[Kind]) -> tuple[float, float]:

@@ -30,7 +30,7 @@ class Asked:
     ratio: float | None
     """The target's own measure over the mean response; None for a resource."""
     at_users: int | None
-    """Where the ratio was measured."""
+    """Where the ratio was measured; None where it is 1 by what the words mean."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ def asked_of(points: Sequence[Point]) -> tuple[Asked, ...]:
     for target in targets:
         if target.measure == "busy":
             found.append(Asked(target, target.command, target.limit, None, None))
+        elif target.measure == "mean" and target.command is None:
+            found.append(Asked(target, None, target.limit, 1.0, None))
         elif target.measure == "mean" or target.share is not None:
             near = _nearest(points, target)
             if near is not None:

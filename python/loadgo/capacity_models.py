@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from loadgo.capacity import Class, Point
-from loadgo.capacity_demands import Basis, Demand, Kind, basis_of
+from loadgo.capacity_basis import Basis, Kind, basis_of
+from loadgo.capacity_demands import Demand, telling
 from loadgo.capacity_follow import MOST_USERS, At, Follow, follow_law, follow_mean_values
 from loadgo.capacity_holds import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
-from loadgo.job_bounds import JobBounds, job_bounds
+from loadgo.job_bounds import JobBounds
 from loadgo.usl import FittedLaw, fitted_law
 
 Name = Literal["mean values", "scalability law"]
@@ -25,8 +26,6 @@ _Made = TypeVar("_Made")
 
 _STEPS = 60
 """Points of a curve, about."""
-_GROWN = 1.2
-"""Demands that grow by more than this from the fewest to the most users are told."""
 
 _OVER = 1.05
 """A law that is above the bounds by more than this is told."""
@@ -49,9 +48,9 @@ class Model:
     curve: tuple[At, ...]
     """Somewhat beyond what was measured."""
     throughput_miss: Miss
-    """At the measured point where its throughput is off the most."""
+    """At the telling point where its throughput is off the most."""
     response_miss: Miss | None
-    """At the measured point where its response is off the most; None where no response was measured."""
+    """At the telling point where its response is off the most; None where no response was measured."""
     held_out: Miss | None
     """At the point with the most users, when the model is made without it; None where too few are left."""
 
@@ -111,7 +110,7 @@ def models_of(
         kinds=basis.kinds,
         delay_s=basis.delay_s,
         saturation_users=basis.knee,
-        bounds=tuple(_bounds_at(n, basis) for n in grid) if basis.demands else (),
+        bounds=tuple(basis.bounds(n) for n in grid) if basis.demands else (),
         mean_values=_model("mean values", solved, basis, grid, _solved_without(without, basis)),
         scalability=_model("scalability law", fitted, basis, grid, _fitted_without(without)),
         law=law,
@@ -130,21 +129,16 @@ def _or_note(name: str, notes: list[str], make: Callable[[], _Made]) -> _Made | 
         return None
 
 
-def _bounds_at(users: int, basis: Basis) -> JobBounds:
-    demands = basis.demands
-    return job_bounds(users, basis.think_s, [d.seconds for d in demands], [d.servers for d in demands], basis.delay_s)
-
-
 def _law(basis: Basis) -> FittedLaw:
     return fitted_law([one.users for one in basis.points], [one.throughput.value for one in basis.points])
 
 
 def _too_much(grid: Sequence[int], basis: Basis, law: FittedLaw | None) -> list[str]:
-    """From where on the law would have a resource do more than it can."""
+    """From where on the law would have a resource that has no time left do more than it can."""
     if law is None or not basis.demands:
         return []
-    known = [n for n in grid if n >= basis.points[0].users]
-    over = [n for n in known if law.law.throughput(n) > _bounds_at(n, basis).most_throughput * _OVER]
+    full = [n for n in grid if n >= (basis.knee or 0.0)]
+    over = [n for n in full if law.law.throughput(n) > basis.bounds(n).most_throughput * _OVER]
     if not over:
         return []
     return [f"The scalability law has more throughput than the resources can give, from {over[0]} users on."]
@@ -168,7 +162,7 @@ def _model(
     """The model over the users, with what it misses; None where there is none."""
     if follow is None:
         return None
-    misses = [_miss(follow, point) for point in basis.points]
+    misses = [_miss(follow, point) for point in telling(basis.points)]
     answered = [miss for miss in misses if miss.response is not None]
     return Model(
         name=name,
@@ -189,7 +183,7 @@ def _miss(follow: Follow, point: Point) -> Miss:
 
 
 def _holds(basis: Basis, asked: Sequence[Asked], solved: Follow | None, fitted: Follow | None) -> tuple[Holds, ...]:
-    found = [bounds_hold(lambda n: _bounds_at(n, basis), asked, basis.most_users)] if basis.demands else []
+    found = [bounds_hold(basis.bounds, asked, basis.most_users)] if basis.demands else []
     for name, follow in (("mean values", solved), ("scalability law", fitted)):
         if follow is not None:
             found.append(model_holds(name, follow, asked, basis.most_users))
@@ -207,13 +201,14 @@ def _grid(basis: Basis) -> list[int]:
 
 def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
     """What was left out, and what a model with constant demands does not hold."""
-    found, first, last = [], basis.points[0].users, basis.most_users
+    found = []
     if left := sorted({one.users for one in points} - {one.users for one in basis.points}):
         found.append(f"Not used, since not steady or not valid: {', '.join(map(str, left))} users.")
     for one in basis.demands:
-        if first < last and one.at_most_s > _GROWN * one.at_fewest_s:
+        if one.grows:
+            (first, before), (last, after) = one.by_users[0], one.by_users[-1]
             found.append(
-                f"An interaction asks {one.at_most_s / one.at_fewest_s:.1f} times as much of {one.resource} with "
-                f"{last} users as with {first}: mean values with constant demands are too good beyond."
+                f"An interaction asks {after / before:.1f} times as much of {one.resource} with {last} users as with "
+                f"{first}: mean values follow that from point to point; beyond, it may stay so or grow on."
             )
     return found

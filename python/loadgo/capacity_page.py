@@ -7,6 +7,7 @@ import json
 from typing import Literal
 
 from loadgo.capacity import Capacity, Point
+from loadgo.capacity_demands import TELLING
 from loadgo.capacity_pictures import capacity_pictures
 from loadgo.capacity_text import capacity_grids, in_words
 from loadgo.compare_page import finite
@@ -81,9 +82,6 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
         )
     ]
     found += [("Steady state", line) for line in _steady(made)]
-    if made.saturates_first is not None:
-        first = made.saturates_first
-        found.append(("Saturates first", f"{first.resource}, from {digits(first.users)} users on."))
     found += _model_notes(made)
     return [*found, *(("Left out", note) for note in made.notes)]
 
@@ -106,19 +104,21 @@ def _model_notes(made: Capacity) -> list[tuple[str, str]]:
         return [("Models", "None: no point is valid and steady.")] if made.points else []
     found = []
     if models.mean_values is not None:
-        found.append(("Mean values", "exact for these demands; the doubt is by the least and the most of any point."))
+        found.append(
+            ("Mean values", "exact for these demands; the doubt is by the least and the most that they may be.")
+        )
     if models.law is not None:
         found.append(("Scalability law", _law(models.law)))
     if models.models:
         found.append(
             (
                 "Off",
-                "where a model is off the most at a point that was measured, and at that with the most users when it "
-                "is made without it. * is beyond what was measured.",
+                f"where a model is off the most at a point with {TELLING} interactions or more; and by how much its "
+                "response with the most users, when it is made without them. * is beyond what was measured.",
             )
         )
     for one in models.asked:
-        if one.ratio is not None and one.target.measure != "mean":
+        if one.ratio is not None and one.at_users is not None:
             limit = duration(one.limit * 1e9)
             found.append(
                 (
