@@ -22,6 +22,7 @@ from loadgo.fit_demands import commands_in, delays, elsewhere, processor_times
 from loadgo.fit_doubt import Doubt, Estimate, Grouping, doubt_of, groupings_of, interval
 from loadgo.fit_file import Heading, OwnLoad, file_of, parameters_of
 from loadgo.fit_laws import written
+from loadgo.fit_memory import memory_of
 from loadgo.fit_reading import Reading, readings_of
 from loadgo.fit_supervisor import steps_of, stores_of, switching, switching_spent
 from loadgo.fit_system import known_of
@@ -31,6 +32,11 @@ from loadgo.fit_values import Found, Value, joined
 from loadgo.fitted import Fitted
 
 Floats = NDArray[np.float64]
+
+_BUSY = 0.5
+"""From this share of the processors' time on, what is left of a response is waiting for one, unmetered."""
+_OTHERS = 0.05
+"""From this share on, what others used of the processors is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,11 @@ def _fitted(readings: Sequence[Reading], name: str | None, path: Path | None) ->
     rows = pl.concat([one.rows for one in readings])
     groupings = groupings_of(rows)
     unowned = unowned_in(readings) if readings[0].kind == "host" else None
-    found = _on_host(rows, groupings, unowned) if readings[0].kind == "host" else _on_machine(readings, rows, groupings)
+    found = (
+        _on_host(readings, rows, groupings, unowned)
+        if readings[0].kind == "host"
+        else _on_machine(readings, rows, groupings)
+    )
     found = joined(known_of(readings[0]), found)
     fitted = _told(readings, rows, found, groupings)
     text = file_of(_heading(readings, len(rows), name), found, _own_load(readings, rows), fitted)
@@ -109,7 +119,8 @@ def _on_machine(readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequ
     steps = steps_of(readings)
     paging = str(readings[0].machine.get("memory", {}).get("device", ""))
     stores = stores_of(readings, rows, groupings, paging)
-    charged = np.full(len(rows), steps.line_in_ns)
+    charged = steps.line_in_ns + rows["faults"].fill_null(0.0).to_numpy() * steps.page_fault_ns
+    stores = joined(stores, memory_of(readings, rows["cpu"].to_numpy() - charged, groupings))
     spent = switching_spent(readings)
     if spent < 1 or is_open(readings[0]):
         return joined(steps.found, processor_times(rows, groupings, charged), stores)
@@ -135,17 +146,20 @@ def _switching(readings: Sequence[Reading], rows: pl.DataFrame, first: Found, co
     return switching_in(tried(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
-def _on_host(rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: Unowned | None) -> Found:
+def _on_host(
+    readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: Unowned | None
+) -> Found:
     """A host's values: the interactions' own meters, what is left of their responses, and what nobody owns."""
     work = processor_times(rows, groupings, np.zeros(len(rows)))
-    parts = [work, delays(rows, groupings, "io", "disk"), delays(rows, groupings, "paging", "paging")]
+    parts = [work, delays(rows, groupings, "io", "disk"), memory_of(readings, rows["cpu"].to_numpy(), groupings)]
     if rows["ready"].is_null().all():
         assumed = (
             "how long an interaction waited for a processor was not metered, so that waits elsewhere are not known"
         )
         return joined(*parts, Found((), (assumed,)))
     each = unowned.interaction_ns if unowned else 0.0
-    return joined(*parts, elsewhere(rows, groupings, each), _interrupt(unowned))
+    busy = any(one.total is not None and one.total.busy_share > _BUSY for one in readings)
+    return joined(*parts, elsewhere(rows, groupings, each, busy=busy), _interrupt(unowned))
 
 
 def _interrupt(unowned: Unowned | None) -> Found:
@@ -228,7 +242,7 @@ def _warnings(readings: Sequence[Reading], unowned: Unowned | None) -> tuple[str
     if lost:
         found.append(f"{lost} records of these runs are lost: what they would have said is not in the machine")
     processors = readings[0].processors
-    if unowned is not None and unowned.background > 0.05 * processors:
+    if unowned is not None and unowned.background > _OTHERS * processors:
         share = unowned.background / processors
         found.append(
             f"{100 * share:.0f} % of the processors' time went to others than these users: the machine is the host "

@@ -81,11 +81,13 @@ def _is_number(text: str) -> bool:
 
 def _checks(made: Fit) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("users", "figure", "measured", "the machine", "off by"):
-        table.add_column(head, justify="left" if head == "figure" else "right")
+    several = len({one.run for one in made.checks}) > 1
+    for head in (*(("run",) if several else ()), "users", "figure", "measured", "the machine", "off by"):
+        table.add_column(head, justify="left" if head in ("run", "figure") else "right", overflow="fold")
     for one in made.checks:
         off = f"{100 * (one.machine / one.measured - 1):+.1f} %" if one.measured else ""
-        table.add_row(str(one.users), one.figure, one.shown(one.measured), one.shown(one.machine), off)
+        row = (str(one.users), one.figure, one.shown(one.measured), one.shown(one.machine), off)
+        table.add_row(*((plain(one.run),) if several else ()), *row)
     return table
 
 

@@ -1,4 +1,4 @@
-"""The fitted machine under the very load that it was fitted to: what it should give again, and how much it switches.
+"""The fitted machine under the load that it was fitted to: what it gives again, and how often it switches.
 
 What a dispatch of another process costs cannot be read off a meter that counts all dispatches, nor can it be left in the
 commands' own time, since there is more switching among more users. So the machine is run with the users of the fit: as
@@ -8,6 +8,7 @@ often as processes change in that run, they are taken to have changed in the mea
 from __future__ import annotations
 
 import tempfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.fit_memory import frames_of
 from loadgo.fit_reading import Reading, readings_of
 from loadgo.report_figures import digits, duration
 
@@ -39,6 +41,7 @@ class Trial:
 class Check:
     """A figure of a measured run, and what the machine gives under the same load."""
 
+    run: str
     users: int
     figure: str
     measured: float
@@ -58,7 +61,9 @@ def checks_of(text: str, readings: Sequence[Reading]) -> tuple[Check, ...]:
         if is_open(one) or one.span_s <= 0:
             continue
         told, given = _figures(one), _figures(tried(text, one).reading)
-        found += [Check(one.users, name, value, given[name], name != "throughput") for name, value in told.items()]
+        found += [
+            Check(one.id, one.users, name, value, given[name], name != "throughput") for name, value in told.items()
+        ]
     return tuple(found)
 
 
@@ -87,6 +92,7 @@ def tried(text: str, reading: Reading) -> Trial:
     from loadgo.run import run
 
     load = reading.conditions["load"]
+    paged = tomllib.loads(text).get("memory", {}).get("residence") == "paging"
     enough = min(max(2 * len(reading.rows), FEWEST), MOST)
     with tempfile.TemporaryDirectory(prefix="loadgo-fit-") as name:
         folder = Path(name)
@@ -95,6 +101,8 @@ def tried(text: str, reading: Reading) -> Trial:
         made = run(
             Path(str(reading.conditions["folder"])) / "script.toml",
             on=str(machine),
+            set=[f"memory.frames={frames_of(reading)[0]}"] if paged else [],
+            draws=0,
             users=reading.users,
             think=load.get("think"),
             typing=load.get("typing"),

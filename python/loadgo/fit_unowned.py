@@ -64,7 +64,8 @@ def _spans(reading: Reading) -> Floats | None:
     if time.is_empty():
         return None
     own = time.filter(pl.col("processor").is_not_null())
-    busy = (own if len(own) else time).filter(pl.col("category").cast(pl.String).map_elements(is_busy, pl.Boolean))
+    names = [str(name) for name in time["category"].cast(pl.String).unique() if is_busy(str(name))]
+    busy = (own if len(own) else time).filter(pl.col("category").cast(pl.String).is_in(names))
     ends = time.group_by(pl.col("at_ns").cast(pl.Float64)).agg(pl.col("span_ns").cast(pl.Float64).max()).sort("at_ns")
     used = busy.group_by(pl.col("at_ns").cast(pl.Float64)).agg(pl.col("time_ns").cast(pl.Float64).sum())
     table = ends.join(used, on="at_ns", how="left").fill_null(0.0).to_numpy()
