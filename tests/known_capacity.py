@@ -74,8 +74,16 @@ def exacts(*users: int) -> list[Point]:
 
 def simulated(users: Sequence[int], machine: Callable[[int], str] = central_server) -> list[Point]:
     """What a simulated machine did, one run of 20,000 interactions for each number of users."""
-    runs = sweep([(machine(n), 1973) for n in users], until="interactions=20000")
-    return [_of_run(n, run) for n, run in zip(users, runs, strict=True)]
+    return seeds(users, [1973], machine)[0]
+
+
+def seeds(
+    users: Sequence[int], each: Sequence[int], machine: Callable[[int], str] = central_server
+) -> list[list[Point]]:
+    """The same with several seeds: a list of points for each."""
+    runs = sweep([(machine(n), seed) for seed in each for n in users], until="interactions=20000")
+    points = [of_run(n, run) for n, run in zip([*users] * len(each), runs, strict=True)]
+    return [points[at : at + len(users)] for at in range(0, len(points), len(users))]
 
 
 def mixed(each: Sequence[tuple[str, int, float]], network: Populations) -> Point:
@@ -92,7 +100,8 @@ def mixed(each: Sequence[tuple[str, int, float]], network: Populations) -> Point
     return replace(point(sum(here), whole, mean_s, network.utilisation(here)), classes=classes, think_s=think_s)
 
 
-def _of_run(users: int, run: Simulation) -> Point:
+def of_run(users: int, run: Simulation) -> Point:
+    """What one simulation came to."""
     busy = {name: _value(told.utilisation) for name, told in ((one.name, one) for one in run.stations)}
     return point(users, _value(run.throughput), _value(run.response_s), busy)
 

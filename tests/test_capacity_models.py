@@ -18,6 +18,7 @@ from known_capacity import (
     exacts,
     mixed,
     point,
+    seeds,
     simulated,
 )
 from loadgo.capacity import Class, Target, Verdict
@@ -137,6 +138,22 @@ def test_few_users_measured_on_a_simulated_machine_tell_the_many() -> None:
     assert last.response_s.value == pytest.approx(truth.response_s([last.users])[0], rel=0.06)
     assert last.throughput.interval is not None
     assert last.throughput.interval.low < last.throughput.value < last.throughput.interval.high
+
+
+def test_from_24_users_on_mean_values_tell_the_41_that_are_held_to_one_user() -> None:
+    """Of 20 seeds, each; and the bounds hold the truth in all."""
+    truth = populations([Population("users", 80, 10.0)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))])
+    most = max(n for n in range(1, 80) if truth.response_s([n])[0] <= MEAN.limit)
+    assert most == 41
+    for points in seeds((4, 12, 24), range(1, 21)):
+        told = models_of([replace(p, verdicts=p.verdicts[:1]) for p in points], SERVERS)
+        assert told is not None
+        solved, bounds = holds(told, "mean values"), holds(told, "bounds")
+        assert solved.users is not None
+        assert abs(solved.users - most) <= 1
+        assert bounds.at_least is not None
+        assert bounds.at_most is not None
+        assert bounds.at_least <= most <= bounds.at_most
 
 
 def test_demands_that_grow_with_the_users_are_told_and_widen_the_doubt() -> None:
