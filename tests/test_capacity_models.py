@@ -21,7 +21,7 @@ from known_capacity import (
     seeds,
     simulated,
 )
-from loadgo.capacity import Class, Target, Verdict
+from loadgo.capacity import Class, Point, Target, Verdict
 from loadgo.capacity_basis import users_of
 from loadgo.capacity_demands import Demand, demands_of, knee_of
 from loadgo.capacity_holds import Holds
@@ -177,6 +177,28 @@ def test_demands_that_differ_by_chance_are_one_and_do_not_grow() -> None:
     assert [one.grows for one in demands_of([first, busier], SERVERS)] == [False, False]
     enough = replace(first, interactions=5000)
     assert [one.grows for one in demands_of([enough, busier], SERVERS)] == [True, True]
+
+
+def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
+    """A third of both processors is busy with others, and users' work is half as long again by it."""
+    slowed = populations([Population("users", 80, 10.0)], [Station("processors", (0.9,), 2), Station("disk", (0.2,))])
+
+    def shared(users: int) -> Point:
+        rate, busy = slowed.throughput([users])[0], slowed.utilisation([users])
+        whole = {"processors": 1 / 3 + 2 / 3 * busy["processors"], "disk": busy["disk"]}
+        return point(users, rate, slowed.response_s([users])[0], whole)
+
+    told = models_of([shared(n) for n in (3, 8, 16, 22)], SERVERS)
+    assert told is not None
+    processors, disk = told.demands
+    assert [one.background for one in (processors, disk)] == pytest.approx([1 / 3, 0.0])
+    assert [one.seconds for one in (processors, disk)] == pytest.approx([0.9, 0.2])
+    assert told.mean_values is not None
+    last = told.mean_values.curve[-1]
+    assert last.users > 30
+    assert last.throughput.value == pytest.approx(slowed.throughput([last.users])[0], rel=1e-6)
+    assert last.utilisation == pytest.approx(shared(last.users).utilisation, rel=1e-6)
+    assert any("33% of processors is busy whatever the users do" in note for note in told.notes)
 
 
 def test_a_growing_demand_is_followed_from_point_to_point_and_its_trend_is_the_most_it_may_be() -> None:

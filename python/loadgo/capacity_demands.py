@@ -5,6 +5,10 @@ that the resource did in that time, also for nobody's interaction. Each point gi
 doubt of everything that extrapolates. Demands that do not differ by more than chance are one demand. Those that grow
 with the users (paging, caches, locks that spin) are followed from point to point; what they do beyond the last point
 nobody knows: that they stay as they were is the middle of the doubt, and that they grow on as they did its upper end.
+
+What a resource does whatever the users do is no interaction's demand. Where three points or more tell it (U c over X is
+a line that meets X = 0 above nothing, by more than chance), it is taken off, and the rest of the resource is slower by
+it: D is then U c - B over X, over 1 - B / c, for users who get what the others leave.
 """
 
 from __future__ import annotations
@@ -22,6 +26,11 @@ TELLING = 400
 GROWN = 1.2
 """A demand grows when it is so many times as much with the most users as with the fewest, and no chance."""
 
+_FEWEST_FOR_LINE = 3
+_SPREAD = 1.5
+"""A line needs a greatest throughput of so many times the least."""
+_NOTICED = 0.01
+
 
 @dataclass(frozen=True)
 class Demand:
@@ -35,6 +44,8 @@ class Demand:
     """Of each telling point, by users."""
     grows: bool
     """With the users, by more than chance."""
+    background: float = 0.0
+    """The share of its time that is busy whatever the users do; taken off, and the demands are longer by it."""
 
     @property
     def least_s(self) -> float:
@@ -67,9 +78,11 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
         there = [one for one in points if one.utilisation.get(resource, 0.0) > 0.0]
         if not count or not there:
             continue
-        each = {one.users: one.utilisation[resource] * count / one.throughput.value for one in there}
-        weights = sum(one.interactions for one in there)
         told = sorted(telling(there), key=lambda one: one.users)
+        other = _background(told, resource)
+        left = {one.users: max(0.0, one.utilisation[resource] - other) / (1.0 - other) for one in there}
+        each = {one.users: left[one.users] * count / one.throughput.value for one in there}
+        weights = sum(one.interactions for one in there)
         found.append(
             Demand(
                 resource=resource,
@@ -77,6 +90,7 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
                 seconds=sum(each[one.users] * one.interactions for one in there) / weights,
                 by_users=tuple((one.users, each[one.users]) for one in told),
                 grows=_grows(told, each),
+                background=other,
             )
         )
     return tuple(found)
@@ -97,8 +111,24 @@ def knee_of(point: Point, servers: Mapping[str, int | None]) -> float | None:
     return (point.think_s + sum(one.seconds for one in demands)) / most if most else None
 
 
+def _background(points: Sequence[Point], resource: str) -> float:
+    """The share of the resource that is busy without the users, by a line through its utilisation over the throughput;
+    0 where it is less than a hundredth, chance, or not to be told.
+    """
+    rates = np.array([one.throughput.value for one in points])
+    if len(points) < _FEWEST_FOR_LINE or rates.max() < _SPREAD * rates.min():
+        return 0.0
+    from scipy import stats
+
+    line = stats.linregress(rates, np.array([one.utilisation[resource] for one in points]))
+    least = float(line.intercept - stats.t.ppf(0.975, len(points) - 2) * line.intercept_stderr)
+    return float(line.intercept) if least > _NOTICED and line.slope > 0 else 0.0
+
+
 def _grows(points: Sequence[Point], each: Mapping[int, float]) -> bool:
     """From the fewest users to the most; two means of exponential demands differ by twice this chance 1 time in 20."""
     first, last = points[0], points[-1]
+    if not each[first.users] > 0.0 < each[last.users]:
+        return False
     chance = math.sqrt(1 / first.interactions + 1 / last.interactions)
     return math.log(each[last.users] / each[first.users]) > max(math.log(GROWN), 2 * chance)

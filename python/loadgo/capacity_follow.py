@@ -57,7 +57,7 @@ def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
             users=users,
             throughput=Figure(throughput, _span([x for x, _ in told])),
             response_s=Figure(response_s, _span([r for _, r in told])),
-            utilisation=solved(users).utilisation(here),
+            utilisation=_with_background(solved(users).utilisation(here), basis.demands),
         )
 
     return Follow(at, reach)
@@ -76,7 +76,7 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand]) -> Fol
             users=users,
             throughput=Figure(throughput, between),
             response_s=Figure(max(0.0, users / throughput - think_s), response),
-            utilisation={demand.resource: throughput * demand.seconds / demand.servers for demand in demands},
+            utilisation=_with_background({d.resource: throughput * d.seconds / d.servers for d in demands}, demands),
         )
 
     return Follow(at, MOST_USERS)
@@ -94,6 +94,11 @@ def _solved(basis: Basis, wanted: int, least: int) -> tuple[Networks, tuple[Netw
             if reach <= least:
                 raise
             reach = max(least, reach // 2)
+
+
+def _with_background(busy: Mapping[str, float], demands: Sequence[Demand]) -> dict[str, float]:
+    """The shares of what others leave as shares of the whole, with what others take."""
+    return {d.resource: d.background + (1.0 - d.background) * busy[d.resource] for d in demands}
 
 
 def _totals(solved: Populations, here: Sequence[int], kinds: Sequence[Kind]) -> tuple[float, float]:

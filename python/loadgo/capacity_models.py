@@ -205,6 +205,11 @@ def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
     if left := sorted({one.users for one in points} - {one.users for one in basis.points}):
         found.append(f"Not used, since not steady or not valid: {', '.join(map(str, left))} users.")
     for one in basis.demands:
+        if one.background:
+            found.append(
+                f"{one.background:.0%} of {one.resource} is busy whatever the users do: taken off, and the demands of "
+                f"{one.resource} are {1 / (1 - one.background):.2f} times as long by it."
+            )
         if one.grows:
             (first, before), (last, after) = one.by_users[0], one.by_users[-1]
             found.append(
