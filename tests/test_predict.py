@@ -13,7 +13,7 @@ from loadgo.errors import BadRun
 from loadgo.fit_laws import read_law
 from loadgo.predict_draws import doubt_in, drawn
 from loadgo.predict_figures import figures_of, foreseen_of
-from loadgo.predict_folder import NAME, read_prediction, run_folders
+from loadgo.predict_folder import NAME, read_prediction
 from loadgo.tables import tables
 
 
@@ -124,7 +124,9 @@ def test_a_report_of_a_prediction_tells_its_interval_and_whose_doubt_it_is(predi
 
 def test_the_parameters_have_most_of_the_doubt_where_they_are_in_much(predicted: loadgo.Run) -> None:
     assert predicted.summary.prediction is not None
-    shares = {(one.command, one.measure): one.parameters_share for one in predicted.summary.prediction.figures["all"]}
+    shares = {
+        (one.command, one.measure): one.parameters_share for one in predicted.summary.prediction.figures["steady"]
+    }
     assert shares["compile", "cpu"] > shares["edit", "cpu"]
     assert shares["compile", "cpu"] > 0.5
 
@@ -137,22 +139,15 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     assert set(side.doubts) >= {"response", "p90 response", "cpu", "throughput"}
     file = room / "as-fitted.toml"
     file.write_text(machine(fit=False))
-    measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, passes=40, seed=77, out=room / "measured")
-    made = compare(predicted, measured, judge=True, within="40%")
-    assert made.predicted
-    bare = compare(side_of_one(predicted.folder), measured, judge=True, within="40%")
-    for one, other in zip(made.judged, bare.judged, strict=True):
-        assert one.doubt is not None
-        assert other.doubt is None
+    measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "measured")
+    made = compare(predicted, measured, judge=True, within="100%")
+    assert made.predicted, made.judged
+    response = compare(predicted, measured, judge=True).judged[0]
+    assert (response.judgement, response.doubt is None) == ("too wide to judge", False)
     file.write_text(machine(edit_ms=150.0, fit=False))
-    slow = loadgo.run(room / "two-commands.toml", on=str(file), users=20, passes=40, seed=77, out=room / "slow")
-    judged = {one.measure: one.judgement for one in compare(predicted, slow, judge=True, within="40%").judged}
+    slow = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "slow")
+    judged = {one.measure: one.judgement for one in compare(predicted, slow, judge=True, within="100%").judged}
     assert judged["cpu"] == "outside"
-
-
-def side_of_one(folder: Path) -> Path:
-    """One of a prediction's runs, which is no prediction itself."""
-    return run_folders(folder, 20)[0][1]
 
 
 def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted: loadgo.Run) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ALL = ""
 """The command that stands for all of them."""
 QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+_LATE, _LAST = ("cpu", *QUANTILES), ("cpu", "throughput")
+"""The mean response comes first, then its quantiles; what is not response comes last."""
 OF_COMMANDS = ("response", "cpu")
 """What is told of each command, too."""
 
@@ -101,7 +103,7 @@ def figures_of(tables: Tables, phases: str) -> Figures:
 def foreseen_of(fitted: Sequence[Figures], drawn: Sequence[Figures]) -> tuple[Foreseen, ...]:
     """Each figure that all runs have, from those of the machine as fitted and of each one's partner as drawn."""
     everywhere = [key for key in fitted[0] if all(key in one for one in (*fitted, *drawn))]
-    everywhere.sort(key=lambda key: key[0] != ALL)
+    everywhere.sort(key=lambda key: (key[0] != ALL, key[1] in _LAST, key[1] in _LATE))
     return tuple(_foreseen(key, *(np.array([one[key] for one in of]) for of in (fitted, drawn))) for key in everywhere)
 
 

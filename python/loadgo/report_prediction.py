@@ -27,11 +27,18 @@ def prediction_grid(prediction: Prediction | None) -> Grid | None:
         Column("figure", tuple(map(_name, told))),
         Column("predicted", tuple(_figure(one, one.predicted) for one in told)),
         Column("another run, 95 %", tuple(_interval(one) for one in told)),
-        Column("by the parameters", tuple(_around(one.doubt) for one in told), spare=1),
-        Column("by chance", tuple(_around(one.chance) for one in told), spare=1),
-        Column("parameters' part", tuple(f"{100 * one.parameters_share:.0f} %" for one in told), spare=2),
+        Column("by the parameters", tuple(_around(one.doubt) for one in told), spare=2),
+        Column("by chance", tuple(_around(one.chance) for one in told), spare=2),
+        Column("parameters' part", tuple(f"{100 * one.parameters_share:.0f} %" for one in told), spare=1),
     )
     return Grid("Predicted, with the doubt in what was fitted", columns)
+
+
+def prediction_answer(prediction: Prediction | None) -> str:
+    """The finding of a prediction in a sentence; empty where there is none."""
+    told = [] if prediction is None else [one for of in prediction.figures.values() for one in of]
+    means = [one for one in told if (one.command, one.measure) == (ALL, "response")]
+    return f"With the doubt of the fit, the mean response of such a run is {_interval(means[0])}." if means else ""
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:

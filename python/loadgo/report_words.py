@@ -8,7 +8,7 @@ from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
-from loadgo.report_prediction import prediction_words
+from loadgo.report_prediction import prediction_answer, prediction_words
 from loadgo.report_simulated import machine, simulated, virtual_time
 from loadgo.report_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.report_view import View
@@ -67,7 +67,8 @@ def answer(summary: Summary) -> str:
         return metered_answer(summary)
     if not summary.everything.response.count:
         return _nothing(summary)
-    return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
+    told = (_served(summary), _throughput(summary), prediction_answer(summary.prediction))
+    return " ".join(part for part in told if part)
 
 
 def warnings(summary: Summary) -> list[str]:
