@@ -16,12 +16,16 @@ ROOT = Path(__file__).parent.parent
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
         "Comparison",
+        "Costs",
+        "Fairness",
         "Metered",
         "Profile",
         "Run",
         "Simulation",
         "Speedup",
         "compare",
+        "cost",
+        "cost_against",
         "doctor",
         "machines",
         "meter",

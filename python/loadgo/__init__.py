@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from loadgo.capacity import capacity as capacity
     from loadgo.compare import Comparison as Comparison
     from loadgo.compare import compare as compare
+    from loadgo.cost import Costs as Costs
+    from loadgo.cost import cost as cost
+    from loadgo.cost_against import Fairness as Fairness
+    from loadgo.cost_against import cost_against as cost_against
     from loadgo.doctor import doctor as doctor
     from loadgo.fit import Fit as Fit
     from loadgo.fit import fit as fit
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Capacity",
     "Comparison",
+    "Costs",
+    "Fairness",
     "Fit",
     "Metered",
     "Profile",
@@ -50,6 +56,8 @@ __all__ = [
     "Speedup",
     "capacity",
     "compare",
+    "cost",
+    "cost_against",
     "doctor",
     "fit",
     "machines",
@@ -72,6 +80,8 @@ __all__ = [
 _HOMES = {
     "Capacity": "capacity",
     "Comparison": "compare",
+    "Costs": "cost",
+    "Fairness": "cost_against",
     "Fit": "fit",
     "Metered": "meter",
     "Profile": "profile",
@@ -80,6 +90,8 @@ _HOMES = {
     "Speedup": "speedup",
     "capacity": "capacity",
     "compare": "compare",
+    "cost": "cost",
+    "cost_against": "cost_against",
     "doctor": "doctor",
     "fit": "fit",
     "machines": "machines",

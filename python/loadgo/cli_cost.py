@@ -97,11 +97,11 @@ def _fairness(
     phases: Literal["steady", "all"] | None,
     format: Literal["text", "html", "json", "md"],
 ) -> str:
-    from loadgo.cost_against import against as held
+    from loadgo.cost_against import cost_against
     from loadgo.cost_against_page import render_fairness
 
     tariff, other = tariffs
-    made = held(
+    made = cost_against(
         runs or ["last"], against, tariff=tariff, against_tariff=other, measure=measure, phases=phases or "auto"
     )
     return render_fairness(made, format, color=in_colour())

@@ -86,7 +86,7 @@ class Fairness:
     notes: tuple[str, ...]
 
 
-def against(
+def cost_against(
     a: Asked,
     b: Asked,
     *,
