@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from loadgo.speedup import speedup as speedup
     from loadgo.speedup_measured import speedup_of as speedup_of
     from loadgo.tables import tables as tables
+    from loadgo.transfer import transfer as transfer
 
     __version__: str
 
@@ -74,6 +75,7 @@ __all__ = [
     "speedup",
     "speedup_of",
     "tables",
+    "transfer",
 ]
 
 # Where each public name lives.
@@ -108,6 +110,7 @@ _HOMES = {
     "speedup": "speedup",
     "speedup_of": "speedup_measured",
     "tables": "tables",
+    "transfer": "transfer",
 }
 
 

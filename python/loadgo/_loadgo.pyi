@@ -137,3 +137,52 @@ class LiveProfile:
 
     def close(self) -> None:
         """Ends it."""
+
+def transfer_methods() -> list[tuple[str, int]]:
+    """The methods of a transfer by name, with the bytes that a call of each moves at most where nobody says."""
+
+class Transfer:
+    """One transfer, from this end."""
+
+    def __init__(
+        self,
+        to: str,
+        *,
+        method: str,
+        receive: bool,
+        size: int | None,
+        message: int | None,
+        token: str | None,
+        from_file: str | PathLike[str] | None,
+        into_file: str | PathLike[str] | None,
+        time_s: float,
+        stalled_s: float,
+    ) -> None:
+        """Raises `errors.Refused` when `to` is no address, and `ValueError` for an unknown method."""
+
+    def run(self) -> dict[str, Any]:
+        """Makes it: `here`, `there` (None when the other end did not tell) and `note`. Raises `errors.Refused`."""
+
+    def stop(self) -> None:
+        """Ends it early, from another thread."""
+
+class TransferServer:
+    """The end that waits."""
+
+    address: str
+
+    def __init__(
+        self,
+        at: str,
+        *,
+        connections: int,
+        size: int,
+        time_s: float,
+        stalled_s: float,
+        token: str | None,
+        keep_in: str | PathLike[str] | None,
+    ) -> None:
+        """Listens at once. Raises `errors.Refused` when it cannot."""
+
+    def serve(self, hears: Callable[[dict[str, Any] | None], bool]) -> None:
+        """Serves until `hears` says False: it is told of every transfer, and called about three times a second."""

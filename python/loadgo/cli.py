@@ -22,6 +22,7 @@ from loadgo import (
     cli_machines,
     cli_meter,
     cli_profile,
+    cli_transfer,
 )
 from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
@@ -230,6 +231,7 @@ for command in (
     cli_compare.speedup,
     cli_capacity.capacity,
     cli_fit.fit,
+    cli_transfer.transfer,
     cli_cost.cost,
     cli_machines.machines,
     cli_machines.simulate,

@@ -15,6 +15,7 @@ mod run_machine;
 mod script;
 mod simulate;
 mod store;
+mod transfer;
 
 use pyo3::prelude::*;
 
@@ -32,5 +33,6 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     profile::register(module)?;
     record::register(module)?;
     ready::register(module)?;
+    transfer::register(module)?;
     doctor::register(module)
 }

@@ -1,0 +1,52 @@
+//! Time in interrupts as `/proc/stat` counts it, in clock ticks, and the load average: what any user may read.
+
+use std::fs;
+
+/// A tick of `/proc/stat`, the same on every Linux, in nanoseconds.
+const TICK_NS: u64 = 10_000_000;
+
+/// Sums over all processors since the machine began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InterruptTicks {
+    interrupts: u64,
+    soft: u64,
+}
+
+impl InterruptTicks {
+    /// As it is now; nothing where it cannot be read.
+    pub fn read() -> InterruptTicks {
+        fs::read_to_string("/proc/stat").map(|text| parsed(&text)).unwrap_or_default()
+    }
+
+    /// Nanoseconds in soft interrupts and in interrupts since `before`.
+    pub fn since(&self, before: &InterruptTicks) -> (u64, u64) {
+        let span = |now: u64, then: u64| now.saturating_sub(then) * TICK_NS;
+        (span(self.soft, before.soft), span(self.interrupts, before.interrupts))
+    }
+}
+
+/// Of the first line: user, nice, system, idle, iowait, irq, softirq (proc_stat(5)).
+fn parsed(text: &str) -> InterruptTicks {
+    let numbers: Vec<u64> =
+        text.lines().next().unwrap_or("").split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
+    InterruptTicks { interrupts: numbers.get(5).copied().unwrap_or(0), soft: numbers.get(6).copied().unwrap_or(0) }
+}
+
+/// The load average of five minutes; 0 where it cannot be read.
+pub fn load_average_5min() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sixth_and_seventh_numbers_are_interrupts_and_soft_ones() {
+        let now = parsed("cpu  1 2 3 4 5 60 70 8 9 10\ncpu0 1 1 1 1 1 1 1");
+        let before = parsed("cpu  1 2 3 4 5 50 40 8 9 10");
+        assert_eq!(now.since(&before), (300_000_000, 100_000_000));
+        assert_eq!(parsed("").since(&before), (0, 0));
+    }
+}

@@ -1,0 +1,75 @@
+//! A file's pages, mapped to be written to a socket from where they are.
+//!
+//! Only the kernel reads them, so a file that shrinks meanwhile is an error of the call (`EFAULT`) and no signal.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::{self, NonNull};
+
+/// A file's first bytes in this process's memory; unmapped when dropped.
+pub struct MappedFile {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: what is mapped stays where it is until the drop, and no reference into it is ever given.
+unsafe impl Send for MappedFile {}
+
+impl MappedFile {
+    /// Maps the first `bytes` of `file`, at least one.
+    ///
+    /// # Errors
+    /// When the kernel refuses: it is no file that can be mapped.
+    pub fn map(file: BorrowedFd<'_>, bytes: usize) -> io::Result<MappedFile> {
+        if bytes == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "nothing cannot be mapped"));
+        }
+        // SAFETY: a new mapping at a place of the kernel's choice touches none of our memory.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(MappedFile { start: NonNull::new(start.cast()).expect("mmap gives a mapping or fails"), bytes })
+    }
+
+    /// Sends up to `length` bytes from the place `at` on to `onto`, with `send`'s `flags`; how many it took, 0 behind the end.
+    ///
+    /// # Errors
+    /// The kernel's; `EFAULT` when the file has no such bytes any more.
+    pub fn send(&self, onto: BorrowedFd<'_>, at: usize, length: usize, flags: i32) -> io::Result<usize> {
+        let at = at.min(self.bytes);
+        let length = length.min(self.bytes - at);
+        // SAFETY: so many bytes from there on are in the mapping, which lives as long as `self`; the kernel only reads.
+        let sent = unsafe { libc::send(onto.as_raw_fd(), self.start.as_ptr().add(at).cast(), length, flags) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+impl Drop for MappedFile {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nobody has a reference into it.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_file_that_has_shrunk_is_an_error_and_no_signal() {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(&[7; 8192]).expect("written");
+        let mapped = MappedFile::map(file.as_fd(), 8192).expect("mapped");
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        assert_eq!(mapped.send(near.as_fd(), 8000, 500, 0).expect("written"), 192);
+        let mut got = [0; 192];
+        far.read_exact(&mut got).expect("it comes");
+        assert_eq!(got, [7; 192]);
+        file.set_len(0).expect("cut off");
+        assert_eq!(mapped.send(near.as_fd(), 4096, 10, 0).expect_err("gone").raw_os_error(), Some(libc::EFAULT));
+    }
+}

@@ -1,0 +1,206 @@
+//! Both ends of a transfer, for Python.
+
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use loadgo_transfer::bounds::Bounds;
+use loadgo_transfer::client::{self, Ask};
+use loadgo_transfer::method::Method;
+use loadgo_transfer::row::End;
+use loadgo_transfer::server::{self, News, Serving};
+use loadgo_transfer::wire::Direction;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+
+/// Adds this file's classes and function to the extension module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Transfer>()?;
+    module.add_class::<TransferServer>()?;
+    module.add_function(wrap_pyfunction!(transfer_methods, module)?)
+}
+
+/// The methods by name, with the bytes that a call of each moves at most where nobody says.
+#[pyfunction]
+fn transfer_methods() -> Vec<(&'static str, u32)> {
+    Method::ALL.into_iter().map(|method| (method.name(), method.usual_message())).collect()
+}
+
+/// One transfer, from this end.
+#[pyclass(module = "loadgo._loadgo")]
+struct Transfer {
+    ask: Ask,
+    stop: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl Transfer {
+    /// Raises `errors.Refused` when `to` is no address, and `ValueError` for an unknown method.
+    #[new]
+    #[pyo3(signature = (to, *, method, receive, size, message, token, from_file, into_file, time_s, stalled_s))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
+    fn new(
+        py: Python<'_>,
+        to: &str,
+        method: &str,
+        receive: bool,
+        size: Option<u64>,
+        message: Option<u32>,
+        token: Option<String>,
+        from_file: Option<PathBuf>,
+        into_file: Option<PathBuf>,
+        time_s: f64,
+        stalled_s: f64,
+    ) -> PyResult<Transfer> {
+        let method = Method::named(method)
+            .ok_or_else(|| pyo3::exceptions::PyValueError::new_err(format!("there is no method {method}")))?;
+        let ask = Ask {
+            to: address(py, to)?,
+            token,
+            direction: if receive { Direction::Receive } else { Direction::Send },
+            method,
+            size,
+            message: message.unwrap_or(method.usual_message()),
+            from: from_file,
+            into: into_file,
+            bounds: bounds(time_s, stalled_s, Bounds::default()),
+        };
+        Ok(Transfer { ask, stop: Arc::default() })
+    }
+
+    /// Makes it: `here`, `there` (None when the other end did not tell) and `note`. Raises `errors.Refused`.
+    fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let done = py.detach(|| client::transfer(&self.ask, &self.stop));
+        let done = done.map_err(|why| errors::raised(py, "Refused", (why,)))?;
+        let told = PyDict::new(py);
+        told.set_item("here", in_python(py, &done.here)?)?;
+        told.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
+        told.set_item("note", done.there.err())?;
+        Ok(told)
+    }
+
+    /// Ends it early, from another thread.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The end that waits.
+#[pyclass(module = "loadgo._loadgo")]
+struct TransferServer {
+    listener: TcpListener,
+    serving: Serving,
+}
+
+#[pymethods]
+impl TransferServer {
+    /// Listens at once. Raises `errors.Refused` when it cannot.
+    #[new]
+    #[pyo3(signature = (at, *, connections, size, time_s, stalled_s, token, keep_in))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
+    fn new(
+        py: Python<'_>,
+        at: &str,
+        connections: usize,
+        size: u64,
+        time_s: f64,
+        stalled_s: f64,
+        token: Option<String>,
+        keep_in: Option<PathBuf>,
+    ) -> PyResult<TransferServer> {
+        let listener = TcpListener::bind(address(py, at)?)
+            .map_err(|error| errors::raised(py, "Refused", (format!("nothing can listen at {at}: {error}"),)))?;
+        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, ..Bounds::default() });
+        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in } })
+    }
+
+    /// Where it listens, with the port that it got.
+    #[getter]
+    fn address(&self) -> PyResult<String> {
+        Ok(self.listener.local_addr()?.to_string())
+    }
+
+    /// Serves until `hears` says False, which is called with every end of a transfer, and about three times a second.
+    fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
+        let (tells, mut told) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (listener, serving, stopped) = (self.listener.try_clone()?, self.serving.clone(), stop.clone());
+        let server = thread::spawn(move || server::serve(&listener, serving, stopped, &tells));
+        let outcome = loop {
+            let next = py.detach(move || (told.recv_timeout(Duration::from_millis(300)), told));
+            told = next.1;
+            let news = match next.0 {
+                Ok(news) => Some(heard(py, news)?),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+            };
+            match hears.call1((news,)).and_then(|more| more.is_truthy()) {
+                Ok(true) => {}
+                over => break over.map(|_| ()),
+            }
+        };
+        stop.store(true, Ordering::Relaxed);
+        py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
+        outcome
+    }
+}
+
+fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    match news {
+        News::Refused(peer, why) => {
+            told.set_item("peer", peer.to_string())?;
+            told.set_item("refused", why)?;
+        }
+        News::Ended { peer, request, end } => {
+            told.set_item("peer", peer.to_string())?;
+            told.set_item("receive", request.direction == Direction::Send)?;
+            told.set_item("method", request.method.name())?;
+            told.set_item("message", request.message)?;
+            told.set_item("end", in_python(py, &end)?)?;
+        }
+    }
+    Ok(told)
+}
+
+fn address(py: Python<'_>, text: &str) -> PyResult<SocketAddr> {
+    let found = text.to_socket_addrs().map_err(|error| error.to_string());
+    let found = found.and_then(|mut all| all.next().ok_or_else(|| "it has no address".into()));
+    found.map_err(|why| errors::raised(py, "Refused", (format!("{text} is no HOST:PORT that can be reached: {why}"),)))
+}
+
+fn bounds(time_s: f64, stalled_s: f64, other: Bounds) -> Bounds {
+    let span = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4);
+    Bounds { time: span(time_s), stalled: span(stalled_s), ..other }
+}
+
+fn in_python<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let numbers = [
+        ("bytes", end.moved.payload),
+        ("wire_bytes", end.moved.wire),
+        ("calls", end.moved.calls),
+        ("messages", end.moved.messages),
+        ("real_ns", end.real_ns),
+        ("cpu_ns", end.cpu_ns),
+        ("user_ns", end.user_ns),
+        ("system_ns", end.system_ns),
+        ("soft_interrupt_ns", end.soft_interrupt_ns),
+        ("interrupt_ns", end.interrupt_ns),
+        ("faults_minor", end.faults_minor),
+        ("faults_major", end.faults_major),
+        ("switches_voluntary", end.switches_voluntary),
+        ("switches_involuntary", end.switches_involuntary),
+    ];
+    numbers.into_iter().try_for_each(|(name, number)| told.set_item(name, number))?;
+    told.set_item("load_5min", end.load_5min)?;
+    told.set_item("counted_bytes", end.counted)?;
+    told.set_item("broke_off", &end.broke_off)?;
+    Ok(told)
+}

@@ -1,0 +1,78 @@
+//! One end of a transfer, moved and measured in the thread that calls.
+
+use std::fs::File;
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use loadgo_host::sockets::counted;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{Shutdown, shutdown};
+
+use crate::bounds::TO_LOOK_UP;
+use crate::measure;
+use crate::method::Way;
+use crate::receive::receive;
+use crate::row::{End, Moved};
+use crate::send::send;
+use crate::socket::{Socket, in_words};
+use crate::source::Source;
+
+/// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network.
+pub fn sender(mut way: Way, source: &Source, socket: &Socket) -> End {
+    let before = counted(socket.fd());
+    let (begun, mut moved) = (measure::begin(), Moved::default());
+    let sent = send(&mut way, source, socket, &mut moved);
+    let end = begun.end();
+    let _ = shutdown(socket.fd(), Shutdown::Write);
+    let sum = before.and_then(|(before, _)| gone_out(socket, before, moved.wire));
+    of(end, moved, sent, sum)
+}
+
+/// What the socket has sent since it had sent `before`, once it has sent `wire` bytes or no more go.
+fn gone_out(socket: &Socket, before: u64, wire: u64) -> Option<u64> {
+    let until = Instant::now() + TO_GO_OUT;
+    loop {
+        let (now, _) = counted(socket.fd())?;
+        if now - before >= wire || Instant::now() >= until {
+            return Some(now - before);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// So long what was handed to a socket is given to go onto the network, before it is said how much did.
+const TO_GO_OUT: Duration = Duration::from_secs(2);
+
+/// Receives `size` bytes into `place`: from when the first can be read until the file is closed. `before` bytes had come on
+/// the connection that are not of the file: [`TICKET_BYTES`] on one that was made to a server.
+pub fn receiver(mut way: Way, size: u64, socket: &Socket, mut place: File, before: u64) -> End {
+    let mut moved = Moved::default();
+    // With TLS both ends speak first, and what they say is part of the transfer.
+    let came = if way.tls.is_some() { Ok(()) } else { wait_for_first(socket) };
+    let begun = measure::begin();
+    let received = came.and_then(|()| receive(&mut way, size, socket, &mut place, &mut moved));
+    drop(place);
+    let end = begun.end();
+    of(end, moved, received, counted(socket.fd()).map(|(_, now)| now - before))
+}
+
+/// So many bytes come first on a data connection.
+pub const TICKET_BYTES: u64 = 1 + 2 * crate::wire::SECRET_BYTES as u64;
+
+fn of(end: End, moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
+    End { moved, counted, broke_off: outcome.err().map(in_words), ..end }
+}
+
+/// Waits until something can be read, as patiently as any other call.
+fn wait_for_first(socket: &Socket) -> io::Result<()> {
+    let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };
+    socket.patiently(&mut Moved::default(), |fd| match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))? {
+        0 => Err(io::ErrorKind::WouldBlock.into()),
+        _ => Ok(1),
+    })?;
+    Ok(())
+}
+
+/// How long an end whose far end is done may still take to tell its row.
+pub const TO_TELL: Duration = Duration::from_secs(30);

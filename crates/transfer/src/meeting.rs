@@ -1,0 +1,85 @@
+//! How the two ends find each other for the data: tickets drawn at random, and sockets by name on one host.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::wire::SECRET_BYTES;
+
+/// The first byte of a control connection.
+pub const CONTROL: u8 = b'C';
+/// The first byte of a data connection; the ticket follows.
+pub const DATA: u8 = b'D';
+
+/// A ticket that nobody can guess, in hexadecimal.
+///
+/// # Errors
+/// When the kernel has no randomness.
+pub fn ticket() -> io::Result<String> {
+    let mut bytes = [0u8; SECRET_BYTES];
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Compares without telling by its time where the two differ.
+pub fn same(one: &str, other: &str) -> bool {
+    let differ = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differ == 0
+}
+
+/// A data connection over the network.
+///
+/// # Errors
+/// When the server is gone.
+pub fn over_network(peer: SocketAddr, ticket: &str, within: Duration) -> io::Result<OwnedFd> {
+    let mut stream = TcpStream::connect_timeout(&peer, within)?;
+    stream.set_nodelay(true)?;
+    stream.write_all(&[&[DATA], ticket.as_bytes()].concat())?;
+    Ok(stream.into())
+}
+
+/// A data connection on this host, to the abstract name `name`.
+///
+/// # Errors
+/// When nobody listens there: the server is on another host, or in another network namespace.
+pub fn on_this_host(name: &str) -> io::Result<OwnedFd> {
+    Ok(UnixStream::connect_addr(&UnixAddr::from_abstract_name(name)?)?.into())
+}
+
+/// Listens at the abstract name `name`.
+///
+/// # Errors
+/// When the name is taken.
+pub fn door(name: &str) -> io::Result<UnixListener> {
+    let door = UnixListener::bind_addr(&UnixAddr::from_abstract_name(name)?)?;
+    door.set_nonblocking(true)?;
+    Ok(door)
+}
+
+/// Who comes to `door` within `time`.
+///
+/// # Errors
+/// When nobody comes.
+pub fn who_comes(door: &UnixListener, time: Duration) -> io::Result<OwnedFd> {
+    let until = Instant::now() + time;
+    loop {
+        match door.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false)?;
+                return Ok(stream.into());
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "no data connection came"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

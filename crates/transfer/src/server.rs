@@ -1,0 +1,261 @@
+//! The end that waits: `loadgo transfer serve`.
+//!
+//! It answers every request in a thread of its own, keeps to its bounds, writes nowhere unless a folder was named, and takes nothing
+//! for granted of who connects.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
+use crate::control::Control;
+use crate::end;
+use crate::meeting::{self, CONTROL, DATA, same};
+use crate::method::{Method, Way};
+use crate::row::End;
+use crate::socket::{Socket, in_words};
+use crate::source::Source;
+use crate::tls;
+use crate::wire::{Answer, Direction, Greeting, NAME, Request, SECRET_BYTES, Told, VERSION};
+
+/// What a server is asked to be.
+#[derive(Debug, Clone)]
+pub struct Serving {
+    /// Its limits.
+    pub bounds: Bounds,
+    /// Who does not say this is refused.
+    pub token: Option<String>,
+    /// What is received goes into files there; into `/dev/null` where there is none.
+    pub keep_in: Option<PathBuf>,
+}
+
+/// What it tells whoever watches it.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// A transfer has ended.
+    Ended {
+        /// With whom.
+        peer: SocketAddr,
+        /// What was asked for.
+        request: Request,
+        /// This end of it.
+        end: Box<End>,
+    },
+    /// Somebody was refused, and why.
+    Refused(SocketAddr, String),
+}
+
+/// Data connections by ticket: who waits for them.
+type Waiting = Mutex<HashMap<String, Sender<OwnedFd>>>;
+
+/// What all guests of a server share.
+#[derive(Debug)]
+struct House {
+    serving: Serving,
+    stop: Arc<AtomicBool>,
+    waiting: Waiting,
+    connections: AtomicUsize,
+    transfers: AtomicUsize,
+}
+
+/// Serves until `stop` is set; what happens is told to `news`.
+///
+/// # Errors
+/// When the listener fails.
+pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, news: &Sender<News>) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    // A transfer has two connections, and there are some on which to be refused.
+    let most = 2 * serving.bounds.connections + 8;
+    let (waiting, connections, transfers) = (Waiting::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+    let house = Arc::new(House { serving, stop, waiting, connections, transfers });
+    while !house.stop.load(Ordering::Relaxed) {
+        let Some((stream, peer)) = next(listener)? else { continue };
+        if house.connections.load(Ordering::Relaxed) >= most {
+            let _ = news.send(News::Refused(peer, "too many connections at once".into()));
+            continue;
+        }
+        house.connections.fetch_add(1, Ordering::Relaxed);
+        let (house, news) = (house.clone(), news.clone());
+        thread::spawn(move || {
+            let told = house.attend(stream);
+            house.connections.fetch_sub(1, Ordering::Relaxed);
+            let _ = match told {
+                Ok(Some((request, end))) => news.send(News::Ended { peer, request, end: Box::new(end) }),
+                Ok(None) => Ok(()),
+                Err(why) => news.send(News::Refused(peer, in_words(why))),
+            };
+        });
+    }
+    Ok(())
+}
+
+/// Who connects next; nobody when it is time to look up.
+fn next(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+    let time = Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&time)) {
+        Ok(0) | Err(Errno::INTR) => return Ok(None),
+        told => told?,
+    };
+    match listener.accept() {
+        Ok((stream, peer)) => stream.set_nonblocking(false).map(|()| Some((stream, peer))),
+        Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            thread::sleep(TO_LOOK_UP); // there are no descriptors left: until somebody goes
+            Ok(None)
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl House {
+    /// A data connection is handed to who waits for it; on a control connection a transfer is made.
+    fn attend(&self, mut stream: TcpStream) -> io::Result<Option<(Request, End)>> {
+        stream.set_read_timeout(Some(TO_SAY_SOMETHING))?;
+        let mut first = [0; 1];
+        stream.read_exact(&mut first).map_err(|_| told(ErrorKind::TimedOut, "it said nothing"))?;
+        match first[0] {
+            CONTROL => self.control(stream).map(Some),
+            DATA => self.data(stream).map(|()| None),
+            _ => Err(told(ErrorKind::InvalidData, "it does not speak as loadgo transfer does")),
+        }
+    }
+
+    fn data(&self, mut stream: TcpStream) -> io::Result<()> {
+        let mut ticket = [0; SECRET_BYTES * 2];
+        stream.read_exact(&mut ticket)?;
+        stream.set_nodelay(true)?;
+        let ticket = String::from_utf8_lossy(&ticket).into_owned();
+        let waits = self.waiting().remove(&ticket);
+        let waits = waits.ok_or_else(|| told(ErrorKind::PermissionDenied, "it has no such ticket"))?;
+        waits.send(stream.into()).map_err(|_| told(ErrorKind::TimedOut, "it came too late"))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Sender<OwnedFd>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn control(&self, stream: TcpStream) -> io::Result<(Request, End)> {
+        let mut control = Control::new(stream)?;
+        control.say(&Greeting { name: NAME.into(), version: VERSION, token: self.serving.token.is_some() })?;
+        let request: Request = control.hear(TO_SAY_SOMETHING)?;
+        if let Err(why) = self.allowed(&request) {
+            return Err(refused(&mut control, why));
+        }
+        let before = self.transfers.fetch_add(1, Ordering::Relaxed);
+        let end = if before < self.serving.bounds.connections {
+            self.transfer(&mut control, &request)
+        } else {
+            let why = format!("{before} transfers are under way, and no more are allowed at once: try again later");
+            Err(refused(&mut control, why))
+        };
+        self.transfers.fetch_sub(1, Ordering::Relaxed);
+        let end = end?;
+        control.say(&Told { end: end.clone() })?;
+        Ok((request, end))
+    }
+
+    fn allowed(&self, request: &Request) -> Result<(), String> {
+        let most = self.serving.bounds.bytes;
+        if request.name != NAME || request.version != VERSION {
+            return Err(format!("this is version {VERSION} of {NAME}, not {} of {}", request.version, request.name));
+        }
+        if let Some(token) = &self.serving.token
+            && !same(token, request.token.as_deref().unwrap_or(""))
+        {
+            return Err("the token is missing or wrong: give the one that this server was started with".into());
+        }
+        if request.size > most {
+            return Err(format!("{} bytes are more than the {most} that are allowed here", request.size));
+        }
+        if request.message == 0 || request.message > LONGEST_MESSAGE {
+            return Err(format!("a message of {} bytes is out of range: 1 to {LONGEST_MESSAGE}", request.message));
+        }
+        Ok(())
+    }
+
+    /// Gives a ticket, waits for the data connection, and has the data moved by a thread of their own.
+    fn transfer(&self, control: &mut Control, request: &Request) -> io::Result<End> {
+        let deadline = Instant::now() + self.serving.bounds.time;
+        let keys = (request.method == Method::Tls).then(tls::keys).transpose()?;
+        let authority = keys.as_ref().map(|keys| keys.authority.clone());
+        let data = self.meet(control, request, authority)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
+        let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()? };
+        let mover = self.mover(request, way, socket)?;
+        loop {
+            match mover.recv_timeout(TO_LOOK_UP) {
+                Ok(end) => return Ok(end),
+                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the transfer failed")),
+                Err(RecvTimeoutError::Timeout) => {
+                    let over = Instant::now() > deadline || self.stop.load(Ordering::Relaxed) || control.is_over();
+                    stop.fetch_or(over, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
+        let ticket = meeting::ticket()?;
+        if request.method == Method::Unix {
+            let name = format!("loadgo-{ticket}");
+            let door = meeting::door(&name)?;
+            control.say(&Answer::Ticket { ticket, unix: Some(name), authority })?;
+            return meeting::who_comes(&door, TO_SAY_SOMETHING);
+        }
+        let (comes, waits) = channel();
+        self.waiting().insert(ticket.clone(), comes);
+        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority });
+        let data = waits.recv_timeout(TO_SAY_SOMETHING);
+        self.waiting().remove(&ticket);
+        said.and_then(|()| data.map_err(|_| told(ErrorKind::TimedOut, "no data connection came")))
+    }
+
+    /// A thread that moves the data, and tells what this end came to.
+    fn mover(&self, request: &Request, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
+        let (tells, told) = channel();
+        let Request { direction, size, .. } = *request;
+        match direction {
+            Direction::Send => {
+                let place = self.place()?;
+                thread::spawn(move || _ = tells.send(end::receiver(way, size, &socket, place, end::TICKET_BYTES)));
+            }
+            Direction::Receive => {
+                let source = Source::pattern(size)?;
+                thread::spawn(move || _ = tells.send(end::sender(way, &source, &socket)));
+            }
+        }
+        Ok(told)
+    }
+
+    /// Where what comes is put: a new file in the folder that was named, or nowhere.
+    fn place(&self) -> io::Result<File> {
+        match &self.serving.keep_in {
+            None => File::options().write(true).open("/dev/null"),
+            Some(folder) => File::options().write(true).create_new(true).open(folder.join(meeting::ticket()?)),
+        }
+    }
+}
+
+/// Says why not; the error that it is.
+fn refused(control: &mut Control, why: String) -> io::Error {
+    let error = told(ErrorKind::PermissionDenied, &why);
+    control.say(&Answer::Refused(why)).err().unwrap_or(error)
+}
+
+fn told(kind: ErrorKind, why: &str) -> io::Error {
+    io::Error::new(kind, why)
+}

@@ -1,0 +1,82 @@
+//! What the two ends say to each other on the control connection: a line of JSON each.
+//!
+//! The server speaks first: who it is and a number drawn at random. The client asks, and proves the token if there is one;
+//! the server answers with a ticket for the data connection, or says in words why not; at the end it tells its row.
+
+use serde::{Deserialize, Serialize};
+
+use crate::method::Method;
+use crate::row::End;
+
+/// The version of what is said; the two must have the same.
+pub const VERSION: u32 = 1;
+/// The first word of everything, so that a stranger is known for one.
+pub const NAME: &str = "loadgo transfer";
+/// No line is longer.
+pub const LONGEST_LINE: u64 = 64 << 10;
+/// As many random bytes, in hexadecimal, are a ticket or a challenge.
+pub const SECRET_BYTES: usize = 16;
+
+/// The server's first line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Greeting {
+    /// [`NAME`].
+    pub name: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// True when the server answers only who has its token.
+    pub token: bool,
+}
+
+/// What the client wants.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Request {
+    /// [`NAME`].
+    pub name: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The shared token, if there is one.
+    pub token: Option<String>,
+    /// Which way the data go.
+    pub direction: Direction,
+    /// How they are moved.
+    pub method: Method,
+    /// How many bytes.
+    pub size: u64,
+    /// The most bytes a call.
+    pub message: u32,
+}
+
+/// Which way data go, as the client sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the client to the server: `s` in the seed's tables.
+    Send,
+    /// From the server to the client: `r`.
+    Receive,
+}
+
+/// What the server answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// The ticket: the data connection begins with it, and then come the data.
+    Ticket {
+        /// In hexadecimal, [`SECRET_BYTES`] of them.
+        ticket: String,
+        /// For [`Method::Unix`], the name of the socket in the abstract namespace.
+        unix: Option<String>,
+        /// For [`Method::Tls`], who signs for the server, in DER.
+        authority: Option<Vec<u8>>,
+    },
+    /// Why not, in words.
+    Refused(String),
+}
+
+/// The server's last line: its end of the transfer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Told {
+    /// What the server's end came to.
+    pub end: End,
+}

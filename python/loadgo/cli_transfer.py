@@ -1,0 +1,142 @@
+"""The command that moves data between two hosts, and the end that waits for it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli_compare import deliver_page
+from loadgo.cli_options import Quiet, Tariff
+from loadgo.cli_output import BAD, GOOD, INTERRUPTED, in_colour, note, told
+
+_ENDS = "Both ends"
+_SERVING = "serve"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def transfer(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[serve]", help="serve: be the end that waits; else --to says where it is.")
+    ] = None,
+    to: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Where `loadgo transfer serve` waits.")] = None,
+    size: Annotated[
+        str | None, typer.Option(help="How much: 1GiB, 64MB, 512; with --from its first bytes. For serve: at most.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="How: bytes, blocks, sendfile, … (--methods lists them), or all.")
+    ] = "blocks",
+    message: Annotated[str | None, typer.Option(metavar="BYTES", help="The most bytes of a call.")] = None,
+    receive: Annotated[bool, typer.Option("--receive", help="Receive from there instead of sending.")] = False,
+    from_file: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Send this file; a pattern in memory by default.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="PLACE", help="Keep what comes: a new file; for serve, a folder. Else nowhere."),
+    ] = None,
+    listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT", help="Where serve waits.")] = "127.0.0.1:3920",
+    connections: Annotated[int, typer.Option(min=1, help="How many transfers serve makes at once.")] = 16,
+    once: Annotated[bool, typer.Option("--once", help="Serve one transfer, and end.")] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The secret that both ends share; needed beyond loopback.")
+    ] = None,
+    at_most: Annotated[str, typer.Option("--at-most", metavar="TIME", help="No transfer lasts longer.")] = "10min",
+    network: Annotated[
+        str | None,
+        typer.Option(metavar="PRICE|TARIFF", help="What the network takes for a gigabyte; else what --tariff says."),
+    ] = None,
+    tariff: Tariff = "default",
+    format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write.")] = None,
+    quiet: Quiet = False,
+    methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
+) -> None:
+    """Moves data to another host, or from it, and tells what that cost each end: time, calls, faults, money."""
+    with told():
+        from loadgo.asked import span_s
+        from loadgo.transfer import methods as known
+
+        if methods:
+            note("\n".join(f"{name:10} {usual:>8,} bytes a call" for name, usual in known().items()))
+            raise typer.Exit(GOOD)
+        token = _token(token_file)
+        if what == _SERVING:
+            _serve(listen, token, into, connections, size, span_s(at_most), once=once, quiet=quiet)
+            raise typer.Exit(GOOD)
+        if what is not None:
+            raise ValueError(
+                f"{what!r} is not understood: `loadgo transfer serve`, or `loadgo transfer --to HOST:PORT`"
+            )
+        if to is None:
+            raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits")
+        from loadgo.transfer import transfer as made_transfer
+        from loadgo.transfer_page import render_transfer
+        from loadgo.transfer_price import prices
+
+        priced = prices(tariff, network, processors=os.cpu_count() or 1)
+        made = made_transfer(
+            to,
+            size=None if size is None else _bytes("--size", size),
+            method=method,
+            receive=receive,
+            message=None if message is None else _bytes("--message", message),
+            from_file=from_file,
+            into_file=into,
+            token=token,
+            time_s=span_s(at_most),
+        )
+        content = render_transfer(made, format, prices=priced, color=in_colour())
+        deliver_page(content, format, output, "transfer.html")
+        raise typer.Exit(INTERRUPTED if made.stopped else GOOD if made.complete else BAD)
+
+
+def _serve(
+    at: str,
+    token: str | None,
+    keep_in: Path | None,
+    connections: int,
+    size: str | None,
+    time_s: float,
+    *,
+    once: bool,
+    quiet: bool,
+) -> None:
+    from loadgo.transfer import Served, serving
+
+    seen = 0
+
+    def hears(news: Served) -> None:
+        nonlocal seen
+        if news.row is None:
+            note(f"{news.peer} refused: {news.refused}")
+            return
+        seen += 1
+        if not quiet:
+            how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes"
+            note(f"{news.peer} {news.row.method} {news.row.direction}: {how}")
+
+    most = 64 << 30 if size is None else _bytes("--size", size)
+    with serving(at, token=token, keep_in=keep_in, connections=connections, size=most, time_s=time_s) as server:
+        note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
+        server.serve(hears, until=lambda: once and seen > 0)
+
+
+def _token(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    token = file.read_text(encoding="utf-8").strip()
+    if not token:
+        raise ValueError(f"{file}: an empty token protects nothing: put a long random word there")
+    return token
+
+
+def _bytes(option: str, text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    factors = {unit.lower(): factor for unit, factor in _UNITS.items()}
+    if found is None or found[2].lower() not in factors:
+        raise ValueError(f"{option} {text!r} is no number of bytes: write 1GiB, 64MB, 512")
+    return int(float(found[1]) * factors[found[2].lower()])

@@ -1,0 +1,178 @@
+"""Transfers as a page: the columns of the seed's tables for both ends, then what else each used, and what it costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.report_grid import Column, Grid
+from loadgo.transfer import Transferred
+from loadgo.transfer_price import Prices
+from loadgo.transfer_row import GIGABYTE, MEGABIT, Row
+
+Format = Literal["text", "html", "json", "md"]
+FORMATS = ("text", "html", "json", "md")
+SENDS = {"s": "sends", "r": "receives"}
+
+
+def render_transfer(
+    made: Transferred,
+    format: Format,
+    *,
+    prices: Prices,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The transfers as `format`, at `prices`; raises `ValueError` for another format."""
+    if format == "json":
+        return transfer_json(made, prices)
+    page = transfer_page(made, prices)
+    if format == "text":
+        return text_page(page, width=width, color=color)
+    if format == "md":
+        return markdown_page(page)
+    if format == "html":
+        return html_page(page, [])
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def transfer_page(made: Transferred, prices: Prices) -> Page:
+    """The page of transfers."""
+    return Page(
+        title="What a network bit costs the host",
+        answer=_answer(made.rows, prices),
+        warnings=(*(f"{_name(row)}: broke off: {row.broke_off}" for row in made.rows if row.broke_off), *made.notes),
+        about=(),
+        grids=(_seeds_columns(made.rows), _used(made.rows), _costs(made.rows, prices)),
+        notes=tuple(_notes(made.rows, prices)),
+    )
+
+
+def transfer_json(made: Transferred, prices: Prices) -> str:
+    """All of it, numbers unrounded."""
+    rows = [
+        {
+            **dataclasses.asdict(row),
+            "bits_per_s": row.bits_per_s,
+            "cpu_s_per_bit": row.cpu_s_per_bit,
+            "cost_megabit": prices.host(row, MEGABIT),
+            "cost_gigabyte": prices.host(row, GIGABYTE),
+        }
+        for row in made.rows
+    ]
+    told = {"rows": rows, "notes": made.notes, "stopped": made.stopped, "prices": dataclasses.asdict(prices)}
+    return json.dumps(told, indent=2) + "\n"
+
+
+def _answer(rows: Sequence[Row], prices: Prices) -> str:
+    whole = [row for row in rows if not row.broke_off and row.bits]
+    if not whole:
+        return "Nothing came over." if rows else "There was no transfer."
+    ends = {side: [row for row in whole if row.direction == side] for side in ("s", "r")}
+    parts = []
+    for side, of_side in ends.items():
+        if of_side:
+            least = min(of_side, key=lambda row: row.cpu_s_per_bit or 0)
+            doing = "sending" if side == "s" else "receiving"
+            parts.append(f"{doing} a gigabyte costs {_money(prices.host(least, GIGABYTE), prices)} ({least.method})")
+    sentence = "; ".join(parts)
+    if prices.network_gigabyte:
+        sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
+    return sentence[0].upper() + sentence[1:] + "."
+
+
+def _seeds_columns(rows: Sequence[Row]) -> Grid:
+    return Grid(
+        "As RFC 392 printed it: real time, processor time, bytes, rate, processor time a bit, load",
+        (
+            Column("", tuple(_name(row) for row in rows)),
+            Column("real", _each(rows, lambda row: _seconds(row.real_s))),
+            Column("CPU", _each(rows, lambda row: _seconds(row.cpu_s))),
+            Column("bytes", _each(rows, lambda row: f"{row.bytes:,}")),
+            Column("", tuple(row.direction for row in rows)),
+            Column("bit/s", _each(rows, lambda row: _rate(row.bits_per_s))),
+            Column("CPU a bit", _each(rows, lambda row: _per_bit(row.cpu_s_per_bit))),
+            Column("load", _each(rows, lambda row: f"{row.load_5min:.2f}"), spare=1),
+        ),
+    )
+
+
+def _used(rows: Sequence[Row]) -> Grid:
+    return Grid(
+        "What else each end used",
+        (
+            Column("", tuple(_name(row) for row in rows)),
+            Column("user", _each(rows, lambda row: _seconds(row.user_s))),
+            Column("system", _each(rows, lambda row: _seconds(row.system_s))),
+            Column("soft int.", _each(rows, lambda row: _seconds(row.soft_interrupt_s)), spare=1),
+            Column("calls", _each(rows, lambda row: f"{row.calls:,}")),
+            Column("messages", _each(rows, lambda row: f"{row.messages:,}"), spare=2),
+            Column("faults", _each(rows, lambda row: f"{row.faults_minor + row.faults_major:,}")),
+            Column("waits", _each(rows, lambda row: f"{row.switches_voluntary:,}"), spare=3),
+            Column("on the wire", _each(rows, lambda row: f"{row.wire_bytes:,}"), spare=4),
+        ),
+    )
+
+
+def _costs(rows: Sequence[Row], prices: Prices) -> Grid:
+    priced = [(prices.host(row, MEGABIT), prices.host(row, GIGABYTE)) for row in rows]
+    columns = [
+        Column("", tuple(_name(row) for row in rows)),
+        Column("a megabit", tuple(_money(megabit, prices) for megabit, _ in priced)),
+        Column("a gigabyte", tuple(_money(gigabyte, prices) for _, gigabyte in priced)),
+    ]
+    if prices.network_gigabyte:
+        cells = tuple("-" if (ratio := prices.ratio(row)) is None else f"{ratio:.3g}" for row in rows)
+        columns.append(Column("times the network's price", cells))
+    return Grid("What the processor time of that costs", tuple(columns))
+
+
+def _notes(rows: Sequence[Row], prices: Prices) -> list[tuple[str, str]]:
+    notes = [
+        ("prices", prices.about),
+        (
+            "CPU",
+            "of the thread that moved the data, exactly; user and system as the kernel divides it, by ticks",
+        ),
+        (
+            "soft int.",
+            "soft interrupts of the whole host meanwhile, whoever they were for, in ticks of 10 ms",
+        ),
+    ]
+    off = [row for row in rows if row.counted_bytes not in (None, row.wire_bytes)]
+    notes += [("sockets", f"{_name(row)}: its socket counted {row.counted_bytes:,} bytes") for row in off]
+    return notes
+
+
+def _name(row: Row) -> str:
+    return f"{row.method} {SENDS[row.direction]}{'' if row.side == 'here' else ' there'}"
+
+
+def _each(rows: Sequence[Row], cell: Callable[[Row], str]) -> tuple[str, ...]:
+    return tuple(cell(row) for row in rows)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.2f} ms"
+
+
+def _rate(value: float | None) -> str:
+    if value is None:
+        return "-"
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g}"
+
+
+def _per_bit(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{1e9 * value:.3g} ns" if value < 1e-6 else f"{1e6 * value:.3g} us"
+
+
+def _money(value: float | None, prices: Prices) -> str:
+    return "-" if value is None else f"{prices.currency}{value:.3g}"
