@@ -12,7 +12,7 @@ their faults. It is taken where the root of the work foretells an interaction's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,8 @@ _NOT_FULL = 0.7
 """Of a user's share of the frames: whose work brings in fewer pages has hardly lost any of his own. Chosen by the work,
 not by the faults that came of it, which would choose the lucky ones."""
 _ROUNDS = 4
+_USUAL = 0.1
+"""A number of faults that so many of a command's interactions have is that of all its pages."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[
         told = "everything is in memory: what faults for want of memory with more users is not foreseen"
         return Found((), (told,))
     rungs = _rungs(readings, work_ns)
-    fresh = _fresh(readings, np.maximum(work_ns, 0.0), groupings)
+    pages = _pages_of(readings)
+    fresh = _fresh(readings, np.maximum(work_ns, 0.0), groupings, pages)
     curve, assumed = _curve(rungs) if fresh is None else (fresh, ())
     frame = frames_of(readings[-1])
     tables = [*_known(readings[-1], frame), ("memory.residence", '"paging"')]
@@ -71,6 +74,7 @@ def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[
     tables += [] if isinstance(curve, Value) else [("memory.headway_curve", curve)]
     names = sorted({str(name) for one in readings for name in one.rows["command"].unique()})
     tables += [(dotted("commands", name, "common"), "1") for name in names if fresh is None]
+    tables += [(dotted("commands", name, "pages"), str(count)) for name, count in pages.items() if fresh is not None]
     if readings[0].kind == "host":
         values += _device(readings)
         tables += [
@@ -79,7 +83,7 @@ def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[
             ("storage.paging.servers", '"any"'),
         ]
     told = "a user's programs share their pages, and never have all that they refer to"
-    told = told if fresh is None else "each command begins with nothing in memory, and never has all that it refers to"
+    told = told if fresh is None else "each command begins with nothing in memory"
     return Found(tuple(values), (told, *assumed), tuple(tables))
 
 
@@ -95,9 +99,30 @@ def _rungs(readings: Sequence[Reading], work_ns: Floats) -> list[Rung]:
     return [found[share] for share in sorted(found)]
 
 
-def _fresh(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[Grouping]) -> Value | None:
+def _pages_of(readings: Sequence[Reading]) -> dict[str, int]:
+    """All the pages that a command refers to, where that is seen: many of its interactions have as many faults.
+
+    In the roomiest of the memories; a command that has lost pages to others has a few faults more.
+    """
+    most = max(_share(one) for one in readings)
+    rows = pl.concat([one.rows for one in readings if _share(one) == most])
+    found = {}
+    for (name,), mine in rows.group_by("command", maintain_order=True):
+        counts = mine["faults"].fill_null(0.0).cast(pl.Int64).value_counts().sort("count", "faults", descending=True)
+        usual, often = counts.row(0)
+        more = len(mine.filter(pl.col("faults") > usual))
+        if usual > 1 and often >= _USUAL * len(mine) and more <= often:
+            found[str(name)] = int(usual)
+    return found
+
+
+def _fresh(
+    readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[Grouping], pages: Mapping[str, int]
+) -> Value | None:
     """Saltzer's law of programs that begin with nothing; None where that foretells faults worse than work alone."""
-    share = np.concatenate([np.full(len(one.rows), _share(one)) for one in readings])
+    limits = [one.rows["command"].replace_strict(pages, default=10**9, return_dtype=pl.Float64) for one in readings]
+    most: Floats = np.concatenate([limit.to_numpy() for limit in limits])
+    share = np.minimum(most, np.concatenate([np.full(len(one.rows), _share(one)) for one in readings]))
     faults = np.concatenate([one.rows["faults"].fill_null(0.0).to_numpy() for one in readings])
     pairs = faults * (faults - 1) / 2
     mine = np.ones(len(faults), dtype=bool)
@@ -107,10 +132,10 @@ def _fresh(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[Gro
             return None
         slope = float(work_ns[mine].sum() / pairs[mine].sum())
         mine = np.sqrt(2 * work_ns / slope) < _NOT_FULL * share
-    held, work = faults[mine], work_ns[mine]
-    if ((held - np.sqrt(2 * work / slope)) ** 2).sum() >= ((held - work * held.sum() / work.sum()) ** 2).sum():
+    rooted = np.minimum(np.sqrt(2 * work_ns / slope), most)
+    if ((faults - rooted) ** 2).sum() >= ((faults - work_ns * faults.sum() / work_ns.sum()) ** 2).sum():
         return None
-    source = f"{held.sum():,.0f} page faults of programs that begin with nothing: Saltzer's law"
+    source = f"{faults[mine].sum():,.0f} page faults of programs that begin with nothing: Saltzer's law"
     law = Law("fixed", (slope,), timed=True)
     return Value("memory.headway_per_page", law, source, mean=ratio(groupings, work_ns * mine, pairs * mine))
 

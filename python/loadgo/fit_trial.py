@@ -1,8 +1,8 @@
-"""The fitted machine under the load that it was fitted to: what it gives again, and how often it switches.
+"""The fitted machine under the load it was fitted to: what it gives again, and how often it switches.
 
-What a dispatch of another process costs cannot be read off a meter that counts all dispatches, nor can it be left in the
-commands' own time, since there is more switching among more users. So the machine is run with the users of the fit: as
-often as processes change in that run, they are taken to have changed in the measured one.
+What a dispatch of another process costs cannot be read off a meter that counts all dispatches, nor can it be left in
+the commands' own time, since there is more switching among more users. So the machine is run with the users of the fit:
+as often as processes change in that run, they are taken to have changed in the measured one.
 """
 
 from __future__ import annotations
