@@ -98,6 +98,7 @@ EXPECTED = {
     "desk-calculator": 42,
     "absentee": 221,
     "debugging": None,
+    "paging": 1,
     "light": None,
     "typical-user-c": 9,
 }
