@@ -7,16 +7,16 @@ What B charges for the same performance is the ratio of performance over the rat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-import numpy as np
-
-from loadgo.cost_priced import costs_drawn, means_drawn
+from loadgo.cost_draws import Draws, constant, lots_of
+from loadgo.cost_rates import rates_of
 from loadgo.cost_sides import Asked, Paid, Side, side_of
-from loadgo.resample import Floats, Interval, interval_of
+from loadgo.resample import Interval
 
 Verdict = Literal["fair", "dearer", "cheaper", "open"]
 Measure = Literal["cpu", "response", "elapsed"]
@@ -33,7 +33,7 @@ class Ratio:
     before: float
     after: float
     interval: Interval | None
-    """95 %, by drawing users again on each side; None where one side has fewer than five, or is print."""
+    """95 %, by drawing users and stretches of time again, each side's apart; None where one side is too small."""
 
     @property
     def value(self) -> float:
@@ -152,49 +152,39 @@ def _pairs(a: Side, b: Side) -> list[tuple[str, Paid, Paid]]:
 
 def _price(a: Side, b: Side, shift: str, paid: Sequence[Paid], performance: dict[Measure, Ratio]) -> Price:
     before, after = paid
-    charges = _ratio(_charged(a, before, 1), _charged(b, after, 2), a, b)
+    charged = _charged(a, before, 1), _charged(b, after, 2)
+    charges = _ratio(*charged)
     levels = {}
     for name, ratio in performance.items():
-        draws = _over(_figures(a, name, 1), _figures(b, name, 2)), _over(_charged(a, before, 1), _charged(b, after, 2))
-        levels[name] = Ratio(ratio.value, charges.value, _interval(_over(*draws), a, b))
+        draws = _figures(a, name, 1).over(_figures(b, name, 2)).over(charged[0].over(charged[1]))
+        levels[name] = Ratio(ratio.value, charges.value, draws.interval)
     return Price(shift, charges, levels)
 
 
-def _charged(side: Side, paid: Paid, seed: int) -> Floats:
-    """The cost of an interaction, in every draw where there are draws."""
+def _charged(side: Side, paid: Paid, seed: int) -> Draws:
+    """The cost of an interaction."""
     if side.use is None or paid.tariff is None:
-        return np.array([paid.each])
-    return costs_drawn(side.use, paid.tariff, seed)
+        return constant(paid.each)
+    lots = lots_of(side.use, seed)
+    return lots.ratio(lots.cells, rates_of(paid.tariff, side.use.held))
 
 
 def _performance(a: Side, b: Side, measure: Measure) -> Ratio | None:
     figures = _figures(a, measure, 1), _figures(b, measure, 2)
-    if not all(np.isfinite(one[0]) and one[0] > 0 for one in figures):
-        return None
-    return _ratio(*figures, a, b)
+    return _ratio(*figures) if all(one.value for one in figures) else None
 
 
-def _figures(side: Side, measure: Measure, seed: int) -> Floats:
-    """The measure of an interaction, in nanoseconds, in every draw where there are draws; not a number is not known."""
+def _figures(side: Side, measure: Measure, seed: int) -> Draws:
+    """The measure of an interaction, in nanoseconds."""
     if side.use is not None and measure != "elapsed":
-        return means_drawn(side.use, {"cpu": "cpu_ns", "response": "response_ns"}[measure], seed)
-    return np.array([side.means.get(measure, np.nan)])
+        return lots_of(side.use, seed).mean({"cpu": "cpu_ns", "response": "response_ns"}[measure])
+    return constant(side.means.get(measure, math.nan))
 
 
-def _ratio(before: Floats, after: Floats, a: Side, b: Side) -> Ratio:
-    return Ratio(float(before[0]), float(after[0]), _interval(_over(before, after), a, b))
-
-
-def _over(before: Floats, after: Floats) -> Floats:
-    """Draw by draw; a figure without draws stands beside each."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = before / after
-    return found
-
-
-def _interval(values: Floats, a: Side, b: Side) -> Interval | None:
-    units = [side.use.users for side in (a, b) if side.use is not None]
-    return interval_of(values, min(units)) if units else None
+def _ratio(before: Draws, after: Draws) -> Ratio:
+    assert before.value is not None, "what is not known is held against nothing"
+    assert after.value is not None, "what is not known is held against nothing"
+    return Ratio(before.value, after.value, before.over(after).interval)
 
 
 def _differentials(pairs: Sequence[tuple[str, Paid, Paid]]) -> tuple[Differential, ...]:

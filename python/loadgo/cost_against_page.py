@@ -10,11 +10,11 @@ from loadgo.compare_page import finite
 from loadgo.cost_against import FAIR, Differential, Fairness, Measure, Price, Ratio
 from loadgo.cost_rates import HOUR_NS
 from loadgo.cost_sides import Side
-from loadgo.cost_words import tariffs_in_words
+from loadgo.cost_words import INTERVALS, NO_INTERVALS, tariffs_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.report_grid import Column, Grid
-from loadgo.resample import FEWEST, Interval
+from loadgo.resample import Interval
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS = ("text", "html", "json", "md")
@@ -223,10 +223,9 @@ def _notes(made: Fairness) -> list[tuple[str, str]]:
     found.append(
         ("Fair", f"is a price within {100 * FAIR:.0f} % of what the performance by {_NAMES[made.measure]} asks.")
     )
-    drawn = [side for side in (made.a, made.b) if side.use is not None]
+    printed = any(side.use is None for side in (made.a, made.b))
     if any(price.charges.interval for price in made.prices):
-        found.append(("Intervals", "95 %, by drawing users again, each side's apart."))
+        found.append(("Intervals", f"{INTERVALS} Each side's apart."))
     else:
-        why = "print has neither users nor runs" if len(drawn) < 2 else f"they need {FEWEST} users on each side"
-        found.append(("Intervals", f"There are none: {why}."))
+        found.append(("Intervals", "There are none: print has neither users nor runs." if printed else NO_INTERVALS))
     return [*found, *(("Note", text) for text in made.notes)]

@@ -10,11 +10,10 @@ from loadgo.cost_curve import Curve, curves
 from loadgo.cost_curve_page import curve_answer, curve_grids, curve_notes, curve_pictures
 from loadgo.cost_json import costs_json
 from loadgo.cost_priced import Item, Priced
-from loadgo.cost_words import AMOUNTS, interval, of_scale, tariffs_in_words, users_in_words
+from loadgo.cost_words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words, users_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, share, size
 from loadgo.report_grid import Column, Grid
-from loadgo.resample import FEWEST
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS = ("text", "html", "json", "md")
@@ -94,9 +93,9 @@ def notes(made: Costs) -> list[tuple[str, str]]:
     found += [("Not known", text) for text in dict.fromkeys(_missing(one) for one in told) if text]
     found += _uncharged(made.points)
     if any(one.interaction.interval for one in told):
-        found.append(("Intervals", "95 %, by drawing users again."))
+        found.append(("Intervals", INTERVALS))
     else:
-        found.append(("Intervals", f"There are none: they need {FEWEST} users."))
+        found.append(("Intervals", NO_INTERVALS))
     found += [("Note", text) for text in made.notes]
     return found
 

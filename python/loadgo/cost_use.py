@@ -19,7 +19,11 @@ from loadgo.total_time import total_time_of
 if TYPE_CHECKING:
     from loadgo.tables import Tables
 
-KEYS = ("run", "user", "command")
+KEYS = ("run", "user", "command", "stretch")
+STRETCHES = 8
+"""Stretches of a run's time, as long as each other."""
+FEWEST_A_STRETCH = 9
+"""Interactions in a stretch, on average: of fewer there are fewer stretches."""
 MEANS = (*QUANTITIES, "response_ns")
 """What the mean of is asked for: what is charged for, and the response time."""
 
@@ -40,8 +44,8 @@ class Use:
     """What was used."""
 
     cells: pl.DataFrame
-    """Columns: run, user, command, place (of the command in the script), count, and of each of `MEANS` the sum of what
-    is known, and `NAME known`: of how many interactions."""
+    """Columns: run, user, command, stretch (of the time, from 0), place (of the command in the script), count, and of
+    each of `MEANS` the sum of what is known, and `NAME known`: of how many interactions."""
     held: Held
     machine: Machine | None
     """None where the processors' time was not measured."""
@@ -135,10 +139,13 @@ def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:
 def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int]) -> pl.DataFrame:
     rows = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
     lines = pl.DataFrame({"line": list(typed), "bytes_in": list(typed.values())}, schema=_LINES)
+    stretches = max(1, min(STRETCHES, len(rows) // FEWEST_A_STRETCH))
+    moment = (pl.col("sent_ns").cast(pl.Float64) - stretch.start_ns) / max(stretch.span_ns, 1)
     told = rows.join(lines, on="line", how="left").select(
         run=pl.lit(number, pl.Int64),
         user=pl.col("user").cast(pl.Int64),
         command=pl.col("command").cast(pl.String),
+        stretch=(moment * stretches).floor().clip(0, stretches - 1).cast(pl.Int64),
         line=pl.col("line").cast(pl.Int64),
         response_ns=pl.col("response_ns").cast(pl.Float64),
         cpu_ns=(pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64),

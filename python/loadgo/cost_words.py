@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadgo.cost_tariff import Tariff, shifts_in_words
+from loadgo.cost_use import FEWEST_A_STRETCH
 from loadgo.report_figures import NOT_MEASURED, money
-from loadgo.resample import Interval
+from loadgo.resample import FEWEST, Interval
 
 AMOUNTS = {
     1: "An interaction costs",
@@ -15,6 +16,9 @@ AMOUNTS = {
     10**9: "A thousand million interactions cost",
 }
 """How a sentence begins whose money is of so many interactions."""
+
+INTERVALS = "95 %, by drawing users again; or stretches of time, where that is wider."
+NO_INTERVALS = f"There are none: they need {FEWEST} users, or {FEWEST * FEWEST_A_STRETCH} interactions."
 
 _SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,000", 10**9: "cost of 10⁹"}
 
