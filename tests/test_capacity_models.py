@@ -201,6 +201,17 @@ def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
     assert any("33% of processors is busy whatever the users do" in note for note in told.notes)
 
 
+def test_a_resource_that_others_keep_full_tells_no_demand() -> None:
+    points = [replace(one, utilisation={**one.utilisation, "processors": 0.995}) for one in exacts(3, 8, 16)]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    assert [one.resource for one in told.demands] == ["disk"]
+    assert any(note.startswith("processors had no time left at any point") for note in told.notes)
+    full = models_of([replace(one, utilisation={"processors": 0.999}) for one in exacts(60, 80)], SERVERS)
+    assert full is not None
+    assert [one.resource for one in full.demands] == ["processors"]
+
+
 def test_a_growing_demand_is_followed_from_point_to_point_and_its_trend_is_the_most_it_may_be() -> None:
     told = Demand("disk", 1, 0.3, ((10, 0.2), (20, 0.3), (40, 0.5)), grows=True)
     assert told.with_users(15) == pytest.approx((0.2, 0.25, 0.3))

@@ -30,6 +30,8 @@ _FEWEST_FOR_LINE = 3
 _SPREAD = 1.5
 """A line needs a greatest throughput of so many times the least."""
 _NOTICED = 0.01
+_FULL = 0.97
+"""A resource that is busier than this has no time left."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
     found = []
     for resource, count in servers.items():
         there = [one for one in points if one.utilisation.get(resource, 0.0) > 0.0]
-        if not count or not there:
+        if not count or not there or taken_by_others(there, resource):
             continue
         told = sorted(telling(there), key=lambda one: one.users)
         other = _background(told, resource)
@@ -94,6 +96,16 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
             )
         )
     return tuple(found)
+
+
+def taken_by_others(points: Sequence[Point], resource: str) -> bool:
+    """Whether the resource had no time left at every point, while the users did more and more: others use what they
+    leave, and how busy it is tells nothing of the users.
+    """
+    told = sorted(telling(points), key=lambda one: one.throughput.value)
+    if len(told) < 2 or min(one.utilisation.get(resource, 0.0) for one in told) < _FULL:
+        return False
+    return _more(told[0].throughput.value, told[-1].throughput.value, told[0], told[-1])
 
 
 def telling(points: Sequence[Point]) -> list[Point]:
@@ -126,9 +138,13 @@ def _background(points: Sequence[Point], resource: str) -> float:
 
 
 def _grows(points: Sequence[Point], each: Mapping[int, float]) -> bool:
-    """From the fewest users to the most; two means of exponential demands differ by twice this chance 1 time in 20."""
-    first, last = points[0], points[-1]
-    if not each[first.users] > 0.0 < each[last.users]:
+    """From the fewest users to the most."""
+    return _more(each[points[0].users], each[points[-1].users], points[0], points[-1])
+
+
+def _more(before: float, after: float, first: Point, last: Point) -> bool:
+    """Whether a mean is more, and by more than chance: two of exponential laws differ by that 1 time in 20."""
+    if not before > 0.0 < after:
         return False
     chance = math.sqrt(1 / first.interactions + 1 / last.interactions)
-    return math.log(each[last.users] / each[first.users]) > max(math.log(GROWN), 2 * chance)
+    return math.log(after / before) > max(math.log(GROWN), 2 * chance)

@@ -63,7 +63,7 @@ def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
     return Follow(at, reach)
 
 
-def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand]) -> Follow:
+def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach: int) -> Follow:
     """The scalability law, with the response N / X - Z and the utilisation X D / c that go with its throughput."""
 
     def at(users: int) -> At:
@@ -79,7 +79,7 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand]) -> Fol
             utilisation=_with_background({d.resource: throughput * d.seconds / d.servers for d in demands}, demands),
         )
 
-    return Follow(at, MOST_USERS)
+    return Follow(at, min(reach, MOST_USERS))
 
 
 def _solved(basis: Basis, wanted: int, least: int) -> tuple[Networks, tuple[Networks, ...], int]:

@@ -40,7 +40,7 @@ class Holds:
     by: str
     """`mean values`, `scalability law`, `bounds`."""
     users: int | None
-    """None: of bounds, or as many as the model can be followed to."""
+    """None: of bounds, or more than `reach`."""
     at_least: int | None
     """By the model's own doubt; None where it has none."""
     at_most: int | None
@@ -49,6 +49,8 @@ class Holds:
     """That which decides."""
     extrapolated: bool
     """Beyond what was measured."""
+    reach: int
+    """The model was asked for no more."""
 
 
 def asked_of(points: Sequence[Point]) -> tuple[Asked, ...]:
@@ -85,7 +87,7 @@ def model_holds(by: str, follow: Follow, asked: Sequence[Asked], measured: int) 
         low = min(_surely_held(follow, one, users or follow.reach) for one in asked)
         ends = [_held(follow, one, -1, follow.reach) for one in asked]
         high = min((end for end in ends if end is not None), default=None)
-    return Holds(by, users, low, high, decides.target, extrapolated=users is None or users > measured)
+    return Holds(by, users, low, high, decides.target, users is None or users > measured, follow.reach)
 
 
 def bounds_hold(bounds: Callable[[int], JobBounds], asked: Sequence[Asked], measured: int) -> Holds | None:
@@ -99,7 +101,7 @@ def bounds_hold(bounds: Callable[[int], JobBounds], asked: Sequence[Asked], meas
     if not found:
         return None
     decides, low, high = min(found, key=lambda told: math.inf if told[2] is None else told[2])
-    return Holds("bounds", None, low, high, decides.target, extrapolated=high is None or high > measured)
+    return Holds("bounds", None, low, high, decides.target, high is None or high > measured, MOST_USERS)
 
 
 def _nearest(points: Sequence[Point], target: Target) -> tuple[float, int] | None:

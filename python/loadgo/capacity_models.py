@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from loadgo.capacity import Class, Point
 from loadgo.capacity_basis import Basis, Kind, basis_of
-from loadgo.capacity_demands import Demand, telling
+from loadgo.capacity_demands import Demand, taken_by_others, telling
 from loadgo.capacity_follow import MOST_USERS, At, Follow, follow_law, follow_mean_values
 from loadgo.capacity_holds import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
 from loadgo.job_bounds import JobBounds
@@ -27,6 +27,8 @@ _Made = TypeVar("_Made")
 _STEPS = 60
 """Points of a curve, about."""
 
+MOST_TIMES = 10
+"""The scalability law is asked for at most so many times the users that were measured: it knows no resource's end."""
 _OVER = 1.05
 """A law that is above the bounds by more than this is told."""
 
@@ -101,7 +103,7 @@ def models_of(
     wanted = max(grid[-1], wanted_reach(asked, basis.demands, basis.think_s))
     solved = _or_note("mean values", notes, lambda: follow_mean_values(basis, wanted)) if basis.demands else None
     law = _or_note("scalability law", notes, lambda: _law(basis))
-    fitted = follow_law(law, basis.think_s, basis.demands) if law else None
+    fitted = follow_law(law, basis.think_s, basis.demands, MOST_TIMES * basis.most_users) if law else None
     notes += _too_much(grid, basis, law)
     return Models(
         used=tuple(one.users for one in basis.points),
@@ -153,7 +155,7 @@ def _solved_without(without: Basis | None, basis: Basis) -> Follow | None:
 
 def _fitted_without(without: Basis | None) -> Follow | None:
     law = _or_note("", [], lambda: _law(without)) if without is not None else None
-    return follow_law(law, without.think_s, ()) if law and without else None
+    return follow_law(law, without.think_s, (), MOST_USERS) if law and without else None
 
 
 def _model(
@@ -203,7 +205,14 @@ def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
     """What was left out, and what a model with constant demands does not hold."""
     found = []
     if left := sorted({one.users for one in points} - {one.users for one in basis.points}):
-        found.append(f"Not used, since not steady or not valid: {', '.join(map(str, left))} users.")
+        people = "1 user" if left == [1] else f"{', '.join(map(str, left))} users"
+        found.append(f"Not used, since not steady or not valid: {people}.")
+    for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
+        if taken_by_others(basis.points, name):
+            found.append(
+                f"{name.capitalize()} had no time left at any point, though the users did more and more: others use what "
+                "users leave, and no model can tell how much they need."
+            )
     for one in basis.demands:
         if one.background:
             found.append(

@@ -7,7 +7,6 @@ import json
 from typing import Literal
 
 from loadgo.capacity import Capacity, Point
-from loadgo.capacity_demands import TELLING
 from loadgo.capacity_pictures import capacity_pictures
 from loadgo.capacity_text import capacity_grids, in_words
 from loadgo.compare_page import finite
@@ -64,9 +63,9 @@ def _about(made: Capacity) -> tuple[str, ...]:
 
 def _warnings(made: Capacity) -> tuple[str, ...]:
     lost = [one for one in made.points if one.lost]
-    found = [f"With {one.users:,} users {number(one.lost)} records were lost." for one in lost]
+    found = [f"With {_users([one])} {number(one.lost)} records were lost." for one in lost]
     if bad := [one for one in made.points if not one.valid]:
-        found.append(f"With {_users(bad)} users what was measured is not valid: see Steady state.")
+        found.append(f"With {_users(bad)} what was measured is not valid: see Steady state.")
     return tuple(found)
 
 
@@ -88,14 +87,14 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
 
 def _steady(made: Capacity) -> list[str]:
     good = [one for one in made.points if one.steady and one.valid]
-    told = [f"Proved with {_users(good)} users."] if good else []
-    return told + [
-        f"With {one.users:,} users: {one.steady_why}." for one in made.points if not (one.steady and one.valid)
-    ]
+    told = [f"Proved with {_users(good)}."] if good else []
+    return told + [f"With {_users([one])}: {one.steady_why}." for one in made.points if not (one.steady and one.valid)]
 
 
 def _users(points: list[Point]) -> str:
-    return in_words([f"{one.users:,}" for one in points])
+    """`1 user`, `5 and 36 users`."""
+    told = in_words([f"{one.users:,}" for one in points])
+    return f"{told} user" if told == "1" else f"{told} users"
 
 
 def _model_notes(made: Capacity) -> list[tuple[str, str]]:
@@ -113,8 +112,8 @@ def _model_notes(made: Capacity) -> list[tuple[str, str]]:
         found.append(
             (
                 "Off",
-                f"where a model is off the most at a point with {TELLING} interactions or more; and by how much its "
-                "response with the most users, when it is made without them. * is beyond what was measured.",
+                "where a model is off the most at a point with enough interactions; and by how much its response with "
+                "the most users, when it is made without them. * is beyond what was measured.",
             )
         )
     for one in models.asked:

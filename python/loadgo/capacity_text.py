@@ -135,7 +135,7 @@ def _answered(made: Capacity) -> str:
 
 
 def _users_held(told: Holds) -> str:
-    users = "no end" if told.users is None else f"{told.users:,}"
+    users = f"over {told.reach:,}" if told.users is None else f"{told.users:,}"
     return f"{users} *" if told.extrapolated else users
 
 
