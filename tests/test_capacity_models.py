@@ -206,7 +206,7 @@ def test_a_resource_that_others_keep_full_tells_no_demand() -> None:
     told = models_of(points, SERVERS)
     assert told is not None
     assert [one.resource for one in told.demands] == ["disk"]
-    assert any(note.startswith("processors had no time left at any point") for note in told.notes)
+    assert any(note.startswith("Processors had no time left at any point") for note in told.notes)
     full = models_of([replace(one, utilisation={"processors": 0.999}) for one in exacts(60, 80)], SERVERS)
     assert full is not None
     assert [one.resource for one in full.demands] == ["processors"]

@@ -210,8 +210,8 @@ def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if taken_by_others(basis.points, name):
             found.append(
-                f"{name.capitalize()} had no time left at any point, though the users did more and more: others use what "
-                "users leave, and no model can tell how much they need."
+                f"{name.capitalize()} had no time left at any point, though the users did more and more: others use "
+                "what users leave, and no model can tell how much they need."
             )
     for one in basis.demands:
         if one.background:
