@@ -49,6 +49,12 @@ def transfer(
         str | None,
         typer.Option(metavar="PRICE|TARIFF", help="What the network takes for a gigabyte; else what --tariff says."),
     ] = None,
+    read: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="OURS=THEIRS,…", help="What --read calls them: real_s=clk_s,direction=dir.")
+    ] = None,
     tariff: Tariff = "default",
     format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write.")] = None,
@@ -62,6 +68,9 @@ def transfer(
 
         if methods:
             note("\n".join(f"{name:10} {usual:>8,} bytes a call" for name, usual in known().items()))
+            raise typer.Exit(GOOD)
+        if read is not None:
+            _take_apart(read, columns, tariff, network, format, output)
             raise typer.Exit(GOOD)
         token = _token(token_file)
         if what == _SERVING:
@@ -92,6 +101,26 @@ def transfer(
         content = render_transfer(made, format, prices=priced, color=in_colour())
         deliver_page(content, format, output, "transfer.html")
         raise typer.Exit(INTERRUPTED if made.stopped else GOOD if made.complete else BAD)
+
+
+def _take_apart(
+    read: Path,
+    columns: str | None,
+    tariff: str,
+    network: str | None,
+    format: Literal["text", "html", "json", "md"],
+    output: Path | None,
+) -> None:
+    from loadgo.transfer_parts_page import render_apart, taken_apart
+    from loadgo.transfer_price import prices
+    from loadgo.transfer_table import read_table
+
+    pairs = [pair.partition("=") for pair in (columns or "").split(",") if pair.strip()]
+    if any(not equals or not theirs.strip() for _, equals, theirs in pairs):
+        raise ValueError(f"--columns {columns!r}: write OURS=THEIRS,OURS=THEIRS, as in real_s=clk_s,direction=dir")
+    table = read_table(read, {ours.strip(): theirs.strip() for ours, _, theirs in pairs})
+    made = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
+    deliver_page(render_apart(made, format, color=in_colour()), format, output, "transfers.html")
 
 
 def _serve(

@@ -1,0 +1,161 @@
+"""What a transfer's processor time is made of: a part for each transfer, message, byte and fault, with intervals.
+
+Least squares of relative errors over the transfers of one direction and method, no part below nothing (Lawson and
+Hanson 1974, chapter 23); transfers are drawn again for the intervals. What all transfers have alike, or in one
+proportion to something else, cannot be told from it, and is left to the first: the words say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from loadgo.resample import Interval, drawn, interval_of
+from loadgo.transfer_table import Observed
+
+Floats = NDArray[np.float64]
+
+PARTS = ("transfer", "message", "byte", "fault")
+_REPLICATES = 500
+_ALIKE = 0.9995
+"""Two columns that correlate more are one."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the processor time: so much for each `of`."""
+
+    of: str
+    each_s: float
+    interval: Interval | None
+    share: float
+    """Of all processor time of these transfers."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The processor time of the transfers of a kind, taken apart."""
+
+    kind: str
+    """`s`, `r`, with the method where there is one."""
+    transfers: int
+    parts: tuple[Part, ...]
+    untold: tuple[str, ...]
+    """What cannot be told apart in these transfers, in words."""
+    off: float
+    """How far a transfer's time is from what its parts come to: root of the mean of the squared relative errors."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A quantity against the load: `at_none + slope × load`, with intervals."""
+
+    what: str
+    transfers: int
+    at_none: float
+    at_none_interval: Interval | None
+    slope: float
+    slope_interval: Interval | None
+
+
+def parts_of(transfers: Sequence[Observed]) -> list[Parts]:
+    """The parts of each direction and method that has two transfers or more."""
+    kinds = sorted({_kind(one) for one in transfers}, reverse=True)
+    groups = {kind: [one for one in transfers if _kind(one) == kind and one.cpu_s > 0] for kind in kinds}
+    return [_parts(kind, group) for kind, group in groups.items() if len(group) >= 2]
+
+
+def against_load(transfers: Sequence[Observed]) -> list[Line]:
+    """Processor time a bit, and the stretch of real time, against the load."""
+    told = [one for one in transfers if one.load is not None and one.real_s and one.cpu_s > 0 and one.bytes]
+    if len({one.load for one in told}) < 2:
+        return []
+    load = np.array([one.load for one in told], dtype=float)
+    asked: list[tuple[str, Callable[[Observed], float]]] = [
+        ("processor time a bit, us", lambda one: 1e6 * one.cpu_s / one.bits),
+        ("real over processor time", lambda one: (one.real_s or 0.0) / one.cpu_s),
+    ]
+    return [_line(what, load, np.array([value(one) for one in told])) for what, value in asked]
+
+
+def _kind(one: Observed) -> str:
+    return f"{one.direction} {one.method}".strip()
+
+
+def _parts(kind: str, group: Sequence[Observed]) -> Parts:
+    columns, untold = _told_apart(group)
+    names = list(columns)
+    cpu = np.array([one.cpu_s for one in group])
+    matrix = np.stack([columns[name] for name in names], axis=1)
+    weights = drawn(len(group), replicates=_REPLICATES)
+    each = np.array([_fitted(matrix, cpu, row) for row in weights])
+    whole = matrix @ each[0]
+    parts = [
+        Part(
+            name,
+            float(each[0, at]),
+            interval_of(each[:, at], len(group)),
+            float(matrix[:, at].sum() * each[0, at] / cpu.sum()),
+        )
+        for at, name in enumerate(names)
+    ]
+    return Parts(kind, len(group), tuple(parts), tuple(untold), float(np.sqrt(np.mean((whole / cpu - 1) ** 2))))
+
+
+def _fitted(matrix: Floats, cpu: Floats, weights: Floats) -> Floats:
+    """The parts that fit best, with each transfer's error as a part of its time, so many times as it was drawn."""
+    scale = np.sqrt(weights) / cpu
+    return np.asarray(nnls(matrix * scale[:, None], cpu * scale)[0], dtype=float)
+
+
+def _told_apart(group: Sequence[Observed]) -> tuple[dict[str, Floats], list[str]]:
+    """The columns that can be told from each other, and words about those that cannot."""
+    columns = {"transfer": np.ones(len(group)), "byte": np.array([one.bytes for one in group], dtype=float)}
+    untold = []
+    counts = {"message": [one.messages for one in group], "fault": [one.faults for one in group]}
+    for name, told in counts.items():
+        if None in told:
+            untold.append(f"{name}s are not in the table")
+        else:
+            columns[name] = np.array(told, dtype=float)
+    kept: dict[str, Floats] = {}
+    for name in ("byte", "transfer", "message", "fault"):
+        if name not in columns:
+            continue
+        like = [other for other, column in kept.items() if _alike(columns[name], column)]
+        if like or not columns[name].any():
+            told_of = (
+                f"a part for each {name} cannot be told from one for each {like[0]}"
+                if like
+                else f"there are no {name}s"
+            )
+            untold.append(told_of)
+        else:
+            kept[name] = columns[name]
+    return {name: kept[name] for name in PARTS if name in kept}, untold
+
+
+def _alike(one: Floats, other: Floats) -> bool:
+    """True when the two are in one proportion: the cosine of the angle between them is near 1."""
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return lengths > 0 and float(one @ other) / lengths > _ALIKE
+
+
+def _line(what: str, load: Floats, values: Floats) -> Line:
+    weights = drawn(len(load), replicates=_REPLICATES)
+    found = np.array([_straight(load, values, row) for row in weights])
+    at_none, slope = found[:, 0], found[:, 1]
+    units = len(load)
+    return Line(what, units, float(at_none[0]), interval_of(at_none, units), float(slope[0]), interval_of(slope, units))
+
+
+def _straight(x: Floats, y: Floats, weights: Floats) -> tuple[float, float]:
+    whole = weights.sum()
+    mean_x, mean_y = float(weights @ x / whole), float(weights @ y / whole)
+    spread = float(weights @ (x - mean_x) ** 2)
+    slope = float(weights @ ((x - mean_x) * (y - mean_y))) / spread if spread else float("nan")
+    return mean_y - slope * mean_x, slope
