@@ -2,7 +2,8 @@
 
 python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS]     (45 4 100)
 
-*Here*: each round loads this host with 5, 20 and 40 users for SECONDS, fits a machine to the 5, and predicts 20 and 40.
+*Here*: each round loads this host with 20 and 40 users for SECONDS, and with 5 for three times as long, fits a machine
+to the 5, and predicts the others.
 *Known*: the same on a simulated machine, for an hour of its time. *Coverage*: TRUTHS machines, each another, are
 measured with 5 users for 5 minutes of their time, fitted, and the prediction's interval either holds what the truth
 then shows with 20 users, or not.
@@ -38,20 +39,20 @@ SCRIPT = """\
 name   = "light and heavy commands"
 login  = "sh"
 passes = 1
-think  = "exponential(1.2s, max 8s)"
+think  = "exponential(0.9s, max 6s)"
 needs  = ["awk", "sort", "gzip", "python3", "seq"]
 lines  = [
-    { type = "seq 40000 | tac > numbers.txt", as = "make" },
+    { type = "seq 150000 | tac > numbers.txt", as = "make" },
     "ls -l",
-    { type = "awk 'BEGIN { for (i = 0; i < 600000; i++) s += i % 7; print s }'", as = "compute" },
+    { type = "awk 'BEGIN { for (i = 0; i < 1400000; i++) s += i % 7; print s }'", as = "compute" },
     "wc numbers.txt",
     { type = "sort -n numbers.txt | tail -1", as = "sort" },
-    { type = "python3 -c 'print(sum(n * n for n in range(600000)))'", as = "python" },
+    { type = "python3 -c 'print(sum(n * n for n in range(1600000)))'", as = "python" },
     { type = "grep -c 7 numbers.txt", as = "search" },
     { type = "gzip -c numbers.txt | wc -c", as = "compress" },
 ]
 """
-"""An interaction takes about 45 ms of a processor: forty users keep two of them two thirds busy."""
+"""An interaction takes about 35 ms of a processor: forty users keep two of them two thirds busy."""
 
 TRUTH = """\
 title  = "two processors and a disk, known"
@@ -127,7 +128,8 @@ def main() -> None:
     ]
     notes = [
         "off by: |predicted / measured - 1|, of a machine fitted to 5 users; the host should have nothing else to do",
-        f"here: {seconds} s a run; known: fitted to 4 h of a simulated machine's time, 1 h predicted",
+        f"here: {seconds} s a run, {3 * seconds} s with 5 users; known: fitted to 4 h of a simulated machine's time, "
+        "1 h predicted",
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
@@ -136,10 +138,11 @@ def main() -> None:
 
 
 def _on_host(folder: Path, script: Path, seconds: int, place: int) -> list[Predicted]:
-    """One round here: in turn 5, 20 and 40 users, fitted to the first, and the others predicted."""
+    """One round here: 5 users, to whom a machine is fitted, then 20 and 40."""
+    lengths = {FITTED: 3 * seconds, **dict.fromkeys(PREDICTED, seconds)}
     measured = {
-        users: loadgo.run(script, users=users, duration=seconds, seed=100 * place + users, out=folder / f"{users}")
-        for users in (FITTED, *PREDICTED)
+        users: loadgo.run(script, users=users, duration=lasts, seed=100 * place + users, out=folder / f"{users}")
+        for users, lasts in lengths.items()
     }
     return _predicted(folder, script, f"{seconds}s", [measured[FITTED]], measured)
 

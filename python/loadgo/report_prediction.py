@@ -38,7 +38,10 @@ def prediction_answer(prediction: Prediction | None) -> str:
     """The finding of a prediction in a sentence; empty where there is none."""
     told = [] if prediction is None else [one for of in prediction.figures.values() for one in of]
     means = [one for one in told if (one.command, one.measure) == (ALL, "response")]
-    return f"With the doubt of the fit, the mean response of such a run is {_interval(means[0])}." if means else ""
+    if not means:
+        return ""
+    low, high = (_figure(means[0], end) for end in (means[0].interval.low, means[0].interval.high))
+    return f"With the doubt of the fit, the mean response of another such run lies between {low} and {high}."
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:
