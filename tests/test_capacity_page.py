@@ -30,7 +30,7 @@ def capacity_of(
     points: Sequence[Point], targets: tuple[Target, ...] = (P90,), classes: tuple[Class, ...] = ()
 ) -> Capacity:
     """A capacity of 34 users, 33 to 35, with these points and the models of them."""
-    shown = tuple(replace(p, verdicts=tuple(v for v in p.verdicts if v.target in targets)) for p in points)
+    shown = tuple(replace(p, verdicts=tuple(v for t in targets for v in p.verdicts if v.target == t)) for p in points)
     return Capacity(
         script="typical-user",
         on="central-server.toml",
