@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+import loadgo
 from loadgo.cli_compare import deliver_page
 from loadgo.cli_options import Quiet, Tariff
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, in_colour, note, told
@@ -49,6 +51,13 @@ def transfer(
         str | None,
         typer.Option(metavar="PRICE|TARIFF", help="What the network takes for a gigabyte; else what --tariff says."),
     ] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(metavar="TIMES", min=1, help="A grid of sizes and messages, so many times, taken apart."),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the rows there too, as --read reads them.")
+    ] = None,
     read: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
     ] = None,
@@ -82,25 +91,74 @@ def transfer(
             )
         if to is None:
             raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits")
-        from loadgo.transfer import transfer as made_transfer
-        from loadgo.transfer_page import render_transfer
-        from loadgo.transfer_price import prices
-
-        priced = prices(tariff, network, processors=os.cpu_count() or 1)
-        made = made_transfer(
+        _between(
             to,
-            size=None if size is None else _bytes("--size", size),
-            method=method,
-            receive=receive,
-            message=None if message is None else _bytes("--message", message),
-            from_file=from_file,
-            into_file=into,
-            token=token,
-            time_s=span_s(at_most),
+            _Asked(method, size, message, from_file, into, token, span_s(at_most), receive=receive, grid=grid),
+            _Shown(tariff, network, format, output, csv),
         )
-        content = render_transfer(made, format, prices=priced, color=in_colour())
-        deliver_page(content, format, output, "transfer.html")
-        raise typer.Exit(INTERRUPTED if made.stopped else GOOD if made.complete else BAD)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    method: str
+    size: str | None
+    message: str | None
+    from_file: Path | None
+    into: Path | None
+    token: str | None
+    time_s: float
+    receive: bool
+    grid: int | None
+
+
+@dataclass(frozen=True)
+class _Shown:
+    tariff: str
+    network: str | None
+    format: Literal["text", "html", "json", "md"]
+    output: Path | None
+    csv: Path | None
+
+
+def _between(to: str, asked: _Asked, shown: _Shown) -> None:
+    """Makes the transfers and shows them; ends the program."""
+    from loadgo.transfer_grid import as_csv, run_grid, table_of
+    from loadgo.transfer_page import render_transfer
+    from loadgo.transfer_parts_page import render_apart, taken_apart
+    from loadgo.transfer_price import prices
+
+    priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
+    size = None if asked.size is None else _bytes("--size", asked.size)
+    if asked.grid is None:
+        made = loadgo.transfer(
+            to,
+            size=size,
+            method=asked.method,
+            receive=asked.receive,
+            message=None if asked.message is None else _bytes("--message", asked.message),
+            from_file=asked.from_file,
+            into_file=asked.into,
+            token=asked.token,
+            time_s=asked.time_s,
+        )
+        content = render_transfer(made, shown.format, prices=priced, color=in_colour())
+    else:
+        if asked.message or asked.from_file or asked.into:
+            raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
+        made = run_grid(
+            to,
+            largest=size or 64 << 20,
+            method=asked.method,
+            times=asked.grid,
+            receive=asked.receive,
+            token=asked.token,
+        )
+        apart = taken_apart(table_of(made.rows), priced)
+        content = render_apart(apart, shown.format, color=in_colour())
+    if shown.csv is not None:
+        shown.csv.write_text(as_csv(made.rows), encoding="utf-8")
+    deliver_page(content, shown.format, shown.output, "transfer.html")
+    raise typer.Exit(INTERRUPTED if made.stopped else GOOD if made.complete else BAD)
 
 
 def _take_apart(

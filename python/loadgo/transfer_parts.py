@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 PARTS = ("transfer", "message", "byte", "fault")
 _REPLICATES = 500
+_LOADS_APART = 0.5
+"""Loads that differ by less tell nothing."""
 _ALIKE = 0.9995
 """Two columns that correlate more are one."""
 
@@ -33,7 +35,7 @@ class Part:
     each_s: float
     interval: Interval | None
     share: float
-    """Of all processor time of these transfers."""
+    """Of what all parts come to."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,9 @@ def parts_of(transfers: Sequence[Observed]) -> list[Parts]:
 def against_load(transfers: Sequence[Observed]) -> list[Line]:
     """Processor time a bit, and the stretch of real time, against the load."""
     told = [one for one in transfers if one.load is not None and one.real_s and one.cpu_s > 0 and one.bytes]
-    if len({one.load for one in told}) < 2:
-        return []
     load = np.array([one.load for one in told], dtype=float)
+    if not len(load) or np.ptp(load) < _LOADS_APART:
+        return []
     asked: list[tuple[str, Callable[[Observed], float]]] = [
         ("processor time a bit, us", lambda one: 1e6 * one.cpu_s / one.bits),
         ("real over processor time", lambda one: (one.real_s or 0.0) / one.cpu_s),
@@ -94,16 +96,17 @@ def _parts(kind: str, group: Sequence[Observed]) -> Parts:
     weights = drawn(len(group), replicates=_REPLICATES)
     each = np.array([_fitted(matrix, cpu, row) for row in weights])
     whole = matrix @ each[0]
+    sums = matrix.sum(axis=0) * each[0]
     parts = [
-        Part(
-            name,
-            float(each[0, at]),
-            interval_of(each[:, at], len(group)),
-            float(matrix[:, at].sum() * each[0, at] / cpu.sum()),
-        )
+        Part(name, float(each[0, at]), _not_below_nothing(each[:, at], len(group)), float(sums[at] / sums.sum()))
         for at, name in enumerate(names)
     ]
     return Parts(kind, len(group), tuple(parts), tuple(untold), float(np.sqrt(np.mean((whole / cpu - 1) ** 2))))
+
+
+def _not_below_nothing(draws: Floats, units: int) -> Interval | None:
+    found = interval_of(draws, units)
+    return None if found is None else Interval(max(0.0, found.low), found.high)
 
 
 def _fitted(matrix: Floats, cpu: Floats, weights: Floats) -> Floats:
