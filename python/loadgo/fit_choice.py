@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from loadgo.fit_laws import Law, scaled
+from loadgo.fit_laws import Law, scaled, spread_out
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ CONSTANT = 0.01
 """A spread under this is none: the law is a constant."""
 FEWEST = 8
 """From fewer values no law is chosen: they are taken as they are."""
-POINTS = 60
+POINTS = 80
 """Values of an empirical law, at most: it gives the middles of so many equal parts of what was measured."""
 
 
@@ -76,4 +76,6 @@ def _empirical(values: Floats, timed: bool) -> Law:
         parts = np.array_split(ordered, POINTS)
         ordered = np.array([float(part.mean()) for part in parts])
     law = Law("empirical", tuple(map(float, ordered)), timed)
+    if law.spread > 0:
+        law = spread_out(law, float(values.std() / values.mean()) / law.spread)
     return scaled(law, float(values.mean()) / law.mean)
