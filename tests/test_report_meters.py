@@ -241,8 +241,8 @@ def the_command(run: Tables, tier: str = "exact") -> Tables:
     told = {"kind": "meter", "name": "make", "load": {}, "meters": {"tier": tier}}
     counts = {"faults_minor": pl.lit(1_326, pl.UInt32), "faults_major": pl.lit(2, pl.UInt32)}
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical), **counts)
-    unclocked = [{"at_ns": 10**9, "span_ns": 10**9, "kind": "minor unclocked", "user": 1, "count": 11, "cpu_ns": 0}]
-    faults = pl.concat([run.faults, frame([*unclocked, unclocked[0] | {"user": None, "cpu_ns": None}], "faults")])
+    unclocked = [{"at_ns": 10**9, "span_ns": 10**9, "kind": "minor unclocked", "user": 1, "count": 11}]
+    faults = pl.concat([run.faults, frame([*unclocked, unclocked[0] | {"user": None}], "faults")])
     of_no_line = pl.lit(None, pl.Categorical)
     mine = pl.col("user").is_null() | (pl.col("user") == 1)
     tables = {"faults": faults, "primitives": run.primitives}

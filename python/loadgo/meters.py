@@ -198,18 +198,13 @@ _INTERRUPTS = ("interrupt", "soft interrupt")
 
 def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     """The faults of the stretch with the columns name, errors, faults and time_ns: handling and waiting together."""
-
-    def clocked(column: str) -> pl.Expr:
-        return pl.when(~pl.col("kind").cast(pl.String).str.ends_with("unclocked")).then(pl.col(column))
-
     return _within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
-        *("user", "command", "bucket_ns", "count"),
-        *(clocked(column).alias(column) for column in ("cpu_ns", "wait_ns")),
+        *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
         errors=pl.lit(None, pl.UInt64),
         faults=pl.lit(None, pl.UInt64),
-        time_ns=clocked("cpu_ns") + clocked("wait_ns"),
+        time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
     )
 
 

@@ -1,6 +1,6 @@
 //! Rows of primitives and faults by user and command.
 
-use crate::faults::KINDS;
+use crate::faults::{CLOCKED, KINDS};
 use crate::load::Loaded;
 use crate::names::names;
 use crate::parts::Part;
@@ -49,7 +49,7 @@ impl Part for ByUser {
             }
             match key.what.checked_sub(FAULT) {
                 None => sample.primitives.push(called(&self.names[usize::from(key.what)], user, command, tally, span)),
-                Some(kind) => sample.faults.push(faulted(KINDS[usize::from(kind)], user, command, tally, span)),
+                Some(kind) => sample.faults.push(faulted(usize::from(kind), user, command, tally, span)),
             }
         }
         Ok(())
@@ -85,23 +85,17 @@ fn called(
     }
 }
 
-fn faulted(
-    kind: &'static str,
-    user: Option<UserId>,
-    command: Option<Arc<str>>,
-    [count, _, cpu, wait]: Tally,
-    span: Span,
-) -> FaultRow {
+fn faulted(kind: usize, user: Option<UserId>, command: Option<Arc<str>>, [count, _, cpu, wait]: Tally, span: Span) -> FaultRow {
     FaultRow {
         at: span.at,
         span_ns: span.span_ns,
-        kind,
+        kind: KINDS[kind],
         device: None,
         user,
         command,
         bucket_ns: None,
         count,
-        cpu_ns: Some(cpu),
-        wait_ns: Some(wait),
+        cpu_ns: (kind < CLOCKED).then_some(cpu),
+        wait_ns: (kind < CLOCKED).then_some(wait),
     }
 }

@@ -13,7 +13,7 @@ pub const KINDS: [&str; 8] =
     ["minor", "major", "swap-in", "write-protect", "segment", "bound", "minor unclocked", "major unclocked"];
 
 /// So many of them, the first, have a duration.
-const CLOCKED: usize = 6;
+pub(crate) const CLOCKED: usize = 6;
 
 /// Those.
 pub(crate) const CLOCKED_KINDS: &[&str] = KINDS.split_at(CLOCKED).0;

@@ -92,6 +92,10 @@ fn faults_that_no_event_tells_are_few() {
     found.equals_wait4();
     let untold = found.of(&["minor unclocked", "major unclocked"]);
     assert!(untold * 10 < found.of(&["minor"]), "{:?}", found.kinds);
+    assert!(untold > 0, "the kernel lays the arguments of a program itself: {:?}", found.kinds);
+    for row in found.sample.faults.iter().filter(|row| row.kind.ends_with("unclocked")) {
+        assert_eq!((row.cpu_ns, row.wait_ns), (None, None), "what no event tells has no time, and not none of it: {row:?}");
+    }
 }
 
 #[test]
