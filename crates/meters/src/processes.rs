@@ -13,7 +13,7 @@ use loadgo_core::system::UserId;
 use loadgo_host::mapped::Mapped;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// What those are called that came when the table was full.
 const OTHERS: &str = "others";
@@ -28,7 +28,7 @@ pub(crate) struct Processes {
     table: Mapped,
     counters: Mapped,
     processors: Processors,
-    read: Vec<State>,
+    running: HashMap<usize, Running>,
     /// Processor time and ready wait of each place.
     shown: Vec<Used>,
     lost: u64,
@@ -36,6 +36,15 @@ pub(crate) struct Processes {
 
 /// Processor time and ready wait in nanoseconds.
 type Used = [u64; 2];
+
+/// A place of whose name processes were running at the reading.
+#[derive(Default)]
+struct Running {
+    /// What it had been charged until then.
+    charged_ns: u64,
+    /// When each of the stretches under way began: they are not in it.
+    since: Vec<u64>,
+}
 
 impl Processes {
     pub fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
@@ -45,7 +54,7 @@ impl Processes {
             table,
             counters,
             processors: Processors::open(loaded)?,
-            read: Vec::new(),
+            running: HashMap::new(),
             shown: Vec::new(),
             lost: 0,
         })))
@@ -55,22 +64,14 @@ impl Processes {
         self.counters.words()[number].load(Relaxed)
     }
 
-    /// Stretches under way, by place.
-    fn running(&self, now: u64) -> HashMap<usize, u64> {
-        let mut running = HashMap::new();
-        for state in &self.read {
-            let place = state.at(processor::NAME) as u32 as usize;
-            if state.began().is_some() && state.at(processor::CATEGORY) as u32 as usize != category::IDLE && place != 0 {
-                *running.entry(place).or_default() += now.saturating_sub(state.at(processor::SINCE));
-            }
-        }
-        running
-    }
-
-    /// What a place has used since it was last shown.
-    fn grown(&mut self, place: usize, running_ns: u64) -> Used {
+    /// What a place has used since it was last shown; processes that run have until `now`.
+    fn grown(&mut self, place: usize, now: u64) -> Used {
         let words = &self.table.words()[place * named::WORDS..][..named::WORDS];
-        let now = [words[named::CPU].load(Relaxed) + running_ns, words[named::READY_WAIT].load(Relaxed)];
+        let cpu_ns = match self.running.get(&place) {
+            Some(Running { charged_ns, since }) => charged_ns + since.iter().map(|since| now.saturating_sub(*since)).sum::<u64>(),
+            None => words[named::CPU].load(Relaxed),
+        };
+        let now = [cpu_ns, words[named::READY_WAIT].load(Relaxed)];
         let shown = &mut self.shown[place];
         let grown = std::array::from_fn(|index| now[index].saturating_sub(shown[index]));
         *shown = std::array::from_fn(|index| shown[index].max(now[index]));
@@ -91,17 +92,25 @@ impl Processes {
 
 impl Part for Processes {
     fn read(&mut self, _: &Loaded) {
-        self.read = self.processors.read().collect();
+        self.running.clear();
+        let charged = |state: &State| self.table.words()[place_of(state) * named::WORDS + named::CPU].load(Acquire);
+        for (state, charged_ns) in self.processors.read_with(charged) {
+            let idle = state.at(processor::CATEGORY) as u32 as usize == category::IDLE;
+            if state.began().is_some() && !idle && place_of(&state) != 0 {
+                let running = self.running.entry(place_of(&state)).or_default();
+                running.charged_ns = running.charged_ns.max(charged_ns);
+                running.since.push(state.at(processor::SINCE));
+            }
+        }
     }
 
     fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
         let places = self.table.words().len() / named::WORDS;
         let given = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(places);
         self.shown.resize(given, [0; 2]);
-        let running = self.running(span.monotonic_ns);
         let mut used: BTreeMap<(Arc<str>, Option<UserId>), Used> = BTreeMap::new();
         for place in 0..given {
-            let grown = self.grown(place, running.get(&place).copied().unwrap_or(0));
+            let grown = self.grown(place, span.monotonic_ns);
             if grown != [0; 2] {
                 let sum = used.entry(self.whose(place, loaded)).or_default();
                 *sum = std::array::from_fn(|index| sum[index] + grown[index]);
@@ -125,6 +134,11 @@ impl Part for Processes {
         let reason = format!("more names of processes than places: they are `{OTHERS}`");
         if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
     }
+}
+
+/// The place of the name of the process that runs there.
+fn place_of(state: &State) -> usize {
+    state.at(processor::NAME) as u32 as usize
 }
 
 /// The kernel's threads of each processor are called alike: `kworker/3:1` and `ksoftirqd/3` without what follows.

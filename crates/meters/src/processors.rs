@@ -40,6 +40,11 @@ impl Processors {
     pub fn read(&self) -> impl Iterator<Item = State> {
         self.memory.words().chunks_exact(self.stride).map(read_whole)
     }
+
+    /// The same, each with what `beside` says of it, both of one moment: no task came or went between.
+    pub fn read_with<T>(&self, beside: impl Fn(&State) -> T) -> impl Iterator<Item = (State, T)> {
+        self.memory.words().chunks_exact(self.stride).map(move |words| read_both(words, &beside))
+    }
 }
 
 fn read_whole(words: &[AtomicU64]) -> State {
@@ -52,6 +57,20 @@ fn read_whole(words: &[AtomicU64]) -> State {
         state = read_once(words);
     }
     state
+}
+
+fn read_both<T>(words: &[AtomicU64], beside: impl Fn(&State) -> T) -> (State, T) {
+    let mut state = read_whole(words);
+    let mut other = beside(&state);
+    for _ in 1..TRIES {
+        let after = read_whole(words);
+        if [processor::SINCE, processor::NAME].iter().all(|word| after.at(*word) == state.at(*word)) {
+            break;
+        }
+        state = after;
+        other = beside(&state);
+    }
+    (state, other)
 }
 
 fn read_once(words: &[AtomicU64]) -> State {
