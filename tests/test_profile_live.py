@@ -13,6 +13,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 from loadgo.errors import Refused
 from loadgo.profile import Profile, profile
+from outside import stolen_ns
 
 HERE = Path(__file__).parent
 PAGES = 400
@@ -43,13 +44,15 @@ def found(made: Profile, name: str) -> int:
 def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
     known: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    before = stolen_ns()
     made = profile([str(known), "spin", "600", "300", "300"], hz=1000)
+    stolen_ms = (stolen_ns() - before) / 1e6
     spent = told(capfd.readouterr().out)
     assert made.status == 0
     counts = {"one_function": found(made, "one_function"), "another_function": found(made, "another_function")}
     counts["library"] = found(made, "spin_in_library")
     samples, time = sum(counts.values()), sum(spent.values())
-    assert samples > 900  # of 1200 ms of processor time at 1 kHz; a busy host's hypervisor takes some
+    assert samples > 1100 - stolen_ms  # of 1200 ms of processor time at 1 kHz, where no hypervisor has the processor
     for name, count in counts.items():
         share = spent[name] / time
         assert abs(count / samples - share) < 4 * sqrt(share * (1 - share) / samples), name

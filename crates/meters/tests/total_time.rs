@@ -1,6 +1,7 @@
 //! Total time on this host: it adds up, and who waits is known by what was arranged. For root.
 
 mod arranged;
+mod stolen;
 
 use arranged::group::Group;
 use arranged::{Program, READS_PER_SECOND, Truth, folder, start};
@@ -11,6 +12,7 @@ use loadgo_host::waits::{Waited, Waits};
 use loadgo_meters::{Meters, Tier, Wanted};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use stolen::{stolen_ns, stolen_since};
 
 const BOTH: [Tier; 2] = [Tier::Cheap, Tier::Exact];
 const FIRST_USER: u32 = 7;
@@ -50,6 +52,8 @@ struct Worked {
     waited: Waited,
     other_ns: u64,
     cpu_ns: u64,
+    /// How long its account was watched, which is a little longer than it worked.
+    watched_ns: u64,
 }
 
 /// Programs that worked at the same time, and the processors' time while all of them did.
@@ -65,6 +69,7 @@ fn metered(tier: Tier, count: usize, what: &str, arrange: impl Fn(u32)) -> Found
     let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");
     let mut programs: Vec<Program> = (0..count).map(|_| start(what)).collect();
     let users = FIRST_USER..FIRST_USER + count as u32;
+    let began = monotonic_ns();
     for (user, program) in users.clone().zip(&mut programs) {
         waits.began(user, program.pid());
         program.ready();
@@ -85,6 +90,7 @@ fn metered(tier: Tier, count: usize, what: &str, arrange: impl Fn(u32)) -> Found
         waited: waits.interaction(user).unwrap(),
         other_ns: waits.other_ns(user).unwrap() - before,
         cpu_ns: cpu_ns(user),
+        watched_ns: monotonic_ns() - began,
     };
     let found = Found { programs: users.zip(truths).zip(before).map(of_one).collect(), time: by_category(&samples[0]) };
     eprintln!("{tier:?} {found:?}");
@@ -92,9 +98,9 @@ fn metered(tier: Tier, count: usize, what: &str, arrange: impl Fn(u32)) -> Found
 }
 
 impl Worked {
-    /// Off the processors: what a hypervisor takes while it is on one is not.
-    fn off_ns(&self) -> u64 {
-        self.truth.wall_ns - self.cpu_ns
+    /// Neither on a processor nor ready for one, by its own measure.
+    fn blocked_ns(&self) -> u64 {
+        self.truth.wall_ns - self.truth.cpu_ns - self.truth.ready_ns
     }
 
     fn all_waits(&self) -> u64 {
@@ -110,8 +116,7 @@ impl Found {
     /// As many wait as there are processors, so that each idle one is idle for them, whatever others do: it is for this cause
     /// or for one that is asked first, or somebody is on the way to it.
     fn assert_idle_for(&self, category: &str) {
-        const CAUSES: [&str; 5] =
-            ["idle loading", "idle not eligible", "idle governed", "idle page wait", "idle disk wait"];
+        const CAUSES: [&str; 5] = ["idle loading", "idle not eligible", "idle governed", "idle page wait", "idle disk wait"];
         let asked = CAUSES.iter().position(|cause| *cause == category).expect("it is a cause");
         let all: u64 = self.time.values().sum();
         let idle: u64 = self.time.iter().filter(|(name, _)| name.starts_with("idle ")).map(|(_, time_ns)| time_ns).sum();
@@ -153,7 +158,7 @@ fn waits_for_reads(what: &str, category: &str, waited: impl Fn(&Worked) -> u64) 
         let slow = Group::of_slow_reads(folder(), READS_PER_SECOND);
         let found = metered(tier, processors(), what, |pid| slow.holds(pid));
         for program in &found.programs {
-            assert_within(waited(program) + program.waited.ready_ns, program.off_ns(), 3, "off the processor");
+            assert_within(waited(program), program.blocked_ns(), 3, "blocked");
             assert_within(waited(program), program.all_waits(), 3, "among all waits");
         }
         found.assert_idle_for(category);
@@ -177,7 +182,10 @@ fn programs_beyond_their_quota_are_governed() {
         let quota = Group::of_a_fifth();
         let found = metered(tier, processors(), "spin", |pid| quota.holds(pid));
         for program in &found.programs {
-            assert_within(program.other_ns + program.waited.ready_ns, program.off_ns(), 3, "off the processor");
+            // The kernel's own count of its being ready has its being held back in it; and that it is after its work, too.
+            let off_ns = program.other_ns + program.waited.ready_ns;
+            assert!(off_ns * 100 >= program.truth.ready_ns * 97, "{program:?}");
+            assert!(off_ns + program.cpu_ns <= program.watched_ns, "{program:?}");
         }
         found.assert_idle_for("idle governed");
     }
@@ -194,14 +202,18 @@ fn what_holds_back_a_program_alone_is_as_long_as_the_kernel_says() {
     }
 }
 
-/// It never sleeps: what it is not ready for, it is on a processor, what the hypervisor takes meanwhile included.
+/// It never sleeps: what it is not ready for, it is on a processor, what the hypervisor takes meanwhile included. Of what that
+/// takes while the processor goes over to somebody else, the kernel has the one to blame, and the meters the other.
 #[test]
 fn a_programs_processor_time_is_its_own_measure() {
     let _alone = alone();
     for tier in BOTH {
+        let stolen = stolen_ns();
         let found = metered(tier, 1, "spin", |_| ());
+        let stolen_ns = stolen_since(stolen);
         let Worked { truth, cpu_ns, .. } = found.programs[0];
-        assert_within(cpu_ns, truth.wall_ns - truth.ready_ns, 1, "on a processor");
-        assert!(cpu_ns * 100 >= truth.cpu_ns * 99, "{found:?}");
+        let on_ns = truth.wall_ns - truth.ready_ns;
+        assert!(cpu_ns * 100 >= on_ns * 99, "{found:?}");
+        assert!(cpu_ns * 100 <= on_ns * 101 + stolen_ns * 100, "stolen {stolen_ns}: {found:?}");
     }
 }

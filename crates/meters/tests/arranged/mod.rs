@@ -20,7 +20,7 @@ const FILE_BYTES: usize = 32 << 20;
 const PAGE: usize = 4096;
 
 /// How often a program reads, and how often a second its group lets it.
-const READS: usize = 120;
+const READS: usize = 80;
 pub const READS_PER_SECOND: u32 = 100;
 
 /// What a program found of itself: from its beginning to its end, and its processor time.
@@ -30,7 +30,7 @@ pub struct Truth {
     pub wall_ns: u64,
     /// What the kernel charges it; on a virtual machine, without what the hypervisor took meanwhile.
     pub cpu_ns: u64,
-    /// Ready, and not on a processor.
+    /// Ready, and not on a processor: held back by a quota, too.
     pub ready_ns: u64,
 }
 
@@ -162,10 +162,9 @@ fn read_past_the_cache(path: &Path) {
     }
 }
 
-/// Places all over the file, none twice.
+/// Places all over the file, so far from each other that reading one brings no other.
 fn scattered() -> impl Iterator<Item = usize> {
-    let pages = FILE_BYTES / PAGE;
-    (0..READS).map(move |step| step * 7919 % pages) // a prime step
+    (0..READS).map(|step| step * (FILE_BYTES / PAGE / READS))
 }
 
 fn burn(ns: u64) {
