@@ -11,9 +11,10 @@ import subprocess
 import time
 from pathlib import Path
 
+from outside import PATIENCE_S
+
 _BPF = {"x86_64": 321, "aarch64": 280}.get(platform.machine(), 321)
 _FD_BY_ID = 13
-_PATIENCE_S = 60
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 WITHOUT_TYPES = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh")
@@ -44,7 +45,7 @@ def loaded(number: int) -> bool:
 
 def all_unloaded(numbers: set[int]) -> bool:
     """Whether the kernel lets go of all of them, which it does when nobody can run one any more."""
-    give_up = time.monotonic() + _PATIENCE_S
+    give_up = time.monotonic() + PATIENCE_S
     while any(loaded(number) for number in numbers):
         if time.monotonic() > give_up:
             return False

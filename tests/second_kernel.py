@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from outside import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
 KERNEL = ROOT / ".venv" / "second-kernel" / "vmlinuz"
 EMULATOR = "qemu-system-x86_64"
-PATIENCE_S = 120
 # The clock that the kernel would take otherwise is an emulated device, and dear to read; where the host is busy, the
 # kernel's trial of its timer fails.
 BOOT = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check"

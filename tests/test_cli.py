@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from outside import PATIENCE_S
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo hello"]\n'
@@ -17,7 +18,12 @@ QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo he
 def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
     """What `loadgo ARGUMENTS` says in `folder`; it must exit with `status`."""
     told = subprocess.run(
-        [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, env=environment()
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment(),
     )
     assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
     assert "Traceback" not in told.stderr
@@ -175,7 +181,7 @@ def test_an_interrupted_run_is_stopped_in_order_and_reported(number: signal.Sign
     )
     wait_for_records(tmp_path / "kept" / "interactions.arrows", running)
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, err
     assert "stopped before its end" in err
     assert "1 user" in out

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from outside import environment
+from outside import PATIENCE_S, environment
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
@@ -17,7 +17,7 @@ def test_an_example_runs_to_its_end(example: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         env=environment(USERS="2", THINK="uniform(1ms, 5ms)"),
     )
     assert told.returncode == 0, told.stderr
@@ -32,7 +32,7 @@ def test_the_first_run_shows_each_command_and_draws_a_chart(tmp_path: Path) -> N
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         env=environment(USERS="3", THINK="none"),
     ).stdout
     assert "done: the records are in runs/" in told

@@ -19,7 +19,7 @@ from loadgo.meter_prometheus import exposition, served
 from loadgo.meter_totals import BOUNDS_S, MOST, OTHER, Totals
 from loadgo.meter_views import place
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-from outside import NEEDS_ROOT, Bench, ended, finished, wait_until
+from outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, finished, wait_until
 from prometheus_client.parser import text_string_to_metric_families
 
 ROWS: dict[str, Any] = {
@@ -124,7 +124,7 @@ def test_a_viewer_that_never_reads_keeps_nobody_waiting() -> None:
 
 def read(port: int) -> bytes:
     """What is served now."""
-    viewer = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    viewer = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     viewer.request("GET", "/metrics")
     text = viewer.getresponse().read()
     viewer.close()

@@ -13,7 +13,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 from loadgo.errors import Refused
 from loadgo.profile import Profile, profile
-from outside import stolen_ns
+from outside import PATIENCE_S, stolen_ns
 
 HERE = Path(__file__).parent
 PAGES = 400
@@ -148,7 +148,7 @@ def test_signals_are_the_commands_whose_status_is_told() -> None:
         assert profiling.stdout is not None
         assert profiling.stdout.readline() == "ready\n"
         profiling.send_signal(signal.SIGTERM)
-        _, told = profiling.communicate(timeout=30)
+        _, told = profiling.communicate(timeout=PATIENCE_S)
     assert profiling.returncode == 9
     assert "Clock profile" in told
 

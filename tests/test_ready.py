@@ -16,7 +16,7 @@ import loadgo
 import pytest
 from loadgo.command_runs import NotRun
 from loadgo.ready import FIGURES, Ready, interval_rank, spread_of
-from outside import stolen_ns
+from outside import PATIENCE_S, stolen_ns
 
 COMMAND = [sys.executable, "-m", "loadgo", "ready"]
 WORK = """import os, subprocess
@@ -31,7 +31,7 @@ def ready(*arguments: str, status: int = 0, **settings: Any) -> subprocess.Compl
     """What `loadgo ready ARGUMENTS` says; it must exit with `status`."""
     if "input" not in settings:
         settings.setdefault("stdin", subprocess.DEVNULL)
-    told = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, **settings)
+    told = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, **settings)
     assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
     assert "Traceback" not in told.stderr
     return told
@@ -53,7 +53,9 @@ def cpu_ns(run: dict[str, Any]) -> float:
 def from_a_small_process(*arguments: str) -> dict[str, Any]:
     """As `as_json`, begun by a shell's child: these tests' own children count the tests' memory as their own most."""
     command = ["sh", "-c", '"$@"; exit $?', "sh", *COMMAND, "--quiet-output", "--format", "json", *arguments]
-    found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=120).stdout)
+    found: dict[str, Any] = json.loads(
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE_S).stdout
+    )
     return found
 
 
@@ -222,7 +224,7 @@ def interrupted(number: signal.Signals, *arguments: str, cwd: Path) -> tuple[int
     with (cwd / "began").open() as began:
         began.readline()
     running.send_signal(number)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=PATIENCE_S)
     return running.returncode, err
 
 
@@ -296,7 +298,7 @@ def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", *COMMAND]
     line = ["--format", "json", "-o", "-", "--", "sh", "-c", SHELL_WORK]
-    asked = {"capture_output": True, "text": True, "timeout": 120, "cwd": "/", "env": os.environ | {"HOME": "/"}}
+    asked = {"capture_output": True, "text": True, "timeout": PATIENCE_S, "cwd": "/", "env": os.environ | {"HOME": "/"}}
     told = subprocess.run([*nobody, "--quiet-output", *line], **asked)
     assert told.returncode == 0, told.stderr
     said = json.loads(told.stdout)

@@ -15,6 +15,7 @@ import pexpect
 import pytest
 from loadgo import _loadgo
 from loadgo.errors import Mistake, Refused
+from outside import PATIENCE_S
 
 PROMPT = "ready$ "
 SECRET = "hunter2-of-mine"
@@ -36,7 +37,13 @@ class Sitting:
         environment = {**os.environ, "HOME": str(home), "PS1": PROMPT, "TERM": "xterm", "TMPDIR": str(home / "tmp")}
         command = ["-c", RECORD, str(self.script), str(self.cast), *shell]
         self.terminal = pexpect.spawn(
-            sys.executable, command, env=environment, cwd=str(home), timeout=30, encoding="utf-8", dimensions=(24, 80)
+            sys.executable,
+            command,
+            env=environment,
+            cwd=str(home),
+            timeout=PATIENCE_S,
+            encoding="utf-8",
+            dimensions=(24, 80),
         )
         self.terminal.delaybeforesend = None
         self.seen = ""

@@ -13,6 +13,7 @@ from outside import (
     COMMAND,
     NEEDS_ROOT,
     NOBODY,
+    PATIENCE_S,
     ROOT,
     Bench,
     ended,
@@ -250,7 +251,7 @@ def test_a_hostile_line_is_told_for_what_it_is(line: str, outcome: str, bench: B
     hostile = f'{{ type = "{quoted}", as = "hostile", timeout = "2s", status = 0 }}'
     asked = bench.script(f'think = "none"\nlines = ["true", {hostile}, "true"]\n')
     told = bench.start("run", asked, "--quiet", "--out", "kept")
-    told.communicate(timeout=120)
+    told.communicate(timeout=PATIENCE_S)
     kept = bench.tables("kept")
     rows = kept.interactions.filter(pl.col("command").cast(pl.String) == "hostile")
     assert rows["outcome"].to_list() == [outcome]
@@ -293,7 +294,7 @@ def test_a_folder_of_somebody_else_gives_a_report_or_words(conditions: str, benc
     foreign.mkdir()
     (foreign / "run.toml").write_text(conditions)
     told = bench.start("report", "foreign")
-    out, err = told.communicate(timeout=120)
+    out, err = told.communicate(timeout=PATIENCE_S)
     assert told.returncode in (0, 2), err
     assert "Traceback" not in err
     assert out or err
