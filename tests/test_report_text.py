@@ -118,7 +118,7 @@ Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 a
             10, the kernel answered FIFO 10.
 Audit       Little's law, N = X(R + Z) = 3.98/s × (373 ms + 4.84 s): 20.8 users
             computed, 20.0 there; holds within 3.8 %.
-Cost        A user's hour is $0.00129 at $0.05 a CPU hour (the default tariff;
+Cost        A user's hour is $0.00134 at $0.05 a CPU hour (the default tariff;
             an assumption: about what a virtual processor is let for). The
             table's costs are of 1,000,000 interactions.
 Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
