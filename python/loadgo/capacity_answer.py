@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadgo.capacity import End, Point, Saturation, Target, Verdict
@@ -27,9 +27,22 @@ class Answer:
     in_words: str
 
 
-def answer_of(outcome: Outcome, points: Sequence[Point], wanted: Wanted, *, stopped: bool = False) -> Answer:
-    """The answer, from the search's outcome and its points; `stopped`: an interrupt ended it."""
+def answer_of(
+    outcome: Outcome,
+    points: Sequence[Point],
+    wanted: Wanted,
+    *,
+    refused: Mapping[int, int] | None = None,
+    stopped: bool = False,
+) -> Answer:
+    """The answer, from the search's outcome and its points; `stopped`: an interrupt ended it.
+
+    `refused` is how many could not log in, by the number of users, where any could not.
+    """
     if isinstance(outcome, Found):
+        turned_away = (refused or {}).get(outcome.users + 1)
+        if turned_away:
+            return _full(outcome, turned_away)
         return _found(outcome, points, wanted)
     if isinstance(outcome, EveryNumber):
         floor = _missed_floor(outcome.users, points, wanted)
@@ -94,6 +107,14 @@ def _found(outcome: Found, points: Sequence[Point], wanted: Wanted) -> Answer:
     if open_floor is not None:
         words += f" Whether {open_floor.target.text} is met there could not be told."
     return Answer("found", users, (low, high), target, words + _short_of(users, points))
+
+
+def _full(outcome: Found, turned_away: int) -> Answer:
+    """The system lets no more log in."""
+    users = outcome.users
+    people = "1 user" if users == 1 else f"{users:,} users"
+    words = f"{people}; of {users + 1:,}, {turned_away:,} could not log in. The targets are met until then."
+    return Answer("found" if users else "no number", users, (users, users), None, words)
 
 
 def _missed_floor(users: int, points: Sequence[Point], wanted: Wanted) -> Verdict | None:

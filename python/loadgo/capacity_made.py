@@ -116,8 +116,9 @@ def put_together(
 ) -> Capacity:
     """All that the search found."""
     points = points_of(searched.trials or searched.left_out, wanted.targets)
-    answer = answer_of(searched.outcome, points, wanted, stopped=stop.is_set())
     every = (*searched.trials, *searched.left_out)
+    refused = {trial.users: trial.refused for trial in every if trial.refused}
+    answer = answer_of(searched.outcome, points, wanted, refused=refused, stopped=stop.is_set())
     return Capacity(
         script=site.source.asked,
         on=site.on,
@@ -149,6 +150,8 @@ def _notes(searched: Searched, points: Sequence[Point], site: Site) -> tuple[str
         found.append(f"{unsteady} trials that were not steady: they were done again, longer.")
     if any(trial.cut_short for trial in searched.trials):
         found.append("trials that missed a target widely were ended early.")
+    refused = [trial for trial in searched.trials if trial.refused]
+    found += [f"with {trial.users:,} users {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):
         found.append("records were lost: figures are of what is recorded.")
     return tuple(found)

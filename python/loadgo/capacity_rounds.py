@@ -14,7 +14,7 @@ from loadgo.capacity_steady import steadiness_of
 from loadgo.capacity_trials import Trial
 
 FEWEST_CYCLES = 24.0
-"""A trial is at least as long as so many cycles of a user: eight batches of three."""
+"""A trial is at least as long as so many cycles of a user: six batches of four."""
 WARM_UP_CYCLES = 3.0
 """Left out at a trial's beginning: queues fill at the pace at which users come round."""
 WARM_UP_SHARE = 0.1
@@ -112,8 +112,8 @@ def _told(trial: Trial, wanted: Wanted) -> str:
 
 
 def counts(trial: Trial, wanted: Wanted) -> bool:
-    """Whether a trial need not be done again: it was steady, or tells surely all the same."""
-    return trial.cut_short or steadiness_of(trial).steady or standing(trial.users, [trial], wanted) != "open"
+    """Whether a trial need not be done again: it does not drift, or tells surely all the same."""
+    return trial.cut_short or not steadiness_of(trial).drifts or standing(trial.users, [trial], wanted) != "open"
 
 
 def length_of(step: Step, trials: Sequence[Trial], bounds: Bounds, factor: float = 1.0) -> Length | None:

@@ -23,14 +23,24 @@ PILOT = 60
 SHORTEST = 200
 SLOW_ONES = 20
 """A short trial is so long that this many interactions may be slow at the limit."""
-NEAR, NEAREST = 0.12, 3.0
+WIDE, NEAREST = 0.2, 3.0
 """Trials within this part of the crossing, or so many users, are on its line."""
+STEADY = 6.0
+"""And those alone, once there are enough, that lie within so many times half the crossing's interval."""
 STRAIGHT = 3.0
 """Trials whose excess is beyond this are on no straight line with the others."""
+FEW = 3
+"""So many numbers of users between what is surely met and surely missed are tried before any is tried longer."""
 APART = 0.08
 """Trials lie at most so far at either side of the crossing."""
 CLEAR = 0.5
 """Further below its limit than this, on its scale, a target leaves room for a leap although it is not sure yet."""
+FIRST = 8
+"""On a host, where interactions take their time, this part of the most users are the first."""
+NARROW = 0.42
+"""Half the crossing's interval is so narrow a part of the answer's ends: of a wide one, both may be near by luck."""
+SHOWN = 0.1
+"""At the answer itself so large a part is seen of what the line near it is from: it is tried, and not only computed."""
 LEAP = 3
 """On a host that others may be using, so many times more users than were tried before are tried at most."""
 
@@ -79,6 +89,8 @@ class Found:
     """The place of the target that decides it."""
     enough: bool
     """The interval is as narrow as was asked for."""
+    crossing: Crossing | None = None
+    """Where the line crosses the limit; None where no line fits, and the number and the next were decided by trials."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,7 @@ class _Bracket:
 def next_step(trials: Sequence[Trial], wanted: Wanted) -> Step | Outcome:
     """What to do after `trials`: another one, or the answer."""
     if not trials:
-        return Step(1, min(PILOT, wanted.shortest))
+        return Step(max(1, wanted.max_users // FIRST) if wanted.live else 1, min(PILOT, wanted.shortest))
     bracket = _bracket(trials, wanted)
     if len(trials) >= wanted.most_trials:
         return _out_of_trials(trials, wanted, bracket)
@@ -143,8 +155,22 @@ def standing(users: int, trials: Iterable[Trial], wanted: Wanted) -> Standing:
 
 
 def crossing_near(trials: Sequence[Trial], wanted: Wanted, around: float) -> tuple[Crossing, int] | None:
-    """The first of the ceilings' crossings, from the trials near `around`; its interval is that of the first of all."""
-    near = [trial for trial in trials if abs(trial.users - around) <= max(NEAREST, NEAR * around)]
+    """The first of the ceilings' crossings, from the trials near `around`; its interval is that of the first of all.
+
+    From the trials in a wide surrounding first, whose line has a sure slope; then from those so near that no curve
+    matters beside what is still in doubt. Where fewer trials seem to tell more, that is luck, and the wide line stands.
+    """
+    wide = _crossing_within(trials, wanted, around, max(NEAREST, WIDE * around))
+    if wide is None:
+        return None
+    near = _crossing_within(trials, wanted, wide[0].users, max(NEAREST, STEADY * _half(wide[0])))
+    return near if near is not None and _half(near[0]) >= _half(wide[0]) else wide
+
+
+def _crossing_within(
+    trials: Sequence[Trial], wanted: Wanted, around: float, reach: float
+) -> tuple[Crossing, int] | None:
+    near = [trial for trial in trials if abs(trial.users - around) <= reach]
     found = []
     for place in wanted.ceilings:
         straight = [trial for trial in near if _straight(place, trial, wanted)]
@@ -158,14 +184,21 @@ def crossing_near(trials: Sequence[Trial], wanted: Wanted, around: float) -> tup
     return Crossing(first.users, low, high, first.slope, first.weight), binding
 
 
+def _half(crossing: Crossing) -> float:
+    return (crossing.high - crossing.low) / 2
+
+
 def _excess(place: int, trials: Sequence[Trial], wanted: Wanted) -> Excess | None:
     return excess_of(wanted.targets[place], _tallies(place, trials))
 
 
-def _excesses(users: int, trials: Sequence[Trial], wanted: Wanted) -> list[Excess]:
-    """Of all ceilings that anything tells, with so many users."""
+def _seen(place: int, users: int, trials: Sequence[Trial], wanted: Wanted) -> float:
+    """The excess with so many users, as it was seen: of few interactions none of which was slow, there is none."""
     mine = [trial for trial in trials if trial.users == users]
-    return [one for place in wanted.ceilings if (one := _excess(place, mine, wanted)) is not None]
+    if not any(trial.tallies[place].numerators.any() for trial in mine):
+        return -math.inf
+    excess = _excess(place, mine, wanted)
+    return 0.0 if excess is None else excess.value
 
 
 def _tallies(place: int, trials: Iterable[Trial]) -> list[Tally]:
@@ -205,7 +238,7 @@ def _upwards(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step
         if bracket.met == top:
             return EveryNumber(top)
         return _longer(top, trials, wanted, Untold(bracket.met, None, "the limit of users is too near the answer"))
-    nearest = max((one.value for one in _excesses(top, trials, wanted)), default=0.0)
+    nearest = max((_seen(place, top, trials, wanted) for place in wanted.ceilings), default=0.0)
     if bracket.met < top and top == 1 and nearest > 0:
         return _longer(1, trials, wanted, Untold(0, None, "one user alone is too near the limit to tell"))
     if bracket.met < top and nearest > -CLEAR:
@@ -248,8 +281,9 @@ def _inwards(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step
     answer = _answer(crossing, binding, wanted)
     if not answer.enough or not _surrounded(trials, crossing.users):
         return Step(_beside(trials, wanted, crossing), _length(trials, wanted, crossing))
-    if not any(trial.users == answer.users for trial in trials):
-        return Step(max(answer.users, 1), wanted.shortest)
+    there = sum(trial.counted for trial in trials if trial.users == answer.users)
+    if there < SHOWN * crossing.weight and answer.users:
+        return Step(answer.users, max(wanted.shortest, math.ceil(SHOWN * crossing.weight)))
     if not _was_enough(trials[:-1], wanted):
         return Step(_beside(trials, wanted, crossing), _length(trials, wanted, crossing))
     return answer
@@ -292,17 +326,24 @@ def _halved(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket, around: 
         return Found(bracket.met, bracket.met, bracket.met, bracket.binding, enough=True)
     tried = {trial.users for trial in trials}
     inside = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
-    if inside:
-        return Step(min(inside, key=lambda users: abs(users - around)), wanted.shortest)
-    undecided = min(range(bracket.met + 1, bracket.missed), key=lambda users: abs(users - around))
-    return _longer(undecided, trials, wanted, Untold(bracket.met, bracket.missed - 1, "the longest trials do not tell"))
+    between = sorted(users for users in tried if bracket.met < users < bracket.missed)
+    if inside and len(between) < FEW:
+        apart = max(1.0, APART * around) * (1 if len(between) % 2 else -1) if between else 0.0
+        return Step(min(inside, key=lambda users: abs(users - around - apart)), wanted.shortest)
+    untold = Untold(bracket.met, bracket.missed - 1, "the longest trials do not tell")
+    if not between:
+        return untold
+    least = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
+    return _longer(least, trials, wanted, untold)
 
 
 def _answer(crossing: Crossing, binding: int, wanted: Wanted) -> Found:
     users = max(math.floor(crossing.users), 0)
     low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), wanted.max_users)
     users = min(users, wanted.max_users)
-    return Found(users, min(low, users), max(high, users), binding, high - low <= _within(users, wanted))
+    within = _within(users, wanted)
+    enough = high - low <= within and _half(crossing) <= NARROW * (1 + within)
+    return Found(users, min(low, users), max(high, users), binding, enough, crossing)
 
 
 def _within(users: int, wanted: Wanted) -> int:
@@ -311,16 +352,15 @@ def _within(users: int, wanted: Wanted) -> int:
 
 def _surrounded(trials: Sequence[Trial], crossing: float) -> bool:
     """Whether there are trials near the crossing on either side of it."""
-    near = [trial.users for trial in trials if abs(trial.users - crossing) <= max(NEAREST, NEAR * crossing)]
+    near = [trial.users for trial in trials if abs(trial.users - crossing) <= max(NEAREST, WIDE * crossing)]
     return min(near, default=math.inf) <= crossing <= max(near, default=-math.inf)
 
 
 def _beside(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
     """A number of users on that side of the crossing on which fewer interactions were seen."""
     at = crossing.users
-    half = (crossing.high - crossing.low) / 2
-    apart = max(1.0, min(APART * at, half))
-    near = [trial for trial in trials if abs(trial.users - at) <= max(NEAREST, NEAR * at)]
+    apart = max(1.0, min(APART * at, _half(crossing)))
+    near = [trial for trial in trials if abs(trial.users - at) <= max(NEAREST, WIDE * at)]
     below = sum(trial.counted for trial in near if trial.users <= at)
     above = sum(trial.counted for trial in near if trial.users > at)
     beside = math.floor(at - apart + 0.5) if below <= above else math.ceil(at + apart - 0.5)
@@ -329,8 +369,8 @@ def _beside(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
 
 def _length(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
     """As long as all that is known near the crossing, unless less is enough: intervals narrow with its square root."""
-    half, aim = (crossing.high - crossing.low) / 2, 0.4 * (1 + _within(math.floor(crossing.users), wanted))
-    lacking = crossing.weight * max((half / aim) ** 2 - 1, 0.1)
+    aim = 0.9 * NARROW * (1 + _within(math.floor(crossing.users), wanted))
+    lacking = crossing.weight * max((_half(crossing) / aim) ** 2 - 1, 0.1)
     return int(min(max(min(lacking, crossing.weight), wanted.shortest), wanted.most_interactions))
 
 

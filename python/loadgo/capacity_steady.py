@@ -26,6 +26,8 @@ class Steadiness:
 
     steady: bool
     why: str
+    drifts: bool = False
+    """It was not steady, beyond chance; else, there is too little to prove it."""
 
 
 def steadiness_of(trial: Trial) -> Steadiness:
@@ -40,7 +42,8 @@ def steadiness_of(trial: Trial) -> Steadiness:
         chance, change = _halves(values)
         if chance < LEVEL and abs(change) > _MATTERS:
             way = "rose" if change > 0 else "fell"
-            return Steadiness(False, f"{name} {way} by {abs(change):.0%} from the first half to the second")
+            told = f"{name} {way} by {abs(change):.0%} from the first half to the second"
+            return Steadiness(False, told, drifts=True)
     return Steadiness(True, f"the halves of {trial.batches} batches agree")
 
 

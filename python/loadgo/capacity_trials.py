@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
-MOST_BATCHES, FEWEST_BATCHES = 30, 8
-BATCH_CYCLES = 3.0
+MOST_BATCHES, FEWEST_BATCHES = 30, 6
+BATCH_CYCLES = 5.0
 """A batch is at least as long as so many cycles of a user, as far as there are more than the fewest batches."""
 
 _ERRORS = ("failed", "timeout", "died")
