@@ -24,6 +24,7 @@ from known_capacity import (
 from loadgo.capacity import Class, Point, Target, Verdict
 from loadgo.capacity_basis import users_of
 from loadgo.capacity_demands import Demand, demands_of, knee_of
+from loadgo.capacity_follow import At
 from loadgo.capacity_holds import Holds
 from loadgo.capacity_models import Models, models_of
 from loadgo.networks import Class as Population
@@ -51,6 +52,11 @@ def holds(models: Models, by: str) -> Holds:
     return next(one for one in models.holds if one.by == by)
 
 
+def busy(at: At) -> dict[str, float]:
+    """How busy each resource is."""
+    return {name: told.value for name, told in at.utilisation.items()}
+
+
 def judged_by(target: Target, *users: int) -> Models:
     """The models of points that were judged by this target alone."""
     points = [replace(one, verdicts=tuple(v for v in one.verdicts if v.target == target)) for one in exacts(*users)]
@@ -76,7 +82,7 @@ def test_mean_values_made_from_exact_points_have_no_miss_and_extrapolate_exactly
     assert last.users > max(MEASURED)
     assert last.throughput.value == pytest.approx(EXACT.throughput([last.users])[0], rel=1e-9)
     assert last.response_s.value == pytest.approx(exact_response_s(last.users), rel=1e-6)
-    assert last.utilisation == pytest.approx(EXACT.utilisation([last.users]), rel=1e-9)
+    assert busy(last) == pytest.approx(EXACT.utilisation([last.users]), rel=1e-9)
 
 
 def test_every_curve_lies_between_its_bounds(models: Models) -> None:
@@ -108,6 +114,22 @@ def test_a_quantile_is_asked_by_its_ratio_to_the_mean_where_it_was_nearest_to_th
 def test_a_busy_resource_is_asked_of_the_model_too() -> None:
     most = max(n for n in range(1, 200) if EXACT.utilisation([n])["processors"] <= BUSY.limit)
     assert holds(judged_by(BUSY, 5, 15, 36), "mean values").users == most
+
+
+def test_a_busy_resource_has_the_doubt_of_its_demand() -> None:
+    points = [
+        replace(
+            one, utilisation={name: share * off for name, share in one.utilisation.items()}, verdicts=one.verdicts[2:]
+        )
+        for one, off in zip(exacts(5, 15, 30), (0.95, 1.05, 1.0), strict=True)
+    ]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    held = holds(told, "mean values")
+    assert held.users is not None
+    assert held.at_least is not None
+    assert held.at_most is not None
+    assert held.at_least < held.users < held.at_most
 
 
 def test_of_several_targets_the_strictest_decides() -> None:
@@ -197,7 +219,7 @@ def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
     last = told.mean_values.curve[-1]
     assert last.users > 30
     assert last.throughput.value == pytest.approx(slowed.throughput([last.users])[0], rel=1e-6)
-    assert last.utilisation == pytest.approx(shared(last.users).utilisation, rel=1e-6)
+    assert busy(last) == pytest.approx(shared(last.users).utilisation, rel=1e-6)
     assert any("33% of processors is busy whatever the users do" in note for note in told.notes)
 
 

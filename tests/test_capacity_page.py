@@ -199,8 +199,8 @@ def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
     for told in (made, mix):
         drawn = capacity_charts(told)
         assert [one.name for one in drawn] == [f"capacity-{name}" for name in names]
-        for one in drawn:
-            assert png(one).startswith(b"\x89PNG")
+    for one in capacity_charts(made):
+        assert png(one).startswith(b"\x89PNG")
     html = render_capacity(made, "html")
     assert all(f'id="chart-capacity-{name}"' in html for name in names)
 

@@ -29,7 +29,7 @@ class At:
     throughput: Figure
     response_s: Figure
     """The mean."""
-    utilisation: Mapping[str, float]
+    utilisation: Mapping[str, Figure]
     """Of each server of each resource."""
 
 
@@ -57,7 +57,9 @@ def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
             users=users,
             throughput=Figure(throughput, _span([x for x, _ in told])),
             response_s=Figure(response_s, _span([r for _, r in told])),
-            utilisation=_with_background(solved(users).utilisation(here), basis.demands),
+            utilisation=_busy(
+                basis.demands, solved(users).utilisation(here), [one(users).utilisation(here) for one in ends]
+            ),
         )
 
     return Follow(at, reach)
@@ -76,7 +78,9 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach:
             users=users,
             throughput=Figure(throughput, between),
             response_s=Figure(max(0.0, users / throughput - think_s), response),
-            utilisation=_with_background({d.resource: throughput * d.seconds / d.servers for d in demands}, demands),
+            utilisation=_busy(
+                demands, *_shares(demands, throughput, () if between is None else (between.low, between.high))
+            ),
         )
 
     return Follow(at, min(reach, MOST_USERS))
@@ -96,9 +100,23 @@ def _solved(basis: Basis, wanted: int, least: int) -> tuple[Networks, tuple[Netw
             reach = max(least, reach // 2)
 
 
-def _with_background(busy: Mapping[str, float], demands: Sequence[Demand]) -> dict[str, float]:
-    """The shares of what others leave as shares of the whole, with what others take."""
-    return {d.resource: d.background + (1.0 - d.background) * busy[d.resource] for d in demands}
+def _busy(
+    demands: Sequence[Demand], busy: Mapping[str, float], ends: Sequence[Mapping[str, float]]
+) -> dict[str, Figure]:
+    """How busy each resource is with the users, of what others leave of it, as a share of the whole with the others."""
+
+    def whole(demand: Demand, shares: Mapping[str, float]) -> float:
+        return demand.background + (1.0 - demand.background) * shares[demand.resource]
+
+    return {d.resource: Figure(whole(d, busy), _span([whole(d, end) for end in ends])) for d in demands}
+
+
+def _shares(
+    demands: Sequence[Demand], throughput: float, ends: Sequence[float]
+) -> tuple[dict[str, float], list[dict[str, float]]]:
+    """X D / c for this throughput, and for both ends of its doubt."""
+    shares = [{d.resource: rate * d.seconds / d.servers for d in demands} for rate in (throughput, *ends)]
+    return shares[0], shares[1:]
 
 
 def _totals(solved: Populations, here: Sequence[int], kinds: Sequence[Kind]) -> tuple[float, float]:

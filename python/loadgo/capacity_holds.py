@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Point, Target
+from loadgo.capacity import Figure, Point, Target
 from loadgo.capacity_demands import Demand
 from loadgo.capacity_follow import MOST_USERS, At, Follow
 from loadgo.job_bounds import JobBounds
@@ -128,12 +128,10 @@ def _surely_held(follow: Follow, one: Asked, users: int) -> int:
 
 def _value(at: At, one: Asked, end: int) -> float:
     """What the target is of: as the model has it (0), or at the upper (1) or lower (-1) end of its doubt."""
-    if one.resource is not None:
-        return at.utilisation.get(one.resource, 0.0)
-    between = at.response_s.interval
-    if end == 0 or between is None:
-        return at.response_s.value
-    return between.high if end > 0 else between.low
+    told = at.response_s if one.resource is None else at.utilisation.get(one.resource, Figure(0.0))
+    if end == 0 or told.interval is None:
+        return told.value
+    return told.interval.high if end > 0 else told.interval.low
 
 
 def _most(held: Callable[[int], bool], reach: int) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from loadgo.capacity import Capacity, Figure
+from loadgo.capacity import Capacity
 from loadgo.capacity_demands import knee_of
 from loadgo.capacity_drawn import (
     BOUNDS,
@@ -108,16 +108,19 @@ def _busy(made: Capacity) -> Chart | None:
     names, count = busiest(made, len(_RESOURCES))
     if not names:
         return None
-    y = alt.Y("value:Q", title="busy", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1], nice=False))
+    axis = _Upright("busy", 1.0, ".1%", "format(datum.value, '.0%')")
     scale = alt.Scale(domain=names, range=list(_RESOURCES[: len(names)]))
     color = alt.Color("what:N", title=None, scale=scale, legend=_legend())
     lines = _busy_lines(made, names)
     layers = _answer(made)
     if lines:
-        layers.append(_base(made, lines).mark_line(strokeWidth=2, clip=True).encode(y=y, color=color, strokeDash=_DASH))
-    tooltip = ["what:N", "users:Q", alt.Tooltip("value:Q", title="busy", format=".1%")]
+        base = _base(made, lines).encode(color=color)
+        doubt = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
+        layers.append(doubt.encode(y=axis.of("low"), y2="high:Q", detail="beyond:N"))
+        layers.append(base.mark_line(strokeWidth=2, clip=True).encode(y=axis.of("value"), strokeDash=_DASH))
+    tooltip = ["what:N", "users:Q", alt.Tooltip("value:Q", title="busy", format=axis.format)]
     points = _base(made, measured_busy(made, names)).mark_point(filled=True, size=60, opacity=1)
-    layers.append(points.encode(y=y, color=color, tooltip=tooltip))
+    layers.append(points.encode(y=axis.of("value"), color=color, tooltip=tooltip))
     caption = f"Of each server of a resource. Points are measured{', lines by mean values' if lines else ''}."
     if count > len(names):
         caption += f" The {len(names)} busiest of {count} resources."
@@ -129,7 +132,7 @@ def _busy_lines(made: Capacity, names: Sequence[str]) -> list[Row]:
     if made.models is None or made.models.mean_values is None:
         return []
     curve = made.models.mean_values.curve
-    each = [(n, [(at.users, Figure(at.utilisation[n])) for at in curve if n in at.utilisation]) for n in names]
+    each = [(n, [(at.users, at.utilisation[n]) for at in curve if n in at.utilisation]) for n in names]
     return [row for name, told in each for row in followed(made, name, told)]
 
 
