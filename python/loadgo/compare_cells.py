@@ -19,6 +19,10 @@ from loadgo.resample import Floats, drawn, grouped
 
 STRETCHES = 8
 """Stretches of a run's time: few and long, since a busy time lasts; of several runs those of each are other units."""
+WAITS_A_STRETCH = 2.0
+"""A stretch is at least so many mean waits long: a queue is what it was for about as long as one waits in it, and
+shorter stretches tell the same thing twice.
+"""
 FEWEST_A_STRETCH = 9
 """Interactions in a stretch, on average: of fewer there are fewer stretches."""
 
@@ -45,10 +49,10 @@ class Drawn:
     numbers: Integers
 
 
-def with_stretches(frame: pl.DataFrame) -> pl.DataFrame:
-    """`frame` with the column `stretch`: which stretch of its run each interaction was sent in."""
+def with_stretches(frame: pl.DataFrame, most: int = STRETCHES) -> pl.DataFrame:
+    """`frame` with the column `stretch`: which stretch of its run each interaction was sent in; of `most` in a run."""
     runs = max(frame["run"].n_unique(), 1)
-    count = max(1, min(STRETCHES, len(frame) // runs // FEWEST_A_STRETCH))
+    count = max(1, min(most, STRETCHES, len(frame) // runs // FEWEST_A_STRETCH))
     place = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
     return frame.with_columns(stretch=pl.col("run") * count + place)
 

@@ -8,6 +8,7 @@ import math
 from typing import Any, Literal
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
+from loadgo.compare_cells import WAITS_A_STRETCH
 from loadgo.compare_chains import road_notes, road_warnings
 from loadgo.compare_drawn import distribution_of
 from loadgo.compare_figures import MARK, change, change_interval, name_of
@@ -209,8 +210,9 @@ def _about_intervals(made: Comparison) -> list[str]:
     rows = made.rows
     if not rows.whole:
         return []
+    short = [_too_short(rows.waits)] if rows.waits is not None else []
     if not any(one.interval for one in rows.whole.values()):
-        return [f"There are none: they need {FEWEST} users or runs on each side, and print has neither."]
+        return [f"There are none: they need {FEWEST} users or runs on each side, and print has neither.", *short]
     how = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
     drawn = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {how if rows.paired else 'not paired'}"
     time = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
@@ -219,7 +221,15 @@ def _about_intervals(made: Comparison) -> list[str]:
     return [
         f"95 %, by drawing again {drawn}{time}.",
         f"Of {judged} rows that are alike chance calls up to {chance:.1f} different, for each measure.",
+        *short,
     ]
+
+
+def _too_short(waits: float) -> str:
+    return (
+        f"What users wait for is not judged: a run lasts {waits:.0f} of its mean waits, and all who wait at one time "
+        f"meet the same. Take longer runs ({WAITS_A_STRETCH * FEWEST:.0f} waits), or {FEWEST} on each side."
+    )
 
 
 def _checked(made: Comparison) -> list[str]:

@@ -7,14 +7,17 @@ Of five runs a side or more it is whole runs that are drawn, paired by their see
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from loadgo.compare_cells import (
+    STRETCHES,
+    WAITS_A_STRETCH,
     Drawn,
     both_there,
     by_stretch,
@@ -30,6 +33,9 @@ from loadgo.resample import FEWEST, Floats, Interval, interval_of
 MOST_LINES = 40
 """Of more lines in all passes together, rows are commands."""
 QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+WAITS = ("ready wait", "paging wait", "I/O wait")
+QUEUED = ("response", *WAITS, "cycle", "throughput", *QUANTILES)
+"""What all meet who wait at one time: it is not judged by users who met it together."""
 _USERS_A_RUN = 2**32
 _SEED, _OTHER_SEED = 19730517, 19690519
 
@@ -97,6 +103,10 @@ class Matched:
     """The script, or the mean interaction: every measure, response quantiles and throughput."""
     left_out: tuple[str, ...]
     """Rows that only one side has, and users without a counterpart, in words."""
+    waits: float | None = None
+    """How many mean waits a run lasts, on the side where they are fewer, if these are too few to judge what is waited
+    for; else None.
+    """
 
 
 @dataclass(frozen=True)
@@ -128,9 +138,35 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
         lost += alone
         if alone:
             left, right = (frame.filter(pl.col("unit").is_in(list(both))) for frame in (left, right))
-    rows, whole = _rows(plan, left, right)
+    waits = min(_waits(a), _waits(b)) if plan.unit == "user" else math.inf
+    runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
+    too_short = runs * int(waits / WAITS_A_STRETCH) < FEWEST if math.isfinite(waits) else False
+    rows, whole = _rows(plan, left, right, waits)
+    if too_short:
+        rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
+        whole = _unjudged(whole)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
-    return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(lost))
+    told = waits if too_short and whole else None
+    return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(lost), told)
+
+
+def _waits(side: Side) -> float:
+    """How many mean waits a run lasts; infinite where that is not known, or nobody waits."""
+    known = [name for name in WAITS if side.rows[name].count()]
+    waited = pl.sum_horizontal(known) if "ready wait" in known else pl.col("response") - pl.col("cpu").fill_null(0.0)
+    mean = side.rows.select(waited.mean()).item()
+    if not side.stretches or not mean or mean <= 0:
+        return math.inf
+    return sum(one.span_ns for one in side.stretches) / len(side.stretches) / float(mean)
+
+
+def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
+    """What is waited for without intervals."""
+
+    def without(one: Difference) -> Difference:
+        return replace(one, interval=None, before_interval=None, after_interval=None)
+
+    return {name: without(one) if name in QUEUED else one for name, one in measures.items()}
 
 
 def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
@@ -169,10 +205,12 @@ def _in_units(side: Side, plan: _Plan) -> pl.DataFrame:
     return side.rows.with_columns(unit=unit).join(keys, on=plan.on, how="inner")
 
 
-def _rows(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame) -> tuple[tuple[Row, ...], Mapping[str, Difference]]:
+def _rows(
+    plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float
+) -> tuple[tuple[Row, ...], Mapping[str, Difference]]:
     if not len(plan.keys) or left.is_empty() or right.is_empty():
         return (), {}
-    ways = _ways(plan, left, right)
+    ways = _ways(plan, left, right, waits)
     extrapolated = {int(row) for frame in (left, right) for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
 
@@ -215,7 +253,7 @@ class _Pair:
     units: int
 
 
-def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame) -> list[_Way]:
+def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float) -> list[_Way]:
     """The ways in which the sides are drawn again: by user and by stretch of time, or by run."""
     rows = len(plan.keys)
     a, b = cells_of(left, "unit", rows), cells_of(right, "unit", rows)
@@ -224,7 +262,8 @@ def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame) -> list[_Way]:
     units = by_unit(a, _SEED), by_unit(b, _SEED if plan.paired else _OTHER_SEED)
     ways = [(*units, min(a.units, b.units))]
     if plan.unit == "user" and "printed" not in plan.kinds:
-        cut = [with_stretches(frame) for frame in (left, right)]
+        most = int(min(waits / WAITS_A_STRETCH, STRETCHES))
+        cut = [with_stretches(frame, most) for frame in (left, right)]
         if plan.mirrored:
             cut[1] = mirrored(cut[1], cut[0])
         stretches = [cells_of(frame, "stretch", rows) for frame in cut]
