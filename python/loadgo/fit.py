@@ -6,7 +6,6 @@ what nobody owns is regressed; and what cannot be known from the runs is assumed
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -17,13 +16,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo import _loadgo
-from loadgo.fit_choice import chosen
-from loadgo.fit_demands import commands_in, delays, elsewhere, processor_times
+from loadgo.fit_demands import delays, elsewhere, processor_times
 from loadgo.fit_doubt import Doubt, Estimate, Grouping, doubt_of, groupings_of, interval
-from loadgo.fit_file import Heading, OwnLoad, file_of, parameters_of
-from loadgo.fit_laws import written
+from loadgo.fit_file import file_of, parameters_of
+from loadgo.fit_laws import Law
 from loadgo.fit_memory import memory_of
 from loadgo.fit_reading import Reading, readings_of
+from loadgo.fit_remarks import heading_of, hint_of, own_load_of, warnings_of
 from loadgo.fit_supervisor import steps_of, stores_of, switching, switching_spent
 from loadgo.fit_system import known_of
 from loadgo.fit_trial import Check, Switching, checks_of, is_open, switching_in, tried
@@ -35,8 +34,6 @@ Floats = NDArray[np.float64]
 
 _BUSY = 0.5
 """From this share of the processors' time on, what is left of a response is waiting for one, unmetered."""
-_OTHERS = 0.05
-"""From this share on, what others used of the processors is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -93,25 +90,19 @@ def _fitted(readings: Sequence[Reading], name: str | None, path: Path | None) ->
     )
     found = joined(known_of(readings[0]), found)
     fitted = _told(readings, rows, found, groupings)
-    text = file_of(_heading(readings, len(rows), name), found, _own_load(readings, rows), fitted)
+    heading = heading_of(readings, len(rows), name)
+    text = file_of(heading, found, own_load_of(readings, rows), fitted)
+    checks = checks_of(text, readings)
     return Fit(
         text=text,
-        title=_heading(readings, len(rows), name).title,
+        title=heading.title,
         fitted=fitted,
-        warnings=_warnings(readings, unowned),
+        warnings=warnings_of(readings, unowned, checks),
         unowned=unowned,
-        checks=checks_of(text, readings),
-        hint=_hint(readings, path),
+        checks=checks,
+        hint=hint_of(readings, path),
         path=path,
     )
-
-
-def _hint(readings: Sequence[Reading], path: Path | None) -> str:
-    """A command that predicts: the think time is the script's, or what the run was told instead."""
-    load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
-    think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
-    machine = shlex.quote(str(path)) if path is not None else "machine.toml"
-    return f"loadgo run {shlex.quote(str(script))} --on {machine} --users {4 * readings[0].users}{think}"
 
 
 def _on_machine(readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequence[Grouping]) -> Found:
@@ -142,7 +133,7 @@ def _switching(readings: Sequence[Reading], rows: pl.DataFrame, first: Found, co
     """What a switch costs, by a trial of the machine that had it at a first guess."""
     nothing = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
     found = joined(known_of(readings[0]), first)
-    text = file_of(_heading(readings, len(rows), None), found, _own_load(readings, rows), nothing)
+    text = file_of(heading_of(readings, len(rows), None), found, own_load_of(readings, rows), nothing)
     return switching_in(tried(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
@@ -166,8 +157,6 @@ def _interrupt(unowned: Unowned | None) -> Found:
     """What nobody owns of an interaction, as the interrupt that ends its way to the terminal: charged to nobody."""
     if unowned is None or unowned.interaction_ns < 1:
         return Found(())
-    from loadgo.fit_laws import Law
-
     law = Law("fixed", (float(round(unowned.interaction_ns)),), timed=True)
     source = f"processor time that nobody owns, regressed on {unowned.spans} spans"
     deviation = unowned.error_ns / unowned.interaction_ns
@@ -195,7 +184,7 @@ def _told(readings: Sequence[Reading], rows: pl.DataFrame, found: Found, groupin
     return Fitted(
         script=str(readings[0].conditions.get("name", "")),
         runs=tuple(one.id for one in readings),
-        users=tuple(one.users for one in readings),
+        users=tuple(one.users for one in readings if not is_open(one)),
         interactions=len(rows),
         assumed=found.assumed,
         parameters=parameters_of(found.values, bounds),
@@ -215,37 +204,3 @@ def _bounds(
         return interval(value, one, 1000)
     at = by_drawing.index(place)
     return interval(value, float(doubt.deviations[at]), doubt.degrees[at])
-
-
-def _heading(readings: Sequence[Reading], interactions: int, name: str | None) -> Heading:
-    first = readings[0]
-    system = first.conditions.get("system", {})
-    where = str(system.get("hostname") or system.get("title") or system.get("name"))
-    users = ", ".join(str(one) for one in sorted({one.users for one in readings}))
-    script = first.conditions.get("name")
-    runs = ", ".join(one.id for one in readings)
-    source = f"fitted by loadgo to {interactions:,} interactions of {script} with {users} users on {where}: {runs}"
-    return Heading(name or f"{where}, as {script} found it", source)
-
-
-def _own_load(readings: Sequence[Reading], rows: pl.DataFrame) -> OwnLoad:
-    """The users as they were: their pauses from prompt to sending, and the script's commands in its order."""
-    pauses = rows["thinking"].to_numpy()
-    think = written(chosen(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
-    first = rows.unique("line", keep="first").sort("line")
-    return OwnLoad(max(one.users for one in readings), think, tuple(first["command"]) or tuple(commands_in(rows)))
-
-
-def _warnings(readings: Sequence[Reading], unowned: Unowned | None) -> tuple[str, ...]:
-    found = []
-    lost = sum(one.lost for one in readings)
-    if lost:
-        found.append(f"{lost} records of these runs are lost: what they would have said is not in the machine")
-    processors = readings[0].processors
-    if unowned is not None and unowned.background > _OTHERS * processors:
-        share = unowned.background / processors
-        found.append(
-            f"{100 * share:.0f} % of the processors' time went to others than these users: the machine is the host "
-            "without them, and its commands' processor time is that of a busy host"
-        )
-    return tuple(found)

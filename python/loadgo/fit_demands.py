@@ -23,6 +23,8 @@ _FEW = 5
 """Interactions of a command; of fewer its doubt is that of as many draws of an exponential law."""
 WORTH_TELLING = 0.005
 """A wait of less than this part of the responses is not modelled."""
+_SIDE_BY_SIDE = 1.05
+"""From so many times the response on, processor time and waits are of processes at once."""
 _ITS_OWN = 0.03
 _ITS_OWN_NS = 1e6
 """From this part of a command's response on, and this long, its wait elsewhere has a law of its own."""
@@ -146,7 +148,17 @@ def elsewhere(rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: f
         tables.append((dotted("commands", name, "requests", store), "1"))
     assumed = "what no meter explains of a response takes as long with any number of users"
     assumed += ": of each command its median, since the host was busy" if busy else ""
-    return Found(tuple(found), (assumed,), tuple(tables))
+    return Found(tuple(found), (assumed, *_at_once_on_several(rows)), tuple(tables))
+
+
+def _at_once_on_several(rows: pl.DataFrame) -> list[str]:
+    """The commands whose parts ran, or waited, side by side: they took less time than the sum of it."""
+    parts = pl.sum_horizontal("cpu", "ready", "paging", "io")
+    sums = rows.group_by("command").agg(parts.sum().alias("parts"), pl.col("response").sum()).sort("command")
+    found = [f"{name} ({parts / took:.2f} times)" for name, parts, took in sums.rows() if parts > _SIDE_BY_SIDE * took]
+    if not found:
+        return []
+    return [f"one after the other goes on the machine what ran side by side: {_listed(found)} as much as the response"]
 
 
 def _rest(rows: pl.DataFrame, interrupt_ns: float) -> Floats:

@@ -32,8 +32,11 @@ class Heading:
 class OwnLoad:
     """The machine's own users, for `loadgo simulate`."""
 
-    users: int
+    users: int | None
+    """None where they came and went."""
     think: str
+    arrivals: str
+    """Interactions a second, where they came and went."""
     commands: tuple[str, ...]
 
 
@@ -49,7 +52,9 @@ def file_of(heading: Heading, found: Found, load: OwnLoad, fit: Fitted) -> str:
     text += [f"title  = {toml(heading.title)}", f"source = {toml(heading.source)}"]
     for table in sorted(tables, key=_place):
         text += ["", f"[{'.'.join(_quoted(name) for name in table)}]", *_rows(tables[table])]
-    text += ["", "[[load]]", 'name     = "as measured"', f"users    = {load.users}", f'think    = "{load.think}"']
+    text += ["", "[[load]]", 'name     = "as measured"']
+    closed = [f"users    = {load.users}", f'think    = "{load.think}"']
+    text += [f'arrivals = "{load.arrivals}"'] if load.users is None else closed
     text += [f"commands = {toml(list(load.commands))}"]
     text += ["", *_fit(fit)] if fit.runs else []
     return "\n".join(text) + "\n"

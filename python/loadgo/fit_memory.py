@@ -36,6 +36,7 @@ _NOT_FULL = 0.7
 """Of a user's share of the frames: whose work brings in fewer pages has hardly lost any of his own. Chosen by the work,
 not by the faults that came of it, which would choose the lucky ones."""
 _ROUNDS = 4
+_LEVELS = ("device", "behind", "device_pages")
 _USUAL = 0.1
 """A number of faults that so many of a command's interactions have is that of all its pages."""
 
@@ -75,13 +76,14 @@ def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[
     names = sorted({str(name) for one in readings for name in one.rows["command"].unique()})
     tables += [(dotted("commands", name, "common"), "1") for name in names if fresh is None]
     tables += [(dotted("commands", name, "pages"), str(count)) for name, count in pages.items() if fresh is not None]
-    if readings[0].kind == "host":
+    if not _has_device(readings[0]):
         values += _device(readings)
         tables += [
             ("memory.device", '"paging"'),
             ("storage.paging.kind", '"server"'),
             ("storage.paging.servers", '"any"'),
         ]
+        assumed = (*assumed, "a page takes as long to come with any number of users: nobody waits for another's")
     told = "a user's programs share their pages, and never have all that they refer to"
     told = told if fresh is None else "each command begins with nothing in memory"
     return Found(tuple(values), (told, *assumed), tuple(tables))
@@ -150,6 +152,11 @@ def _pages(reading: Reading) -> bool:
     return reading.machine.get("memory", {}).get("residence") == "paging"
 
 
+def _has_device(reading: Reading) -> bool:
+    """Whether one known device has all pages: of two levels, which has a page is not to be told from faults alone."""
+    return _pages(reading) and "behind" not in reading.machine["memory"]
+
+
 def frames_of(reading: Reading) -> tuple[int, int]:
     """Page frames, and those that the supervisor holds: of the machine, or of what the users may have."""
     if _pages(reading):
@@ -167,8 +174,8 @@ def _known(reading: Reading, frames: tuple[int, int]) -> list[tuple[str, str]]:
     return [
         (dotted("memory", key), toml(value))
         for key, value in memory.items()
-        if key != "residence" and not key.startswith("headway")
-    ]
+        if key not in _LEVELS and key != "residence" and not key.startswith("headway")
+    ] + [(dotted("memory", key), toml(memory[key])) for key in _LEVELS if key in memory and _has_device(reading)]
 
 
 def _curve(rungs: Sequence[Rung]) -> tuple[Value | str, tuple[str, ...]]:

@@ -32,7 +32,8 @@ def fit_text(made: Fit, *, color: bool = False) -> str:
 def _print(console: Console, made: Fit) -> None:
     fit = made.fitted
     users = ", ".join(str(one) for one in sorted(set(fit.users)))
-    console.print(f"{plain(made.title)}: {fit.interactions:,} interactions with {users} users.")
+    who = f"with {users} users" if users else "of users who came and went"
+    console.print(f"{plain(made.title)}: {fit.interactions:,} interactions {who}.")
     console.print()
     console.print(_table(_means(fit.parameters)))
     if made.checks:
@@ -85,7 +86,7 @@ def _checks(made: Fit) -> Table:
     for head in (*(("run",) if several else ()), "users", "figure", "measured", "the machine", "off by"):
         table.add_column(head, justify="left" if head in ("run", "figure") else "right", overflow="fold")
     for one in made.checks:
-        off = f"{100 * (one.machine / one.measured - 1):+.1f} %" if one.measured else ""
+        off = f"{100 * one.off:+.1f} %"
         row = (str(one.users), one.figure, one.shown(one.measured), one.shown(one.machine), off)
         table.add_row(*((plain(one.run),) if several else ()), *row)
     return table

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.fit_doubt import doubt_of, groupings_of, ratio
 from loadgo.fit_memory import frames_of
 from loadgo.fit_reading import Reading, readings_of
 from loadgo.report_figures import digits, duration
@@ -23,6 +24,8 @@ from loadgo.report_figures import digits, duration
 MOST = 20_000
 """Interactions of a trial; a machine has so many in well under a second."""
 FEWEST = 4_000
+MEAN = "mean response"
+"""The figure whose error is known."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,13 @@ class Check:
     machine: float
     timed: bool
     """Nanoseconds; else a number a second."""
+    error: float | None = None
+    """The standard error of what was measured, as a part of it; None where that is not known."""
+
+    @property
+    def off(self) -> float:
+        """How far the machine is off, as a part of what was measured."""
+        return self.machine / self.measured - 1 if self.measured else 0.0
 
     def shown(self, value: float) -> str:
         """A value of it, as people read it."""
@@ -61,16 +71,26 @@ def checks_of(text: str, readings: Sequence[Reading]) -> tuple[Check, ...]:
         if is_open(one) or one.span_s <= 0:
             continue
         told, given = _figures(one), _figures(tried(text, one).reading)
+        error = _error(one)
         found += [
-            Check(one.id, one.users, name, value, given[name], name != "throughput") for name, value in told.items()
+            Check(one.id, one.users, name, value, given[name], name != "throughput", error if name == MEAN else None)
+            for name, value in told.items()
         ]
     return tuple(found)
+
+
+def _error(reading: Reading) -> float | None:
+    """Of the mean response, by users and stretches drawn anew."""
+    groupings = groupings_of(reading.rows)
+    response = reading.rows["response"].to_numpy()
+    doubt = doubt_of([ratio(groupings, response, np.ones_like(response))], groupings)
+    return float(doubt.deviations[0]) if len(doubt.covariance) else None
 
 
 def _figures(reading: Reading) -> dict[str, float]:
     responses = reading.rows["response"].to_numpy()
     return {
-        "mean response": float(responses.mean()),
+        MEAN: float(responses.mean()),
         "p90 response": float(np.quantile(responses, 0.9)),
         "CPU an interaction": float(reading.rows["cpu"].to_numpy().mean()),
         "throughput": len(reading.rows) / reading.span_s,
