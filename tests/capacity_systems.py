@@ -13,8 +13,8 @@ from pathlib import Path
 
 from loadgo import queueing
 from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
+from loadgo.capacity_outcomes import Step, Wanted
 from loadgo.capacity_rounds import Length, Tries
-from loadgo.capacity_search import Step, Wanted
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Trial
 from loadgo.networks import Class, Station, mean_values

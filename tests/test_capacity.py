@@ -10,9 +10,9 @@ from pathlib import Path
 import loadgo
 import pytest
 from capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
+from loadgo.capacity_outcomes import Found
 from loadgo.capacity_page import render_capacity
 from loadgo.capacity_rounds import search
-from loadgo.capacity_search import Found
 from loadgo.errors import Mistake
 
 REPAIRMAN = repairman_p90(0.3, 4.0)

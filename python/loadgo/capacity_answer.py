@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadgo.capacity import End, Point, Saturation, Target, Verdict
-from loadgo.capacity_search import EveryNumber, Found, NoNumber, Outcome, Wanted
+from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Outcome, Wanted
 from loadgo.report_figures import digits, duration, number, share
 
 FULL = 0.7
 """With no resource busier than this at the answer, it is not the resources that are short."""
+ALWAYS = 0.95
+"""A resource that is as busy with any number of users is kept so by others: nothing is known of what users need."""
 _FEWEST = 30
 """Interactions of a point that tells a light load's cycle."""
 
@@ -74,6 +76,8 @@ def saturation_of(points: Sequence[Point]) -> Saturation | None:
     names = dict.fromkeys(name for point in told for name in point.utilisation)
     each_s = {name: sum(point.utilisation.get(name, 0.0) * point.seconds for point in told) / count for name in names}
     first = max(each_s, key=lambda name: each_s[name])
+    if min(point.utilisation.get(first, 0.0) for point in told) > ALWAYS:
+        return None
     light = told[0].think_s + told[0].response_s["mean"].value
     return Saturation(first, light / each_s[first]) if each_s[first] > 0 else None
 

@@ -13,9 +13,9 @@ from loadgo.capacity import CONFIDENCE, Capacity, Limits, Point, Progress
 from loadgo.capacity_answer import answer_of, saturation_of
 from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
 from loadgo.capacity_models import models_of
+from loadgo.capacity_outcomes import Step, Wanted
 from loadgo.capacity_points import points_of
 from loadgo.capacity_rounds import Bounds, Length, Searched, search
-from loadgo.capacity_search import Step, Wanted
 from loadgo.capacity_targets import check_commands, check_resources, targets_of
 from loadgo.capacity_trials import Trial
 from loadgo.capacity_watch import watch_of

@@ -14,15 +14,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Standing, Target
+from loadgo.capacity import Standing
+from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Outcome, Step, Untold, Wanted
 from loadgo.capacity_root import Crossing, Excess, crossing_of, excess_of
 from loadgo.capacity_trials import Tally, Trial
 
 PILOT = 60
 """Interactions of the first trial, with one user; far fewer than the shortest of others tell enough of it."""
-SHORTEST = 200
-SLOW_ONES = 20
-"""A short trial is so long that this many interactions may be slow at the limit."""
 WIDE, NEAREST = 0.2, 3.0
 """Trials within this part of the crossing, or so many users, are on its line."""
 STEADY = 6.0
@@ -43,80 +41,6 @@ SHOWN = 0.1
 """At the answer itself so large a part is seen of what the line near it is from: it is tried, and not only computed."""
 LEAP = 3
 """On a host that others may be using, so many times more users than were tried before are tried at most."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is searched for, and the limits of the search."""
-
-    targets: tuple[Target, ...]
-    max_users: int
-    within: int | None
-    """How many users the interval's ends may differ by; None: 2 % of the answer, and at least 1."""
-    most_interactions: int
-    """Of one trial."""
-    most_trials: int
-    live: bool
-
-    @property
-    def ceilings(self) -> tuple[int, ...]:
-        """The places of those targets that more users come nearer to missing."""
-        return tuple(place for place, target in enumerate(self.targets) if target.sense == "most")
-
-    @property
-    def shortest(self) -> int:
-        """Interactions of a short trial."""
-        shares = [target.share for target in self.targets if target.share is not None]
-        return max(SHORTEST, math.ceil(SLOW_ONES / min(shares))) if shares else SHORTEST
-
-
-@dataclass(frozen=True)
-class Step:
-    """A trial to be made."""
-
-    users: int
-    interactions: int
-
-
-@dataclass(frozen=True)
-class Found:
-    """The answer: the most users, with its interval."""
-
-    users: int
-    low: int
-    high: int
-    binding: int
-    """The place of the target that decides it."""
-    enough: bool
-    """The interval is as narrow as was asked for."""
-    crossing: Crossing | None = None
-    """Where the line crosses the limit; None where no line fits, and the number and the next were decided by trials."""
-
-
-@dataclass(frozen=True)
-class EveryNumber:
-    """Up to the limit of users, all are held."""
-
-    users: int
-
-
-@dataclass(frozen=True)
-class NoNumber:
-    """Not even one user is held."""
-
-    binding: int
-
-
-@dataclass(frozen=True)
-class Untold:
-    """The limits of the search came before an answer: it lies between these."""
-
-    low: int
-    high: int | None
-    why: str
-
-
-Outcome = Found | EveryNumber | NoNumber | Untold
 
 
 @dataclass(frozen=True)
@@ -323,7 +247,7 @@ def _halved(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket, around: 
     """No line tells the crossing: a number in between, or the bracket itself when there is none."""
     assert bracket.missed is not None
     if bracket.missed - bracket.met == 1:
-        return Found(bracket.met, bracket.met, bracket.met, bracket.binding, enough=True)
+        return _adjacent(trials, wanted, bracket)
     tried = {trial.users for trial in trials}
     inside = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
@@ -335,6 +259,24 @@ def _halved(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket, around: 
         return untold
     least = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
     return _longer(least, trials, wanted, untold)
+
+
+def _adjacent(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step | Outcome:
+    """A number that surely meets the targets, and the next that surely misses one.
+
+    Where others near do not fit (fewer users that seemed to miss it, more that seemed to meet it), what is sure within
+    a trial is not sure of the next, such as on a host with others on it: the answer is between these.
+    """
+    assert bracket.missed is not None
+    told = {trial.users for trial in trials if not trial.refused}
+    values = {users: _seen(bracket.binding, users, trials, wanted) for users in told}
+    low = min([bracket.met, *(users - 1 for users, value in values.items() if value > 0)])
+    high = max([bracket.met, *(users for users, value in values.items() if value < 0)])
+    if high - low <= _within(bracket.met, wanted):
+        return Found(bracket.met, low, high, bracket.binding, enough=True)
+    near = [users for users in values if low <= users <= high + 1]
+    least = min(near, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
+    return _longer(least, trials, wanted, Found(bracket.met, low, high, bracket.binding, enough=False))
 
 
 def _answer(crossing: Crossing, binding: int, wanted: Wanted) -> Found:
@@ -381,5 +323,7 @@ def _out_of_trials(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -
         found = crossing_near(trials, wanted, _between(trials, wanted, bracket))
         if found is not None:
             return _answer(found[0], found[1], wanted)
+        if bracket.missed - bracket.met == 1:
+            return Found(bracket.met, bracket.met, bracket.met, bracket.binding, enough=False)
         return Untold(bracket.met, bracket.missed - 1, why)
     return Untold(bracket.met, None, why)
