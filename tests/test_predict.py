@@ -2,6 +2,9 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import loadgo
@@ -205,3 +208,38 @@ def test_a_prediction_that_is_damaged_is_told_so(room: Path) -> None:
     with pytest.raises(BadRun, match="has format 9"):
         read_prediction(folder)
     assert read_prediction(room) is None
+
+
+def command(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """`loadgo ARGUMENTS` in `folder`, as a person would type it."""
+    words = [sys.executable, "-m", "loadgo", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(room: Path) -> None:
+    load = ("run", "two-commands.toml", "--on", "fitted.toml", "--users", "20", "--quiet")
+    assert command(*load, "--out", "by-command", folder=room).returncode == 0
+    told = read_prediction(room / "by-command")
+    assert told is not None
+    assert told.draws == 20
+    assert command(*load, "--draws", "0", "--out", "no-draws", folder=room).returncode == 0
+    assert read_prediction(room / "no-draws") is None
+    judged = {
+        within: command("compare", "by-command", "no-draws", "--judge", "--within", within, folder=room)
+        for within in ("150%", "5%")
+    }
+    assert [one.returncode for one in judged.values()] == [0, 1]
+    assert "As a prediction, A is inside: within 150 %." in " ".join(judged["150%"].stdout.split())
+    assert "too wide to judge" in judged["5%"].stdout
+    assert "a prediction that is wrong by 5 % would pass" in " ".join(judged["5%"].stdout.split())
+
+
+def test_the_command_refuses_nonsense_with_what_would_be_right(room: Path, predicted: loadgo.Run) -> None:
+    few = command("run", "two-commands.toml", "--on", "fitted.toml", "--draws", "3", folder=room)
+    near = command("compare", predicted.folder, predicted.folder, "--judge", "--within", "near", folder=room)
+    alone = command("compare", predicted.folder, predicted.folder, "--within", "5%", folder=room)
+    assert [one.returncode for one in (few, near, alone)] == [2, 2, 2]
+    assert "at least 5, or 0" in few.stderr
+    assert "write a percentage over 0, such as 20%" in near.stderr
+    assert "say judge, too" in alone.stderr
