@@ -112,12 +112,12 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
     for told in made.causes:
         if told.pair is not None:
             first, second = told.pair.names
-            bounds = factor_interval(told.pair.interval)
+            bounds = f" ({factor_interval(told.pair.interval)})" if told.pair.interval else ""
             found.append(
                 (
                     "Interaction",
-                    f"{told.measure}: most between {first} and {second}; together they are {factor(told.pair.factor)} "
-                    f"({bounds}) of what they are alone, multiplied.",
+                    f"{told.measure}: most between {first} and {second}; together they are "
+                    f"{factor(told.pair.factor)}{bounds} of what they are alone, multiplied.",
                 )
             )
     if made.runs < FEWEST:
