@@ -46,6 +46,8 @@ def main() -> None:
     if os.geteuid() != 0:
         raise SystemExit("limits of memory and paging devices need root")
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    if rounds < 2:
+        raise SystemExit("at least 2 rounds: one is taken apart, the other measured directly")
     passes = int(sys.argv[2]) if len(sys.argv) > 2 else PASSES
     here = machine()
     folder = Path("runs") / f"bench-paging-{rounds}-{passes}-{here.loadgo.split()[-1]}"
