@@ -150,3 +150,13 @@ def test_a_run_in_which_nobody_typed_anything_is_refused_in_words(room: Path, tm
     )
     with pytest.raises(ValueError, match="nobody typed anything in empty: there is nothing to price"):
         cost(empty)
+
+
+def test_of_very_many_users_the_dearest_are_shown_and_the_rest_is_told(room: Path) -> None:
+    loadgo.run(room / "other.toml", on=str(room / "small-machine.toml"), users=60, out=room / "many")
+    made = cost(room / "many", by="user", phases="all")
+    assert len(made.points[0].priced[0].rows) == 60
+    page = render_costs(made, "text", width=100)
+    assert sum(line.startswith("user ") for line in page.splitlines()) == 41  # with the heading
+    assert "20 more that cost less" in page
+    assert len(json.loads(render_costs(made, "json"))["points"][0]["tariffs"][0]["rows"]) == 61

@@ -55,7 +55,7 @@ def curve_notes(made: Costs, every: Sequence[Curve]) -> list[tuple[str, str]]:
             (
                 "All busy time",
                 "is an interaction's cost, were all that the machine did (without the laboratory's part) charged to "
-                "users at the price of processor time: kernel workers, and whoever else was there.",
+                "users at the price of processor time; on a host also kernel workers, and whoever else was there.",
             )
         )
     if len(every) > _MOST_TARIFFS:

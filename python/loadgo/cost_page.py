@@ -9,14 +9,16 @@ from loadgo.cost import Costs, Point
 from loadgo.cost_curve import Curve, curves
 from loadgo.cost_curve_page import curve_answer, curve_grids, curve_notes, curve_pictures
 from loadgo.cost_json import costs_json
-from loadgo.cost_priced import Item, Priced
+from loadgo.cost_priced import Item, Priced, Row
 from loadgo.cost_words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words, users_in_words
 from loadgo.pages import Page, html_page, markdown_page, text_page
-from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, share, size
+from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale, number, share, size
 from loadgo.report_grid import Column, Grid
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS = ("text", "html", "json", "md")
+
+_MOST_ROWS = 40
 
 
 def render_costs(made: Costs, format: Format, *, width: int | None = None, color: bool = False) -> str:
@@ -96,6 +98,10 @@ def notes(made: Costs) -> list[tuple[str, str]]:
         found.append(("Intervals", INTERVALS))
     else:
         found.append(("Intervals", NO_INTERVALS))
+    if len(made.points) == 1 and (left := len(told[0].rows) - len(shown(told[0]))):
+        found.append(
+            ("Left out", f"{left:,} more that cost less, which the JSON has: the dearest {_MOST_ROWS} are shown.")
+        )
     found += [("Note", text) for text in made.notes]
     return found
 
@@ -130,8 +136,8 @@ def _at_tariffs(point: Point) -> Grid:
 
 
 def _by(made: Costs, told: Priced) -> Grid:
-    """A row for each command, or each user, and one for all."""
-    rows = [*told.rows, told.everything]
+    """A row for each command, or each user, and one for all; of very many the dearest."""
+    rows = [*shown(told), told.everything]
     currency, scale = told.tariff.currency, money_scale([row.each.value for row in told.rows])
     whole = told.everything.total
     items = [rate.item for rate in told.rates] if len(told.rates) > 1 else []
@@ -152,6 +158,13 @@ def _by(made: Costs, told: Priced) -> Grid:
         Column("share", tuple(share(row.total / whole if row.total is not None and whole else None) for row in rows)),
     ]
     return Grid(f"By {made.by}, at {told.tariff.label}", tuple(columns), total_rows=1)
+
+
+def shown(told: Priced) -> list[Row]:
+    """The rows that a page has room for: all, or those that cost most together."""
+    if len(told.rows) <= _MOST_ROWS:
+        return list(told.rows)
+    return sorted(told.rows, key=lambda row: -(row.total or 0.0))[:_MOST_ROWS]
 
 
 def _items(told: Priced) -> Grid:
@@ -195,12 +208,13 @@ def _uncharged(points: Sequence[Point]) -> list[tuple[str, str]]:
     for told in points[0].priced:
         value = told.interaction.value
         if told.uncharged is not None and value:
-            amount = share(told.uncharged / value)
+            ratio = told.uncharged / value
+            amount = f"{share(ratio)} more" if ratio < 2 else f"{digits(1 + ratio)} times as much"
             return [
                 (
                     "Nobody's",
-                    f"The machine's busy time beside the interactions (without the laboratory's) would cost {amount} "
-                    "more at the same price: kernel workers, and whoever else was there.",
+                    f"With all that the machine did beside them (without the laboratory's part) interactions would "
+                    f"cost {amount} at the same price; on a host that is also kernel workers and whoever else was there.",
                 )
             ]
     return []

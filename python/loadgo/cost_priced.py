@@ -13,7 +13,7 @@ from typing import Literal
 import polars as pl
 
 from loadgo.cost_draws import COUNT, Draws, Lots, lots_of, mixed
-from loadgo.cost_rates import HOUR_NS, QUANTITIES, Held, Rate, charges, rates_of
+from loadgo.cost_rates import HOUR_NS, QUANTITIES, Held, Rate, charges, rates_of, summed
 from loadgo.cost_tariff import Tariff
 from loadgo.cost_use import Use
 from loadgo.resample import Interval
@@ -88,11 +88,11 @@ def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
     """What `use` costs at `tariff`, with a row for each command in the order of the script, or for each user."""
     lots, rates = lots_of(use), rates_of(tariff, use.held)
     longer = longer_of(use.held)
-    everything = _row("all", lots.cells, (lots, rates, longer))
+    everything = _row("all", _sums(lots.cells), rates, longer, lots.ratio(lots.cells, rates))
     return Priced(
         tariff=tariff,
         rates=rates,
-        rows=tuple(_row(name, part, (lots, rates, longer)) for name, part in _parts(lots.cells, by)),
+        rows=tuple(_commands(lots, rates, longer) if by == "command" else _users(lots.cells, rates, longer)),
         everything=everything,
         user_hour=_figure(lots.ratio(lots.cells, rates, "present_ns").times(HOUR_NS * longer)),
         megabit=_figure(lots.ratio(lots.cells, rates, "bytes_out").times(MEGABIT_BYTES)),
@@ -104,7 +104,7 @@ def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
 def in_mix(use: Use, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
     """The cost of an interaction in a mix of commands (shares that add up to 1), whatever mix the users typed."""
     lots, rates = lots_of(use), rates_of(tariff, use.held)
-    parts = dict(_parts(lots.cells, "command"))
+    parts = dict(_by_command(lots.cells))
     if not mix or not mix.keys() <= parts.keys():
         return Figure(None)
     return _figure(mixed([(share, lots.ratio(parts[name], rates)) for name, share in mix.items()]))
@@ -119,41 +119,56 @@ def _figure(draws: Draws) -> Figure:
     return Figure(draws.value, None if draws.value is None else draws.interval)
 
 
-def _parts(cells: pl.DataFrame, by: By) -> list[tuple[str, pl.DataFrame]]:
-    if by == "command":
-        order = cells.group_by("command", maintain_order=True).agg(pl.col("place").min())
-        names = order.sort("place", maintain_order=True)["command"]
-        return [(str(name), cells.filter(pl.col("command") == name)) for name in names]
+def _commands(lots: Lots, rates: tuple[Rate, ...], longer: float) -> list[Row]:
+    """A row for each command, in the order of the script."""
+    parts = _by_command(lots.cells)
+    return [_row(name, _sums(part), rates, longer, lots.ratio(part, rates)) for name, part in parts]
+
+
+def _by_command(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    order = cells.group_by("command", maintain_order=True).agg(pl.col("place").min())
+    names = order.sort("place", maintain_order=True)["command"]
+    return [(str(name), cells.filter(pl.col("command") == name)) for name in names]
+
+
+def _users(cells: pl.DataFrame, rates: tuple[Rate, ...], longer: float) -> list[Row]:
+    """A row for each user, without intervals: there is nobody to draw."""
     several = cells["run"].n_unique() > 1
     found = []
-    for (run, user), part in cells.sort("run", "user").group_by("run", "user", maintain_order=True):
-        name = f"user {user}"
-        found.append((f"run {int(str(run)) + 1}, {name}" if several else name, part))
+    for sums in cells.group_by("run", "user").agg(pl.col(_SUMMED).sum()).sort("run", "user").iter_rows(named=True):
+        name = f"user {sums['user']}"
+        found.append(_row(f"run {sums['run'] + 1}, {name}" if several else name, sums, rates, longer))
     return found
 
 
-def _row(name: str, cells: pl.DataFrame, at: tuple[Lots, tuple[Rate, ...], float]) -> Row:
-    lots, rates, longer = at
-    each = _figure(lots.ratio(cells, rates))
-    means = _means(cells)
-    count = float(cells[COUNT].sum())
+_SUMMED = [COUNT, *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
+
+
+def _sums(cells: pl.DataFrame) -> dict[str, float]:
+    return cells.select(pl.col(_SUMMED).sum()).row(0, named=True)
+
+
+def _row(
+    name: str, sums: Mapping[str, float], rates: tuple[Rate, ...], longer: float, draws: Draws | None = None
+) -> Row:
+    means, count = _means(sums), float(sums[COUNT])
+    parts, out = charges(means, rates), means["bytes_out"]
+    each = _figure(draws) if draws is not None else Figure(summed(parts))
     total = None if each.value is None else each.value * count
-    out = means["bytes_out"]
     return Row(
         name=name,
         interactions=int(count),
         each=each,
-        parts=charges(means, rates),
+        parts=parts,
         total=total,
-        user_hour=_per(total, float(cells["present_ns"].sum()), HOUR_NS * longer),
+        user_hour=_per(total, float(sums["present_ns"]), HOUR_NS * longer),
         megabit=_per(total, 0.0 if out is None else out * count, MEGABIT_BYTES),
     )
 
 
-def _means(cells: pl.DataFrame) -> dict[str, float | None]:
+def _means(sums: Mapping[str, float]) -> dict[str, float | None]:
     """Of a mean interaction; None where it was read at none."""
-    known = {name: float(cells[f"{name} known"].sum()) for name in QUANTITIES}
-    return {name: float(cells[name].sum()) / known[name] if known[name] else None for name in QUANTITIES}
+    return {name: sums[name] / sums[f"{name} known"] if sums[f"{name} known"] else None for name in QUANTITIES}
 
 
 def _per(total: float | None, quantity: float, of: float) -> float | None:
@@ -169,7 +184,7 @@ def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]
         "memory": whole_run.memory_byte_ns,
         "the machine": whole_run.elapsed_ns,
     }
-    means = _means(use.cells)
+    means = _means(_sums(use.cells))
     found = []
     for rate in rates:
         mean = means[rate.quantity]
@@ -181,7 +196,7 @@ def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]
 
 def _uncharged(use: Use, tariff: Tariff) -> float | None:
     """Busy time that is neither an interaction's nor the laboratory's, at the price of processor time."""
-    count, cpu = float(use.cells[COUNT].sum()), _means(use.cells)["cpu_ns"]
+    count, cpu = float(use.cells[COUNT].sum()), _means(_sums(use.cells))["cpu_ns"]
     if use.machine is None or not tariff.cpu_hour or cpu is None or not count:
         return None
     left = use.machine.busy_ns - use.machine.laboratory_ns - cpu * count
