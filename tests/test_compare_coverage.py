@@ -3,14 +3,20 @@
 At 95 %, of 100 intervals fewer than 89 hold the truth in one of a hundred laboratories.
 """
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+import loadgo
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.compare import compare
+from loadgo.compare_page import render_comparison
 from loadgo.compare_rows import Matched, matched
 from loadgo.compare_side import ROW_SCHEMA, Side
 from loadgo.phases import Stretch
+from small_machine import laid
 
 SEEDS = range(100)
 MEAN, FASTER = 2e9, 0.8
@@ -106,3 +112,17 @@ def test_who_does_not_wait_is_judged_however_short_the_run() -> None:
     told = matched(*sides)
     assert told.waits is None
     assert told.whole["response"].interval is not None
+
+
+def test_a_short_run_on_a_saturated_machine_says_why_there_is_no_verdict_and_what_to_do(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    for seed in (1, 2):
+        loadgo.run(script, on=str(machine), users=20, passes=1, seed=seed, out=tmp_path / str(seed))
+    made = compare(tmp_path / "1", tmp_path / "2")
+    text = " ".join(render_comparison(made, "text", width=120).split())
+    assert made.rows.waits is not None
+    assert f"What users wait for is not judged: a run lasts {made.rows.waits:.0f} of its mean waits" in text
+    assert 2 < made.rows.waits < 10
+    assert "Take longer runs (10 waits), or 5 on each side." in text
+    assert made.rows.whole["cpu"].interval is not None
+    assert json.loads(render_comparison(made, "json"))["rows"]["waits"] == pytest.approx(made.rows.waits)

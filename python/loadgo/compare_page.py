@@ -69,7 +69,7 @@ def comparison_json(made: Comparison) -> str:
         "b": _side(made.b),
         "conditions": [dataclasses.asdict(one) for one in made.conditions],
         "rows": {
-            **{name: getattr(made.rows, name) for name in ("by", "paired", "unit", "units", "left_out")},
+            **{name: getattr(made.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
             "rows": [
                 {
                     "label": row.label,
