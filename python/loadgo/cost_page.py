@@ -214,7 +214,7 @@ def _uncharged(points: Sequence[Point]) -> list[tuple[str, str]]:
                 (
                     "Nobody's",
                     f"With all that the machine did beside them (without the laboratory's part) interactions would "
-                    f"cost {amount} at the same price; on a host that is also kernel workers and whoever else was there.",
+                    f"cost {amount} at the same price; on a host that is kernel workers and others' processes too.",
                 )
             ]
     return []
