@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import loadgo
 from figures import Figure, figure, finish
@@ -34,6 +35,8 @@ from machine import machine
 FITTED, PREDICTED = 5, (20, 40)
 FIGURES = ("response", "p90 response", "cpu", "throughput")
 DRAWS = 20
+KNOWN = "exponential(1.2s, max 8s)"
+"""The think time where the truth is known: two thirds busy with 40 users, so that four hours hold little chance."""
 
 SCRIPT = """\
 name   = "light and heavy commands"
@@ -128,8 +131,8 @@ def main() -> None:
     ]
     notes = [
         "off by: |predicted / measured - 1|, of a machine fitted to 5 users; the host should have nothing else to do",
-        f"here: {seconds} s a run, {3 * seconds} s with 5 users; known: fitted to 4 h of a simulated machine's time, "
-        "1 h predicted",
+        f"here: {seconds} s a run, {3 * seconds} s with 5 users; known: fitted to 8 h of a simulated machine's time, "
+        "4 h predicted",
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
@@ -144,7 +147,7 @@ def _on_host(folder: Path, script: Path, seconds: int, place: int) -> list[Predi
         users: loadgo.run(script, users=users, duration=lasts, seed=100 * place + users, out=folder / f"{users}")
         for users, lasts in lengths.items()
     }
-    return _predicted(folder, script, f"{seconds}s", [measured[FITTED]], measured)
+    return _predicted(folder, script, {"duration": seconds, "draws": DRAWS}, [measured[FITTED]], measured)
 
 
 def _known(folder: Path, script: Path) -> list[Predicted]:
@@ -152,27 +155,28 @@ def _known(folder: Path, script: Path) -> list[Predicted]:
     folder.mkdir()
     truth = folder / "truth.toml"
     truth.write_text(TRUTH.format(**USUAL))
-    four_hours = loadgo.run(script, on=str(truth), users=FITTED, duration="4h", seed=1, out=folder / "fitted-to")
+    few = loadgo.run(script, on=str(truth), users=FITTED, duration="8h", think=KNOWN, seed=1, out=folder / "few")
     measured = {
-        users: loadgo.run(script, on=str(truth), users=users, duration="1h", seed=users, out=folder / f"{users}")
+        users: loadgo.run(
+            script, on=str(truth), users=users, duration="4h", think=KNOWN, seed=users, out=folder / f"{users}"
+        )
         for users in PREDICTED
     }
-    return _predicted(folder, script, "1h", [four_hours], measured, draws=5)
+    return _predicted(folder, script, {"duration": "4h", "think": KNOWN, "draws": 0}, [few], measured)
 
 
 def _predicted(
     folder: Path,
     script: Path,
-    duration: str,
+    load: Mapping[str, Any],
     fitted_to: Sequence[loadgo.Run],
     measured: Mapping[int, loadgo.Run],
-    draws: int = DRAWS,
 ) -> list[Predicted]:
     fit(*fitted_to, output=folder / "machine.toml")
     found = []
     for users in PREDICTED:
         out, on = folder / f"predicted-{users}", str(folder / "machine.toml")
-        foretold = loadgo.run(script, on=on, users=users, duration=duration, seed=7000 + users, draws=draws, out=out)
+        foretold = loadgo.run(script, on=on, users=users, seed=7000 + users, out=out, **load)
         found.append(_beside(users, compare(foretold, measured[users], judge=True), measured[users]))
         print(_line(found[-1]), flush=True)
     return found
