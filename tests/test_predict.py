@@ -14,6 +14,7 @@ from fitted_machine import CORRELATION, DOUBT, laid, machine, truth
 from loadgo.compare import compare, side_of
 from loadgo.errors import BadRun
 from loadgo.fit_laws import read_law
+from loadgo.predict import drawing, predict
 from loadgo.predict_draws import doubt_in, drawn
 from loadgo.predict_figures import figures_of, foreseen_of
 from loadgo.predict_folder import NAME, read_prediction
@@ -243,3 +244,29 @@ def test_the_command_refuses_nonsense_with_what_would_be_right(room: Path, predi
     assert "at least 5, or 0" in few.stderr
     assert "write a percentage over 0, such as 20%" in near.stderr
     assert "say judge, too" in alone.stderr
+
+
+def test_an_error_in_one_of_the_runs_ends_them_all_and_leaves_a_run_that_is_no_prediction(tmp_path: Path) -> None:
+    told = drawing(machine(), (), 5, seed=1)
+    assert told is not None
+    begun: list[Path] = []
+
+    def again(_set: tuple[str, ...], _seed: int, folder: Path, _go_on: object) -> None:
+        begun.append(folder)
+        folder.mkdir(parents=True)
+        if len(begun) > 3:
+            raise BadRun("the disk is full")
+
+    with pytest.raises(BadRun, match="the disk is full"):
+        predict(again, told, tmp_path, seed=1)
+    assert len(begun) >= 4
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_user_of_python_hears_how_far_the_drawing_has_come(room: Path) -> None:
+    heard: list[dict[str, object]] = []
+    script, file = room / "two-commands.toml", str(room / "fitted.toml")
+    loadgo.run(script, on=file, users=2, draws=5, out=room / "heard", progress=heard.append)
+    drawing_told = [one for one in heard if one["phase"] == "drawing"]
+    assert [one["runs"] for one in drawing_told] == list(range(1, 10))
+    assert {one["runs_expected"] for one in drawing_told} == {9}
