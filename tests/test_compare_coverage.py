@@ -108,8 +108,8 @@ def test_a_run_that_lasts_a_few_waits_is_not_judged_by_what_is_waited_for() -> N
 
 def test_who_does_not_wait_is_judged_however_short_the_run() -> None:
     brief = Stretch("all", 0, int(4 * MEAN), 60, 0, 0, 0, None)
-    sides = [Side("x", "host", "", side(seed, MEAN).rows, (), {}, LINES, stretches=(brief,)) for seed in (1, 2)]
-    told = matched(*sides)
+    a, b = (Side("x", "host", "", side(seed, MEAN).rows, (), {}, LINES, stretches=(brief,)) for seed in (1, 2))
+    told = matched(a, b)
     assert told.waits is None
     assert told.whole["response"].interval is not None
 

@@ -161,7 +161,8 @@ def test_of_runs_drawn_whole_the_intervals_too_are_inverted_the_other_way_round(
         runs = [side(name, random, 3, 2, ("edit", "ls")) for _ in range(6)]
         frames = [of.rows.with_columns(run=pl.lit(i, pl.Int64), seed=pl.lit(i, pl.Int64)) for i, of in enumerate(runs)]
         sides.append(Side(name, "host", name, pl.concat(frames), (), {}, runs[0].lines))
-    there, back = matched(*sides), matched(*sides[::-1])
+    a, b = sides
+    there, back = matched(a, b), matched(b, a)
     assert (there.unit, there.paired, back.paired) == ("run", True, True)
     for name in (*MEASURES, "p50 response", "p90 response", "throughput"):
         opposed(there.whole[name], back.whole[name])
