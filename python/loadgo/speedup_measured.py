@@ -89,13 +89,14 @@ def _split(key: str) -> list[str]:
 
 def _folders(measured: Mapping[str, Sequence[Run]], names: Sequence[str]) -> dict[int, list[Path]]:
     """The runs' folders by choice, in their order."""
-    found: dict[int, list[Path]] = {}
+    asked: dict[int, list[Run]] = {}
     for key, runs in measured.items():
         made = sum(1 << names.index(name) for name in _split(key))
-        found.setdefault(made, []).extend(find_run(run) for run in runs)
-    lacking = [_called(made, names) for made in range(1 << len(names)) if not found.get(made)]
+        asked.setdefault(made, []).extend(runs)
+    lacking = [_called(made, names) for made in range(1 << len(names)) if not asked.get(made)]
     if lacking:
         raise ValueError(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
+    found = {made: [find_run(run) for run in runs] for made, runs in asked.items()}
     every = [folder.resolve() for folders in found.values() for folder in folders]
     for folder in every:
         if every.count(folder) > 1:
