@@ -74,8 +74,10 @@ impl Leftovers {
 
     /// Sets the kernel's file `path` to `value` until the end of the run; its value before.
     pub fn set(&mut self, path: &Path, value: &str) -> io::Result<String> {
+        let directory = self.directory.clone();
+        let _others_wait = DirectoryLock::take(&directory)?; // nobody puts it back between our look and our note
         let before = fs::read_to_string(path)?.trim_end().to_owned();
-        self.note_setting(path, &before, before == value)?;
+        self.note_among_others(path, &before, before == value)?;
         if before != value {
             fs::write(path, value)?;
         }
@@ -87,7 +89,11 @@ impl Leftovers {
     pub fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
         let directory = self.directory.clone();
         let _others_wait = DirectoryLock::take(&directory)?;
-        match old_value_in_living_runs(&directory, &self.path, path) {
+        self.note_among_others(path, undo, in_place)
+    }
+
+    fn note_among_others(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
+        match old_value_in_living_runs(&self.directory, &self.path, path) {
             None if in_place => Ok(()),
             shared => {
                 let old = shared.unwrap_or_else(|| undo.to_owned());

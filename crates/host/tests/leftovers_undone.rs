@@ -115,6 +115,25 @@ fn a_setting_of_two_runs_gets_its_first_value_back_with_the_last_of_them() {
 }
 
 #[test]
+fn a_setting_that_another_run_puts_back_just_now_is_in_place_all_the_same() {
+    let place = Place::new();
+    let setting = place.0.join("setting");
+    for _ in 0..500 {
+        fs::write(&setting, "0\n").unwrap();
+        let mut first = place.begin();
+        let mut second = place.begin();
+        first.set(&setting, "1").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| first.finish());
+            scope.spawn(|| second.set(&setting, "1").unwrap());
+        });
+        assert_eq!(fs::read_to_string(&setting).unwrap().trim_end(), "1", "the second lives");
+        assert_eq!(second.finish(), Vec::<String>::new());
+        assert_eq!(fs::read_to_string(&setting).unwrap().trim_end(), "0");
+    }
+}
+
+#[test]
 fn nothing_is_removed_whose_name_is_not_loadgos() {
     let place = Place::new();
     let mut run = place.begin();
