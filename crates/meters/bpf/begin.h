@@ -123,6 +123,7 @@ int on_begin(u64 *context)
 		__sync_fetch_and_add(idle, 1); /* its integrals begin at 0, as all do just now */
 	}
 	cpu->tgid = task->tgid;
+	cpu->pid = task->pid;
 	cpu->since = cpu->began = now;
 	cpu->category = cpu->doing.category;
 	ORDERED();

@@ -32,10 +32,13 @@ int on_user_fault(u64 *context)
 {
 	struct processor *cpu = processor_now();
 	u64 now = ktime_ns();
+	struct task_struct *task = current_task_btf();
 	if (!cpu)
 		return 0;
 	cpu->interrupts = cpu->soft = 0;
-	begin_fault(cpu, now, current_task_btf(), context[0], context[2]);
+	if (cpu->pid != task->pid)
+		take_over(cpu, now); /* some kernels leave a few switches untold, and then all faults until the next had no beginning */
+	begin_fault(cpu, now, task, context[0], context[2]);
 	return 0;
 }
 
