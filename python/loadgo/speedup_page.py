@@ -17,6 +17,9 @@ from loadgo.speedup import Caused, Speedup
 from loadgo.waterfall import Waterfall, of_causes, of_chains
 from loadgo.waterfall_text import waterfall_pictures
 
+_MOST_VALUES = 8
+"""Of more values that a change is, a page names these; the JSON has all."""
+
 
 def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
@@ -63,7 +66,8 @@ def speedup_page(made: Speedup) -> Page:
 
 
 def _said(name: str, values: Sequence[str]) -> str:
-    listed = ", ".join(values)
+    more = f" and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+    listed = f"{', '.join(values[:_MOST_VALUES])}{more}"
     return f"{name}: {listed}" if listed and listed != name else name
 
 
