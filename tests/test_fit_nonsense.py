@@ -122,3 +122,18 @@ def test_the_standard_output_has_the_file_alone(room: Path) -> None:
     done = typed("fit", str(room / "good"), "-o", "-", "--name", "mine")
     assert done.returncode == 0
     assert tomllib.loads(done.stdout)["title"] == "mine"
+
+
+def test_users_on_another_machine_were_not_metered(room: Path) -> None:
+    folder = room / "remote"
+    shutil.copytree(room / "good", folder)
+    told = folder / "run.toml"
+    told.write_text(told.read_text().replace("[system]", '[system]\nlogin = "ssh elsewhere"'))
+    with pytest.raises(ValueError, match="on another machine"):
+        fit(folder)
+
+
+def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> None:
+    silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
+    made = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
+    assert any("ls; the machine does not know them" in warning for warning in made.warnings)

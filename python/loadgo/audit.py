@@ -129,5 +129,10 @@ def sessions_of(sessions: pl.DataFrame) -> Sessions:
 def _shares_host(tables: Tables) -> bool:
     """Whether the driver runs on the machine that it loads: not a simulated one, nor one across a network."""
     system = tables.conditions.get("system", {})
-    login = str(system.get("login", "")).split()
-    return system.get("kind", "host") == "host" and not (login and login[0].rsplit("/", 1)[-1] in _REMOTE)
+    return system.get("kind", "host") == "host" and not is_remote(str(system.get("login", "")))
+
+
+def is_remote(login: str) -> bool:
+    """Whether a command that logs in goes to another machine."""
+    words = login.split()
+    return bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE

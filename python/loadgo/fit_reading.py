@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from loadgo.audit import losses_of
+from loadgo.audit import is_remote, losses_of
 from loadgo.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.runs import find_run
 from loadgo.tables import tables as tables_of
@@ -124,6 +124,12 @@ def _reading(number: int, run: str | PathLike[str]) -> Reading:
         raise ValueError(f"{name} was metered without a load: a machine is fitted to a run in which users type")
     if int(conditions.get("load", {}).get("users") or 0) < 1:
         raise ValueError(f"{name} does not say how many users it had")
+    login = str(conditions.get("system", {}).get("login", ""))
+    if is_remote(login):
+        raise ValueError(
+            f"{name} had its users on another machine ({login}), and what they used there was not metered: "
+            "run loadgo there"
+        )
     stretch = stretch_of(tables)
     rows = _rows(number, tables, stretch)
     _metered(name, tables, rows)
@@ -166,9 +172,8 @@ def _machine(folder: Path) -> Mapping[str, Any]:
 
 
 def _rows(number: int, tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    rows = interactions_in(tables.interactions, stretch).filter(
-        pl.col("outcome").cast(pl.String).is_in(["ok", "failed"])
-    )
+    answered = pl.col("outcome").cast(pl.String).is_in(["ok", "failed", "unconfirmed"])
+    rows = interactions_in(tables.interactions, stretch).filter(answered)
     width = max(stretch.span_ns, 1) / STRETCHES
     sent, ready = pl.col("sent_ns").cast(pl.Float64), pl.col("ready_ns").cast(pl.Float64)
     place = ((sent - stretch.start_ns) / width).floor().clip(0, STRETCHES - 1)

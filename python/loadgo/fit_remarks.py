@@ -63,6 +63,11 @@ def warnings_of(readings: Sequence[Reading], unowned: Unowned | None, checks: Se
     lost = sum(one.lost for one in readings)
     if lost:
         found.append(f"{lost} records of these runs are lost: what they would have said is not in the machine")
+    silent = sorted(_typed(readings) - {str(name) for one in readings for name in one.rows["command"].unique()})
+    if silent:
+        found.append(
+            f"nobody was ever answered, or nobody metered: {', '.join(silent)}; the machine does not know them"
+        )
     processors = readings[0].processors
     others = unowned is not None and unowned.background > _OTHERS * processors
     if unowned is not None and others:
@@ -71,6 +76,10 @@ def warnings_of(readings: Sequence[Reading], unowned: Unowned | None, checks: Se
             "the machine is the host without them, and its commands' processor time is that of a busy host"
         )
     return (*found, *([] if others else _wrong(checks)), *_dearer(readings))
+
+
+def _typed(readings: Sequence[Reading]) -> set[str]:
+    return {str(name) for one in readings for name in one.tables.interactions["command"].cast(pl.String).unique()}
 
 
 def _wrong(checks: Sequence[Check]) -> list[str]:

@@ -32,6 +32,9 @@ def _host(reading: Reading) -> Found:
     ]
     if cpus is not None and float(cpus) != count:
         assumed.append(f"a quota of {float(cpus):g} processors is taken for {count}")
+    resolution_ms = int(reading.conditions.get("usage", {}).get("cpu_resolution_ns", 1)) / 1e6
+    if resolution_ms >= 1:
+        assumed.append(f"processor time was metered in steps of {resolution_ms:g} ms: means are good, laws are coarse")
     slice_ms = _BASE_SLICE_MS * (1 + math.floor(math.log2(min(count, _MOST_FOR_SLICE))))
     return Found(
         (),

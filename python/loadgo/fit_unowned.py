@@ -40,6 +40,8 @@ class Unowned:
 
 def unowned_in(readings: Sequence[Reading]) -> Unowned | None:
     """The regression over all spans of all runs; None where total time was not metered, or for too few spans."""
+    if any(int(one.conditions.get("usage", {}).get("every", 1)) > 1 for one in readings):
+        return None  # What most interactions were charged with was not read.
     parts = [_spans(one) for one in readings]
     spans = np.concatenate([part for part in parts if part is not None]) if any(p is not None for p in parts) else None
     if spans is None or len(spans) < _FEWEST_SPANS:
