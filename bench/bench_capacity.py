@@ -36,6 +36,8 @@ SYSTEMS = (
 LEAST_COVERED = 0.93
 MOST_SPENT = 1 / 3
 _LONGEST = 400_000
+ROOM = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where trials are written, for a moment."""
 LINES = 6
 FAR = 2.0
 """A sweep takes the first look for it where the limit is so many half widths away."""
@@ -70,6 +72,7 @@ def main() -> None:
     """All searches of all systems, then some sweeps of each."""
     seeds, sweeps = [*map(int, sys.argv[1:3]), *[100, 10][len(sys.argv) - 1 :]]
     here, figures, raw = machine(), list[Figure](), dict[str, object]()
+    tempfile.tempdir = ROOM
     with ProcessPoolExecutor() as workers:
         for known in SYSTEMS:
             made = list(workers.map(searched, [known] * seeds, range(1, seeds + 1)))
@@ -99,7 +102,7 @@ def _figures(known: Known, made: list[Searched], sweeps: list[Swept]) -> list[Fi
 
 def searched(known: Known, seed: int) -> Searched:
     """One search."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=ROOM) as folder:
         found = search(tries_of(laid(known, Path(folder)), known), wanted(known), seed=1000 * seed)
     every = (*found.trials, *found.left_out)
     spent = sum(trial.spent for trial in every)
@@ -114,7 +117,7 @@ def searched(known: Known, seed: int) -> Searched:
 def swept(known: Known, seed: int, half_width: float) -> Swept:
     """One sweep."""
     target = targets_of(known.target)[0]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=ROOM) as folder:
         tries = tries_of(laid(known, Path(folder)), known)
         spent, users, met, last = 0, 0, 0, None
         while True:

@@ -195,7 +195,7 @@ class Capacity:
 
 
 def capacity(
-    script: str | Path,
+    script: str | Path | None = None,
     *,
     target: str | Sequence[str],
     on: str = "here",
@@ -222,9 +222,9 @@ def capacity(
     than `max_users` are ever logged in: 10,000 by default on a simulated machine; on this host, which others may be
     using, 8 when nobody says more. The search goes on until the ends of the answer's interval differ by no more users
     than `within` (2 % by default, and at least 1), or `trials` are made (60; 24 on this host), each between `shortest`
-    and `longest` (30 s and 5 min on this host) of the system's own time. `mix` has classes of users, as
-    `docs/capacity.md` tells. The folders of trials are kept in `out`; on this host, by default, where runs are kept.
-    The other arguments are those of `loadgo.run`.
+    and `longest` (30 s and 5 min on this host) of the system's own time. `mix`, such as
+    `heavy.toml=1,ordinary.toml=3`, in place of `script` has users of several classes. The folders of trials are kept in
+    `out`; on this host, by default, where runs are kept. The other arguments are those of `loadgo.run`.
 
     Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and what `loadgo.run`
     raises. An interrupt ends the search, with what is known by then.

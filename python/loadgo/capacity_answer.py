@@ -147,8 +147,8 @@ def _measured(verdict: Verdict) -> str:
     target = verdict.target
     of = f"({target.command})" if target.command and target.measure != "busy" else ""
     if verdict.value is None:
-        slow = verdict.slow_share.value if verdict.slow_share else math.nan
-        return f"{share(slow)} are slower than {duration(target.limit * 1e9)}{of}"
+        slow = share(verdict.slow_share.value if verdict.slow_share else math.nan)
+        return f"{slow} of {target.command or 'all'} take longer than {duration(target.limit * 1e9)}"
     name = f"{target.command} busy" if target.measure == "busy" else f"{target.measure}{of}"
     shown, ends = _figure(target, verdict.value.value), verdict.value.interval
     between = f" ({_figure(target, ends.low)} to {_figure(target, ends.high)})" if ends else ""

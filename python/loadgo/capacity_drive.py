@@ -12,6 +12,7 @@ from typing import Any
 
 from loadgo import _loadgo, asked, bundled, on_host, on_machine
 from loadgo.capacity import Target
+from loadgo.capacity_mix import Mix, seed_near
 from loadgo.capacity_resources import PROCESSORS, Servers, servers_of
 from loadgo.capacity_trials import Asked, Trial, trial_of
 from loadgo.cost import Tariff, tariff_on
@@ -40,8 +41,8 @@ class Site:
     tariff: Tariff
     out: Path | None
     """Where the folders of trials are kept; None where they are not."""
-    classes: Mapping[str, str]
-    """Of a mix: the class of each command."""
+    mix: Mix | None = None
+    """Where the users are of several classes."""
 
     @property
     def live(self) -> bool:
@@ -63,10 +64,11 @@ class Manner:
 
 
 def site_of(
-    script: str | Path | bundled.Source, on: str, manner: Manner, *, tariff: str = "default", out: Path | None = None
+    script: str | Path | Mix, on: str, manner: Manner, *, tariff: str = "default", out: Path | None = None
 ) -> Site:
-    """The script on the system `on`; raises what `loadgo.run` raises before the first user logs in."""
-    source = script if isinstance(script, bundled.Source) else bundled.find(script)
+    """The script, or a mix of them, on the system `on`; raises what `loadgo.run` raises before anybody logs in."""
+    mix = script if isinstance(script, Mix) else None
+    source = script.source if isinstance(script, Mix) else bundled.find(script)
     try:
         told = _loadgo.parse_script(source.text)
     except Mistake as mistake:
@@ -102,7 +104,7 @@ def site_of(
         servers=servers,
         tariff=tariff_on(tariff, system),
         out=out,
-        classes={},
+        mix=mix,
     )
 
 
@@ -125,6 +127,9 @@ def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Tr
     Raises what `loadgo.run` raises.
     """
     users, seed = load.users, load.seed
+    classes: tuple[str, ...] = ()
+    if site.mix is not None:
+        seed, classes = seed_near(site.mix, users, seed)
     options = {
         **site.options,
         "users": users,
@@ -151,7 +156,7 @@ def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Tr
         name = str(folder) if kept else f"seed {seed}"
         return trial_of(
             tables(folder),
-            Asked(users, name, tuple(targets), site.servers, site.tariff, bool(ended), site.classes),
+            Asked(users, name, tuple(targets), site.servers, site.tariff, bool(ended), classes),
         )
 
 

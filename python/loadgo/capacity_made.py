@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadgo import asked, bundled
+from loadgo import asked
 from loadgo.capacity import CONFIDENCE, Capacity, Limits, Point, Progress
 from loadgo.capacity_answer import answer_of, saturation_of
 from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
+from loadgo.capacity_mix import Mix, mix_of
 from loadgo.capacity_models import models_of
 from loadgo.capacity_outcomes import Step, Wanted
 from loadgo.capacity_points import points_of
@@ -47,11 +48,9 @@ class Options:
     out: Path | None = None
 
 
-def made(
-    script: str | Path | bundled.Source, on: str, options: Options, manner: Manner, progress: Progress | None
-) -> Capacity:
+def made(script: str | Path | None, on: str, options: Options, manner: Manner, progress: Progress | None) -> Capacity:
     """The capacity of `on` for users who type `script`; raises what `loadgo.capacity` does."""
-    site = site_of(script, on, manner, tariff=options.tariff, out=options.out)
+    site = site_of(_loaded(script, options.mix), on, manner, tariff=options.tariff, out=options.out)
     wanted = wanted_of(options, site)
     bounds = bounds_of(options, site)
     with asked_to_stop() as stop:
@@ -62,6 +61,13 @@ def made(
 
         searched = search(tries, wanted, seed=options.seed, bounds=bounds, progress=progress, stop=stop)
     return put_together(searched, site, wanted, options, bounds, stop)
+
+
+def _loaded(script: str | Path | None, mix: str | None) -> str | Path | Mix:
+    """What users type: a script, or a mix of them."""
+    if (script is None) == (mix is None):
+        raise ValueError("name a script, or a mix of scripts with their weights: --mix heavy.toml=1,light=6")
+    return script if script is not None else mix_of(str(mix))
 
 
 def wanted_of(options: Options, site: Site) -> Wanted:
@@ -116,6 +122,7 @@ def put_together(
 ) -> Capacity:
     """All that the search found."""
     points = points_of(searched.trials or searched.left_out, wanted.targets)
+    classes = site.mix.classes if site.mix is not None else ()
     every = (*searched.trials, *searched.left_out)
     refused = {trial.users: trial.refused for trial in every if trial.refused}
     answer = answer_of(searched.outcome, points, wanted, refused=refused, stopped=stop.is_set())
@@ -134,11 +141,11 @@ def put_together(
         interactions_spent=sum(trial.spent for trial in every),
         trials=len(every),
         seconds=sum(trial.elapsed_s for trial in every),
-        classes=(),
+        classes=classes,
         limits=Limits(wanted.max_users, options.max_users is not None, bounds.longest_s, wanted.most_trials),
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
-        models=models_of(points, site.servers, ()),
+        models=models_of(points, site.servers, classes),
         notes=_notes(searched, points, site),
     )
 

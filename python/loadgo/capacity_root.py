@@ -24,7 +24,7 @@ from loadgo.resample import Floats
 Link = Literal["logit", "log"]
 
 _STEPS = 50
-_FEWEST_USERS = 1e-9
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[Tally]) 
     With trials of one number of users only there is no line, and None.
     """
     usable = [(at, one) for at, one in zip(users, tallies, strict=True) if one.weight > 0]
-    if len({at for at, _ in usable}) < 2:
+    if len({at for at, _ in usable}) < 2 or not any(one.numerators.any() for _, one in usable):
         return None
     scale = scale_of(target)
     each = [one for _, one in usable]
@@ -161,7 +161,7 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[Tally]) 
     if between > 0:
         dispersion = max(dispersion, (freedom * dispersion + between * chi / between) / (freedom + between))
     found = _fieller(line, bread * dispersion, scale, student(freedom))
-    if found is None:
+    if found is None or not _reached(found[0], x):
         return None
     at, low, high = found
     return Crossing(centre + at, centre + low, centre + high, scale.sign * float(line[1]), float(weights.sum()))
@@ -170,8 +170,9 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[Tally]) 
 def _line(scale: Scale, x: Floats, ratios: Floats, weights: Floats) -> tuple[Floats, Floats, float] | None:
     """Intercept and slope, their covariance at a dispersion of 1, and the sum of squared residuals in units of V."""
     design = np.column_stack([np.ones_like(x), x])
-    shrunk = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _FEWEST_USERS)
-    value = scale.forward(shrunk)
+    # Half a slow interaction more among one more: with none at all in a trial no line would be the steepest.
+    ratios = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _LEAST)
+    value = scale.forward(ratios)
     line = np.zeros(2)
     for _ in range(_STEPS):
         mean = scale.backward(value)
@@ -188,6 +189,12 @@ def _line(scale: Scale, x: Floats, ratios: Floats, weights: Floats) -> tuple[Flo
     mean = scale.backward(value)
     chi = float((weights * (ratios - mean) ** 2 / scale.variance(mean)).sum())
     return line, np.linalg.inv(information), chi
+
+
+def _reached(at: float, x: Floats) -> bool:
+    """Whether a crossing is among the trials, or no further from them than they are from each other."""
+    span = float(x.max() - x.min())
+    return bool(x.min() - span <= at <= x.max() + span)
 
 
 def _fieller(line: Floats, covariance: Floats, scale: Scale, student: float) -> tuple[float, float, float] | None:

@@ -101,7 +101,9 @@ def _told(trial: Trial, wanted: Wanted) -> str:
     users = "1 user" if trial.users == 1 else f"{trial.users:,} users"
     figures = []
     for target, tally in zip(wanted.targets, trial.tallies, strict=True):
-        if target.share is not None:
+        if not tally.weight:
+            figures.append(f"nothing of {target.text}")
+        elif target.share is not None:
             figures.append(f"{tally.ratio:.1%} slower than {target.limit:g} s")
         elif target.measure in ("errors", "busy"):
             figures.append(f"{target.measure} {tally.ratio:.1%}")

@@ -87,7 +87,8 @@ def crossing_near(trials: Sequence[Trial], wanted: Wanted, around: float) -> tup
     wide = _crossing_within(trials, wanted, around, max(NEAREST, WIDE * around))
     if wide is None:
         return None
-    near = _crossing_within(trials, wanted, wide[0].users, max(NEAREST, STEADY * _half(wide[0])))
+    reach = min(STEADY * _half(wide[0]), WIDE * wide[0].users)
+    near = _crossing_within(trials, wanted, wide[0].users, max(NEAREST, reach))
     return near if near is not None and _half(near[0]) >= _half(wide[0]) else wide
 
 

@@ -7,7 +7,7 @@ lasts: how much a ratio may be off is told by how much the batches differ, and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -115,8 +115,8 @@ class Asked:
     servers: Servers
     tariff: Tariff
     cut_short: bool = False
-    classes: Mapping[str, str] | None = None
-    """Of a mix: the class of each command."""
+    classes: Sequence[str] = ()
+    """Of a mix: the class of each user, from the first on."""
 
 
 def trial_of(tables: Tables, asked: Asked) -> Trial:
@@ -150,7 +150,7 @@ def trial_of(tables: Tables, asked: Asked) -> Trial:
         why=why,
         cut_short=asked.cut_short,
         lines_a_pass=_lines_a_pass(rows),
-        classes=_class_points(counted, asked.classes or {}),
+        classes=_class_points(counted, asked.classes),
     )
 
 
@@ -269,21 +269,19 @@ def _lines_a_pass(rows: pl.DataFrame) -> float | None:
     return _mean_of(inner, "len")
 
 
-def _class_points(counted: _Counted, classes: Mapping[str, str]) -> tuple[ClassPoint, ...]:
-    """Each class of a mix, by its commands."""
+def _class_points(counted: _Counted, classes: Sequence[str]) -> tuple[ClassPoint, ...]:
+    """Each class of a mix, by its users."""
     seconds = counted.stretch.span_ns / 1e9
-    named = counted.rows.with_columns(
-        class_name=pl.col("command").cast(pl.String).replace_strict(classes, default=None, return_dtype=pl.String)
-    )
     found = []
-    for name in dict.fromkeys(classes.values()):
-        rows = named.filter(pl.col("class_name") == name)
+    for name in sorted(set(classes)):
+        mine = [user for user, one in enumerate(classes, start=1) if one == name]
+        rows = counted.rows.filter(pl.col("user").is_in(mine))
         responses = _responses_s(rows)
         cpu = usage_of(rows).cpu_ns
         found.append(
             ClassPoint(
                 name=name,
-                users=rows["user"].n_unique(),
+                users=len(mine),
                 throughput=len(rows) / seconds if seconds else 0.0,
                 response_s=_mean(responses) if np.isfinite(responses).any() else None,
                 think_s=_think_s(rows),

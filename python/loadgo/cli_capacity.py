@@ -12,7 +12,6 @@ from loadgo.cli_output import BAD, GOOD, INTERRUPTED, in_colour, note, say, told
 
 
 def capacity(
-    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one.")],
     target: Annotated[
         list[str],
         typer.Option(
@@ -21,6 +20,17 @@ def capacity(
             "'throughput > 3/s'. May be given again: all must hold.",
         ),
     ],
+    script: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCRIPT]", help="A bundled script's name, or the path of one; none with --mix."),
+    ] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCRIPT=WEIGHT,…",
+            help="Users of several classes, each with its script: heavy.toml=1,ordinary.toml=3,light=6.",
+        ),
+    ] = None,
     on: Annotated[
         str,
         typer.Option(
@@ -75,6 +85,7 @@ def capacity(
             script,
             target=target,
             on=on,
+            mix=mix,
             max_users=max_users,
             within=within,
             think=think,
