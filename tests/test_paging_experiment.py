@@ -117,6 +117,10 @@ def test_the_comparison_tells_the_device_the_major_faults_and_the_wait(paged: Pa
 def test_measured_runs_of_both_devices_are_taken_apart_by_the_change_that_their_records_tell(paged: Paged) -> None:
     made = speedup_of({"": [paged.folder / "file"], "zram": [paged.folder / "zram"]})
     assert made.changes[0].set == (f"swap: file:{256 << 20} to zram:{256 << 20}",)
+    file = paged.tables("file").interactions
+    elapsed = next(one for one in made.causes if one.measure == "elapsed")
+    typing = int(file["ready_ns"].max()) - int(paged.tables("file").phases["at_ns"].min())  # type: ignore[arg-type]
+    assert elapsed.before == pytest.approx(typing / len(file), rel=1e-9)
     response = next(one for one in made.causes if one.measure == "response")
     assert response.causes[0].factor == pytest.approx(response.ratio, rel=1e-12)
     page = paged.bench.loadgo("speedup", "--measured", "=file", "--measured", "zram=zram").stdout

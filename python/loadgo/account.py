@@ -55,8 +55,8 @@ class Account:
 def account_of(tables: Tables, stretch: Stretch, meters: Meters, rows: pl.DataFrame, price: Tariff) -> Account | None:
     """The account of a run whose interactions are `rows` (as a side has them; extrapolated ones are left out).
 
-    None where the processors' time was not measured, or nobody typed anything. Usage that was read of some
-    interactions only stands for all of them.
+    None where the processors' time was not measured, or nobody typed anything. Usage that was read of some interactions
+    only stands for all of them; on a host, where the stretch begins and ends amid spans, those within it stand for all.
     """
     total = total_time_of(tables, stretch, counts_of(meters))
     measured = rows.filter(~pl.col("extrapolated"))
@@ -69,12 +69,13 @@ def account_of(tables: Tables, stretch: Stretch, meters: Meters, rows: pl.DataFr
     wait = used.get("paging wait", 0.0) * price.paging_wait_hour / HOUR_NS
     name = f"{price.name} {price.shift}".strip()
     alone = tables.conditions.get("system", {}).get("kind", "host") == "machine"
+    uncut = 1.0 if alone or not stretch.span_ns else stretch.span_ns * processors / total.total_ns
     return Account(
         interactions=float(len(measured)),
-        elapsed_ns=total.total_ns / processors,
+        elapsed_ns=total.total_ns * uncut / processors,
         processors=processors,
-        time_ns=_of_users({one.name: float(one.time_ns) for one in total.categories}, used.get("programs"), alone),
-        counts={**{one.name: float(one.count) for one in total.categories if one.count}, **lines},
+        time_ns=_of_users({one.name: one.time_ns * uncut for one in total.categories}, used.get("programs"), alone),
+        counts={**{one.name: one.count * uncut for one in total.categories if one.count}, **lines},
         used=used,
         charges={name: used["cost"]} if "cost" in used else {},
         wait_charges={name: wait} if wait else {},
