@@ -138,11 +138,27 @@ def of_measure(measure: str, every: Sequence[tuple[Speedup, Mapping[str, Mapping
         found.append(figure(f"{measure}: {name}, directly", "x", [one[name] for one in directly]))
         apart = [abs(a[name] / b[name] - 1) for a, b in zip(causes, directly, strict=True)]
         found.append(figure(f"{measure}: {name}, apart", "", apart, NEAR))
-    if measure == "response":
-        book = [link_of(made, measure, "programs") for made, _ in every]
-        found.append(figure("response: half, by the bookkeeping", "x", book))
-        apart = [abs(a / b["half"] - 1) for a, b in zip(book, directly, strict=True)]
-        found.append(figure("response: half, bookkeeping from directly, apart", "", apart, NEAR))
+    return found + (by_the_bookkeeping([made for made, _ in every], causes, directly) if measure == "response" else [])
+
+
+def by_the_bookkeeping(
+    every: Sequence[Speedup], causes: Sequence[Mapping[str, float]], directly: Sequence[Mapping[str, float]]
+) -> list[Figure]:
+    """Response as the meters of two of the four machines divide it, the programs' part and all others; beside what half
+    of the work and the other device did.
+    """
+    half = [link_of(made, "response", "programs") for made in every]
+    ratios = [next(one.ratio for one in made.bookkeeping if one.measure == "response") for made in every]
+    found = []
+    parts = (
+        ("half", "programs", half),
+        ("zram", "all but programs", [r / a for r, a in zip(ratios, half, strict=True)]),
+    )
+    for name, part, factor in parts:
+        found.append(figure(f"response: {part}, by the bookkeeping", "x", factor))
+        for said, other in (("by its cause", causes), ("directly", directly)):
+            apart = [abs(a / b[name] - 1) for a, b in zip(factor, other, strict=True)]
+            found.append(figure(f"response: {part} from {name}, {said}, apart", "", apart, NEAR))
     return found
 
 
