@@ -141,3 +141,12 @@ def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: 
     assert left_behind(bench) == []
     if undisturbed and not other_runs_live():
         assert DELAY_ACCOUNTING.read_text() == before
+
+
+def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:
+    script = bench.script('think = "none"\ntimeout = "50ms"\nlines = ["sleep 1000"]\n')
+    ended(bench.start("run", script, "--until", "time=300ms", "--quiet", "--out", "kept"), 0)
+    kept = bench.tables("kept")
+    assert (kept.conditions["finished"], kept.conditions["outcome"]) == (True, "done")
+    assert kept.conditions["load"]["until"] == "time=300ms"
+    assert set(kept.interactions["outcome"].cast(str)) == {"timeout"}
