@@ -192,7 +192,7 @@ def test_requests_to_a_store_are_those_of_the_truth(made: loadgo.Fit) -> None:
 
 
 def test_each_value_says_where_it_is_from_and_the_file_runs(room: Path, made: loadgo.Fit) -> None:
-    assert "processor time metered: " in made.text
+    assert "# metered, " in made.text
     fitted = fitted_in(made.text)
     assert fitted is not None
     assert fitted.covariance.shape == (len(fitted.parameters),) * 2

@@ -41,7 +41,7 @@ def chosen(values: Floats, *, timed: bool = True) -> Choice:
     if mean <= 0.0 or deviation <= CONSTANT * mean:
         return Choice(Law("fixed", (mean,), timed), "always the same")
     if len(values) < FEWEST:
-        return Choice(_empirical(values, timed), "too few to choose a law: the values themselves")
+        return Choice(_empirical(values, timed), "too few for a law: the values")
     ordered = np.sort(values)
     if _follows(ordered, -np.expm1(-ordered / mean), _exponential_limit):
         return Choice(Law("exponential", (mean,), timed), "exponential")
@@ -50,7 +50,7 @@ def chosen(values: Floats, *, timed: bool = True) -> Choice:
         sigma = float(logs.std(ddof=1))
         if sigma > 0 and _follows(ordered, special.ndtr((logs - logs.mean()) / sigma), _normal_limit):
             return Choice(Law("lognormal", (mean, mean * float(np.sqrt(np.expm1(sigma**2)))), timed), "log-normal")
-    return Choice(_empirical(ordered, timed), "no named law fits: quantiles of the values")
+    return Choice(_empirical(ordered, timed), "quantiles of the values")
 
 
 def _follows(ordered: Floats, cumulated: Floats, limit: Callable[[int], float]) -> bool:

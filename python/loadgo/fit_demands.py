@@ -39,7 +39,7 @@ def commands_in(rows: pl.DataFrame) -> list[str]:
 def processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats) -> Found:
     """The processor time of each command's own work: what was metered less `charged_ns`, the supervisor's part."""
     own = np.maximum(rows["cpu"].to_numpy() - charged_ns, 0.0)
-    return _by_command(rows, groupings, own, "cpu", "processor time metered")
+    return _by_command(rows, groupings, own, "cpu", "metered")
 
 
 def _by_command(rows: pl.DataFrame, groupings: Sequence[Grouping], values: Floats, key: str, what: str) -> Found:
@@ -57,7 +57,7 @@ def law_value(key: str, values: Floats, mine: Floats, groupings: Sequence[Groupi
     """The law of `values` where `mine` is 1, under `key`, with its doubt."""
     count = int(mine.sum())
     choice = chosen(values[mine > 0])
-    source = f"{what}: {count} interaction{'s' if count != 1 else ''}, {choice.why}"
+    source = f"{what}, {count:,} times: {choice.why}"
     if count < _FEW:
         return Value(key, choice.law, source, deviation=count**-0.5)
     if choice.law.mean <= 0.0:
@@ -82,7 +82,7 @@ def requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, wait
             continue
         mean = ratio(groupings, waits * mine / wait_ns, mine)
         law = _counts(waits[mine > 0], mean.value, wait_ns)
-        source = f"I/O wait metered, over {wait_ns / 1e6:.3g} ms a request"
+        source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
         found.append(Value(dotted("commands", name, "requests", store), law, source, mean=mean))
     return Found(tuple(found))
 
@@ -102,14 +102,14 @@ def delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: s
     if waits.sum() <= WORTH_TELLING * rows["response"].sum():
         return Found(())
     waited = (waits > 0).astype(np.float64)
-    service = law_value(dotted("storage", store, "service"), waits, waited, groupings, f"{store} waits metered")
+    service = law_value(dotted("storage", store, "service"), waits, waited, groupings, "waits metered")
     names = rows["command"].to_numpy()
     found = [service]
     for name in commands_in(rows):
         mine = (names == name).astype(np.float64)
         if (waits * mine).sum() > 0.0:
             mean = ratio(groupings, waits * mine / service.law.mean, mine)
-            source = f"{store} wait metered, in waits of the mean length"
+            source = "waits metered, in those of the mean length"
             law = Law("fixed", (mean.value,), timed=False)
             found.append(Value(dotted("commands", name, "requests", store), law, source, mean=mean))
     assumed = f"nobody waits for another's request to the {store}: its waits are as long with any number of users"
@@ -140,7 +140,7 @@ def elsewhere(rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: f
     stores = {name: (f"wait-{name}", names == name) for name in apart} | {"": ("terminal", together)}
     for store, mine in stores.values():
         if mine.any():
-            what = "response less all that is metered"
+            what = "what no meter explains"
             found.append(law_value(dotted("storage", store, "service"), rest, mine.astype(np.float64), groupings, what))
             tables += [(dotted("storage", store, "kind"), '"server"'), _at_once(store)]
     for name in commands_in(rows):

@@ -216,5 +216,5 @@ def _device(readings: Sequence[Reading]) -> list[Value]:
     rows = pl.concat([one.rows for one in readings])
     faults, waited = float(rows["faults"].fill_null(0.0).sum()), float(rows["paging"].fill_null(0.0).sum())
     law = Law("exponential", (waited / faults,), timed=True) if waited > 0 else Law("fixed", (0.0,), timed=True)
-    source = f"paging waits metered, over {faults:,.0f} page faults; that it is exponential is assumed"
+    source = f"paging waits metered, over {faults:,.0f} page faults; assumed exponential"
     return [Value("storage.paging.service", law, source, deviation=faults**-0.5 if waited > 0 else None)]

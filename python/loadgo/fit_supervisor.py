@@ -97,7 +97,7 @@ def _service(readings: Sequence[Reading], name: str) -> Value | None:
     count, busy = sum(one.requests for one in told), sum(one.busy_ns for one in told)
     if not busy:
         return Value(dotted("storage", name, "service"), Law("fixed", (0.0,), timed=True), "never busy")
-    source = f"busy time over {count:.0f} requests; that it is exponential is assumed"
+    source = f"busy time over {count:,.0f} requests; assumed exponential"
     law = Law("exponential", (busy / count,), timed=True)
     return Value(dotted("storage", name, "service"), law, source, deviation=float(count**-0.5))
 

@@ -34,12 +34,10 @@ def _print(console: Console, made: Fit) -> None:
     users = ", ".join(str(one) for one in sorted(set(fit.users)))
     who = f"with {users} users" if users else "of users who came and went"
     console.print(f"{plain(made.title)}: {fit.interactions:,} interactions {who}.")
-    console.print()
     console.print(_table(_means(fit.parameters)))
     if made.checks:
-        console.print("\nThe machine under the load that it was fitted to")
+        console.print("The machine under the load that it was fitted to")
         console.print(_checks(made))
-    console.print()
     for heading, texts in (("Assumed", fit.assumed), ("Predict", (made.hint,))):
         for text in texts:
             console.print(_remark(heading, text))
