@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
 from loadgo.capacity_outcomes import Found
 from loadgo.capacity_page import render_capacity
 from loadgo.capacity_rounds import search
+from loadgo.capacity_targets import targets_of
+from loadgo.capacity_trials import Asked, trial_of
+from loadgo.cost import load_tariff
 from loadgo.errors import Mistake
 
 REPAIRMAN = repairman_p90(0.3, 4.0)
@@ -152,3 +157,19 @@ def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Pat
     wrong = command("--target", "p90 < 1s", "--max-users", "0")
     assert wrong.returncode == 2
     assert "0 users cannot be had" in wrong.stderr
+
+
+def test_a_trial_that_lost_records_tells_nothing_and_says_why(tmp_path: Path) -> None:
+    laid(REPAIRMAN, tmp_path)
+    run = loadgo.run(
+        tmp_path / "script.toml", on=str(tmp_path / "machine.toml"), users=5, passes=20, out=tmp_path / "r"
+    )
+    whole = loadgo.tables(run)
+    lost = pl.DataFrame(
+        {"at_ns": [1], "user": [None], "what": ["record"], "count": [40], "reason": ["the disk is full"]}
+    )
+    asked = Asked(5, "seed 1", targets_of("p90 < 4s"), {"processors": 1}, load_tariff())
+    told = trial_of(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
+    assert (told.valid, told.lost) == (False, 40)
+    assert told.why.startswith("40 records were lost of")
+    assert trial_of(whole, asked).valid

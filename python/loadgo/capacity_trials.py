@@ -36,6 +36,8 @@ BATCH_CYCLES = 5.0
 """A batch is at least as long as so many cycles of a user, as far as there are more than the fewest batches."""
 
 _ERRORS = ("failed", "timeout", "died")
+MOST_LOST = 0.01
+"""More lost records than this part of the interactions, and a trial tells nothing."""
 _USERS = ("session", "log-in")
 """What is lost with a user, and counted there: no gap in the records."""
 
@@ -144,7 +146,7 @@ def trial_of(tables: Tables, asked: Asked) -> Trial:
         utilisation=utilisation(spans),
         cost_user_hour=None if cost is None else cost.user_hour,
         faults_a_command=_mean_of(rows, "faults_major"),
-        lost=sum(loss.count for loss in losses_of(tables.lost) if loss.what not in _USERS),
+        lost=_lost(tables),
         refused=sessions_of(tables.sessions).refused,
         valid=valid,
         why=why,
@@ -238,6 +240,10 @@ def _busy_tally(spans: pl.DataFrame | None, counted: _Counted) -> Tally:
     return Tally(busy, whole)
 
 
+def _lost(tables: Tables) -> int:
+    return sum(loss.count for loss in losses_of(tables.lost) if loss.what not in _USERS)
+
+
 def _validity(tables: Tables, counted: _Counted, asked: Asked) -> tuple[bool, str]:
     """Whether the trial measures the system: the driver was in time, and Little's law is not broken."""
     limits = [target.limit for target in asked.targets if target.share is not None or target.measure == "mean"]
@@ -247,6 +253,9 @@ def _validity(tables: Tables, counted: _Counted, asked: Asked) -> tuple[bool, st
         tables,
         min(limits, default=1.0) * 1e9,
     )
+    lost = _lost(tables)
+    if lost > MOST_LOST * max(len(counted.rows), 1):
+        return False, f"{lost:,} records were lost of {lost + len(counted.rows):,}"
     if driver.late:
         return False, f"{driver.late_lines} lines were sent too late"
     if driver.greedy:
