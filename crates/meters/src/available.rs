@@ -48,6 +48,13 @@ const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 const ONLY_EXACT: [&str; 3] = ["primitives", "faults", "interrupts"];
 
+impl Available {
+    /// Whether the cheap meters leave it out.
+    pub fn is_only_exact(&self) -> bool {
+        ONLY_EXACT.contains(&self.meter)
+    }
+}
+
 /// What this host can have, without loading anything: where nothing is in the way, of the exact meters.
 pub fn here() -> Vec<Available> {
     if let Err(why) = possible() {

@@ -20,6 +20,7 @@ fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 fn meter_in_python<'py>(py: Python<'py>, meter: &Available) -> PyResult<Bound<'py, PyDict>> {
     let (state, how, why_not) = match &meter.how {
+        How::Exact if meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
         How::Exact => ("exact", "every event", ""),
         How::Estimated(how) => ("estimated", how.as_str(), ""),
         How::NotHere(why) => ("absent", "", why.as_str()),
