@@ -152,11 +152,12 @@ def put_together(
 
 def _notes(searched: Searched, points: Sequence[Point], site: Site) -> tuple[str, ...]:
     found = []
-    unsteady = sum(1 for trial in searched.left_out if trial.valid)
+    unsteady = sum(1 for trial in searched.left_out if trial.valid and not trial.cut_short)
     if unsteady:
-        found.append(f"{unsteady} trials that were not steady: they were done again, longer.")
-    if any(trial.cut_short for trial in searched.trials):
-        found.append("trials that missed a target widely were ended early.")
+        found.append(f"trials that were not steady: {unsteady}; each was done again, longer.")
+    early = sum(1 for trial in searched.trials if trial.cut_short)
+    if early:
+        found.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
     refused = [trial for trial in searched.trials if trial.refused]
     found += [f"with {trial.users:,} users {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):
