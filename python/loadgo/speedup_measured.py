@@ -129,6 +129,12 @@ def _choice(made: int, names: Sequence[str], folders: Sequence[Path], phases: st
     apart = [key for key in every[0] if any(one.get(key) != every[0][key] for one in every)]
     warnings = [f"The runs with {name} differ among themselves in {key}." for key in apart]
     alike = {key: value for key, value in every[0].items() if key not in apart}
+    if len(side.accounts) < len(runs):
+        raise ValueError(f"with {name} the processors' time, or any interaction, is lacking in one of the runs")
+    ends = [(folder.name, run.conditions.get("outcome", "")) for folder, run in zip(folders, runs, strict=True)]
+    warnings += [
+        f"The run {run} with {name} is not whole: it was {outcome}." for run, outcome in ends if outcome != "done"
+    ]
     return Choice(made, name, side, alike, (*warnings, *_broken(name, side), *_unanswered(name, side)))
 
 
