@@ -64,7 +64,7 @@ def measure(folder: Path, number: int, passes: int) -> None:
     for choice in Random(number).sample(list(CHOICES), len(CHOICES)):
         script, device = CHOICES[choice]
         out = place(folder, choice, number)
-        if (out / "run.toml").exists() and tomllib.loads((out / "run.toml").read_text()).get("finished"):
+        if (out / "run.toml").exists() and tomllib.loads((out / "run.toml").read_text()).get("outcome") == "done":
             continue
         shutil.rmtree(out, ignore_errors=True)
         path = folder / f"{script}.toml"
