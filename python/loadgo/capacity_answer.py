@@ -12,6 +12,8 @@ from loadgo.report_figures import digits, duration, number, share
 
 FULL = 0.7
 """With no resource busier than this at the answer, it is not the resources that are short."""
+FAR = 2.0
+"""And with none that is full before so many times the answer."""
 ALWAYS = 0.95
 """A resource that is as busy with any number of users is kept so by others: nothing is known of what users need."""
 _FEWEST = 30
@@ -168,7 +170,7 @@ def _short_of(users: int, points: Sequence[Point]) -> str:
     if first is None or near is None:
         return ""
     busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
-    if near.utilisation[busiest] < FULL:
+    if near.utilisation[busiest] < FULL and first.users > FAR * users:
         return (
             f" No resource is short there ({busiest}: {share(near.utilisation[busiest])} busy): what holds users up is "
             "no resource's time, such as a limit, a lock, or the length of the work itself."
