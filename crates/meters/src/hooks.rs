@@ -27,48 +27,46 @@ pub(crate) enum At {
 /// All hooks, in the order in which they are attached: forks first, so that no task is unknown; switches before wakeups, so that
 /// who is woken is known to have slept.
 pub(crate) const HOOKS: &[Hook] = &[
-    Hook { program: "on_fork", at: At::Tracepoint("sched_process_fork"), when: always, meter: "waits by user" },
-    Hook { program: "on_switch", at: At::Tracepoint("sched_switch"), when: always, meter: "total time" },
-    Hook { program: "on_rename", at: At::Tracepoint("task_rename"), when: always, meter: "processes" },
-    Hook { program: "on_wakeup", at: At::Tracepoint("sched_wakeup"), when: always, meter: "queue" },
-    Hook { program: "on_wakeup_new", at: At::Tracepoint("sched_wakeup_new"), when: always, meter: "queue" },
-    Hook { program: "on_call", at: At::Tracepoint("sys_enter"), when: exact, meter: "primitives" },
-    Hook { program: "on_return", at: At::Tracepoint("sys_exit"), when: exact, meter: "primitives" },
-    Hook { program: "on_minor_fault", at: At::Each(SoftwareEvent::PageFaultsMin), when: exact, meter: "faults" },
-    Hook { program: "on_major_fault", at: At::Each(SoftwareEvent::PageFaultsMaj), when: exact, meter: "faults" },
-    Hook { program: "on_signal", at: At::Tracepoint("signal_deliver"), when: exact, meter: "faults" },
-    Hook { program: "on_user_fault", at: At::Tracepoint("page_fault_user"), when: exact_here, meter: "faults" },
-    Hook { program: "on_kernel_fault", at: At::Tracepoint("page_fault_kernel"), when: exact_here, meter: "faults" },
-    Hook { program: "on_fault", at: At::Each(SoftwareEvent::PageFaults), when: exact_elsewhere, meter: "faults" },
-    Hook { program: "after_device", at: At::Tracepoint("irq_handler_exit"), when: exact, meter: "interrupts" },
-    Hook { program: "on_device", at: At::Tracepoint("irq_handler_entry"), when: exact, meter: "interrupts" },
-    Hook { program: "after_soft", at: At::Tracepoint("softirq_exit"), when: exact, meter: "interrupts" },
-    Hook { program: "on_soft", at: At::Tracepoint("softirq_entry"), when: exact, meter: "interrupts" },
-    Hook { program: "after_local_timer", at: At::Tracepoint("local_timer_exit"), when: exact_here, meter: "interrupts" },
-    Hook { program: "on_local_timer", at: At::Tracepoint("local_timer_entry"), when: exact_here, meter: "interrupts" },
-    Hook { program: "after_reschedule", at: At::Tracepoint("reschedule_exit"), when: exact_here, meter: "interrupts" },
-    Hook { program: "on_reschedule", at: At::Tracepoint("reschedule_entry"), when: exact_here, meter: "interrupts" },
-    Hook { program: "after_call_function", at: At::Tracepoint("call_function_exit"), when: exact_here, meter: "interrupts" },
-    Hook { program: "on_call_function", at: At::Tracepoint("call_function_entry"), when: exact_here, meter: "interrupts" },
-    Hook {
-        program: "after_call_function_single",
-        at: At::Tracepoint("call_function_single_exit"),
-        when: exact_here,
-        meter: "interrupts",
-    },
-    Hook {
-        program: "on_call_function_single",
-        at: At::Tracepoint("call_function_single_entry"),
-        when: exact_here,
-        meter: "interrupts",
-    },
-    Hook { program: "after_irq_work", at: At::Tracepoint("irq_work_exit"), when: exact_here, meter: "interrupts" },
-    Hook { program: "on_irq_work", at: At::Tracepoint("irq_work_entry"), when: exact_here, meter: "interrupts" },
-    Hook { program: "after_ipi", at: At::Tracepoint("ipi_exit"), when: exact_elsewhere, meter: "interrupts" },
-    Hook { program: "on_ipi", at: At::Tracepoint("ipi_entry"), when: exact_elsewhere, meter: "interrupts" },
-    Hook { program: "on_region", at: At::Tracepoint("page_fault_user"), when: regions, meter: "segments" },
-    Hook { program: "on_region_in_kernel", at: At::Tracepoint("page_fault_kernel"), when: regions, meter: "segments" },
+    on("sched_process_fork", "on_fork", always, "waits by user"),
+    on("sched_switch", "on_switch", always, "total time"),
+    on("task_rename", "on_rename", always, "processes"),
+    on("sched_wakeup", "on_wakeup", always, "queue"),
+    on("sched_wakeup_new", "on_wakeup_new", always, "queue"),
+    on("sys_enter", "on_call", exact, "primitives"),
+    on("sys_exit", "on_return", exact, "primitives"),
+    each(SoftwareEvent::PageFaultsMin, "on_minor_fault", exact, "faults"),
+    each(SoftwareEvent::PageFaultsMaj, "on_major_fault", exact, "faults"),
+    on("signal_deliver", "on_signal", exact, "faults"),
+    on("page_fault_user", "on_user_fault", exact_here, "faults"),
+    on("page_fault_kernel", "on_kernel_fault", exact_here, "faults"),
+    each(SoftwareEvent::PageFaults, "on_fault", exact_elsewhere, "faults"),
+    on("irq_handler_exit", "after_device", exact, "interrupts"),
+    on("irq_handler_entry", "on_device", exact, "interrupts"),
+    on("softirq_exit", "after_soft", exact, "interrupts"),
+    on("softirq_entry", "on_soft", exact, "interrupts"),
+    on("local_timer_exit", "after_local_timer", exact_here, "interrupts"),
+    on("local_timer_entry", "on_local_timer", exact_here, "interrupts"),
+    on("reschedule_exit", "after_reschedule", exact_here, "interrupts"),
+    on("reschedule_entry", "on_reschedule", exact_here, "interrupts"),
+    on("call_function_exit", "after_call_function", exact_here, "interrupts"),
+    on("call_function_entry", "on_call_function", exact_here, "interrupts"),
+    on("call_function_single_exit", "after_call_function_single", exact_here, "interrupts"),
+    on("call_function_single_entry", "on_call_function_single", exact_here, "interrupts"),
+    on("irq_work_exit", "after_irq_work", exact_here, "interrupts"),
+    on("irq_work_entry", "on_irq_work", exact_here, "interrupts"),
+    on("ipi_exit", "after_ipi", exact_elsewhere, "interrupts"),
+    on("ipi_entry", "on_ipi", exact_elsewhere, "interrupts"),
+    on("page_fault_user", "on_region", regions, "segments"),
+    on("page_fault_kernel", "on_region_in_kernel", regions, "segments"),
 ];
+
+const fn on(tracepoint: &'static str, program: &'static str, when: fn(&Wanted) -> bool, meter: &'static str) -> Hook {
+    Hook { program, at: At::Tracepoint(tracepoint), when, meter }
+}
+
+const fn each(event: SoftwareEvent, program: &'static str, when: fn(&Wanted) -> bool, meter: &'static str) -> Hook {
+    Hook { program, at: At::Each(event), when, meter }
+}
 
 /// In both tiers.
 pub(crate) fn always(_: &Wanted) -> bool {
