@@ -35,14 +35,16 @@ pub struct Truth {
 }
 
 /// A program under way; it works when it is told to go.
-pub struct Program(Child);
+pub struct Program(Child, PathBuf);
 
 /// Starts the test's executable as the program `what`.
 pub fn start(what: &str) -> Program {
     let executable = std::env::current_exe().unwrap();
     let mut command = Command::new(executable);
     command.args(["arranged_program", "--exact", "--nocapture"]).env(ASKED, what);
-    Program(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap())
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let file = file_of(what, child.id());
+    Program(child, file)
 }
 
 impl Program {
@@ -100,6 +102,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        let _ = std::fs::remove_file(&self.1); // not by the program, whose waits for that would be in its account
     }
 }
 
@@ -119,7 +122,6 @@ pub fn program() {
         other => panic!("no such program: {other}"),
     }
     println!("did {} {} {}", monotonic_ns() - wall, cpu_ns() - cpu, ready_ns() - ready);
-    let _ = std::fs::remove_file(path);
     std::io::stdin().read_line(&mut line).unwrap();
     std::process::exit(0);
 }
@@ -129,9 +131,13 @@ pub fn folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
+fn file_of(what: &str, pid: u32) -> PathBuf {
+    folder().join(format!("arranged-{what}-{pid}"))
+}
+
 /// A file beside the executable, of which nothing is in memory.
 fn cold_file(what: &str) -> PathBuf {
-    let path = folder().join(format!("arranged-{what}-{}", std::process::id()));
+    let path = file_of(what, std::process::id());
     if what != "spin" {
         let file = File::create(&path).unwrap();
         for block in 0..FILE_BYTES >> 20 {
