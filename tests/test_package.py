@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
+        "Capacity",
         "Comparison",
         "Costs",
         "Fairness",
@@ -23,6 +24,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "Run",
         "Simulation",
         "Speedup",
+        "capacity",
         "compare",
         "cost",
         "cost_against",

@@ -147,7 +147,7 @@ def _taken(mix: Mix, users: int, seed: int) -> tuple[str, ...]:
     """The class of each user with this seed, from a run without thinking on a machine that takes no time."""
     from loadgo.tables import read_table
 
-    options = {
+    options: dict[str, Any] = {
         "script": "mix",
         "command": [],
         "machine": "no time",

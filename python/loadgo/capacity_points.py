@@ -117,14 +117,14 @@ def _rate(trial: Trial) -> Tally:
 def _answered(trial: Trial) -> Tally:
     there = np.isfinite(trial.responses_s)
     return Tally(
-        np.bincount(trial.batch[there], weights=trial.responses_s[there], minlength=trial.batches),
+        np.bincount(trial.batch[there], weights=trial.responses_s[there], minlength=trial.batches).astype(np.float64),
         np.bincount(trial.batch[there], minlength=trial.batches).astype(np.float64),
     )
 
 
 def _tally(trial: Trial, values: Floats) -> Tally:
     return Tally(
-        np.bincount(trial.batch, weights=values, minlength=trial.batches),
+        np.bincount(trial.batch, weights=values, minlength=trial.batches).astype(np.float64),
         np.bincount(trial.batch, minlength=trial.batches).astype(np.float64),
     )
 

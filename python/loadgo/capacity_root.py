@@ -173,7 +173,7 @@ def _line(scale: Scale, x: Floats, ratios: Floats, weights: Floats) -> tuple[Flo
     # Half a slow interaction more among one more: with none at all in a trial no line would be the steepest.
     ratios = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _LEAST)
     value = scale.forward(ratios)
-    line = np.zeros(2)
+    line: Floats = np.zeros(2)
     for _ in range(_STEPS):
         mean = scale.backward(value)
         slope, variance = scale.slope(mean), scale.variance(mean)
@@ -181,14 +181,17 @@ def _line(scale: Scale, x: Floats, ratios: Floats, weights: Floats) -> tuple[Flo
         information = design.T @ (design * working[:, None])
         if not np.isfinite(information).all() or np.linalg.cond(information) > 1e14:
             return None
-        again = np.linalg.solve(information, design.T @ (working * (value + (ratios - mean) / slope)))
+        again = np.asarray(
+            np.linalg.solve(information, design.T @ (working * (value + (ratios - mean) / slope))), float
+        )
         value = np.clip(design @ again, -30, 30)
         if np.allclose(again, line, rtol=1e-9, atol=1e-12):
             break
         line = again
     mean = scale.backward(value)
     chi = float((weights * (ratios - mean) ** 2 / scale.variance(mean)).sum())
-    return line, np.linalg.inv(information), chi
+    covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    return line, covariance, chi
 
 
 def _reached(at: float, x: Floats) -> bool:

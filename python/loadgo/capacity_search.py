@@ -23,8 +23,8 @@ PILOT = 60
 """Interactions of the first trial, with one user; far fewer than the shortest of others tell enough of it."""
 WIDE, NEAREST = 0.2, 3.0
 """Trials within this part of the crossing, or so many users, are on its line."""
-STEADY = 6.0
-"""And those alone, once there are enough, that lie within so many times half the crossing's interval."""
+STEADY, NEAR = 6.0, 0.1
+"""And those alone, once there are enough, within so many times half the crossing's interval, or this part of it."""
 STRAIGHT = 3.0
 """Trials whose excess is beyond this are on no straight line with the others."""
 FEW = 3
@@ -87,7 +87,7 @@ def crossing_near(trials: Sequence[Trial], wanted: Wanted, around: float) -> tup
     wide = _crossing_within(trials, wanted, around, max(NEAREST, WIDE * around))
     if wide is None:
         return None
-    reach = min(STEADY * _half(wide[0]), WIDE * wide[0].users)
+    reach = min(max(STEADY * _half(wide[0]), NEAR * wide[0].users), WIDE * wide[0].users)
     near = _crossing_within(trials, wanted, wide[0].users, max(NEAREST, reach))
     return near if near is not None and _half(near[0]) >= _half(wide[0]) else wide
 

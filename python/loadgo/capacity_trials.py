@@ -213,7 +213,8 @@ def _tally(target: Target, counted: _Counted, spans: Mapping[str, pl.DataFrame])
         mine = (counted.rows["command"].cast(pl.String) == target.command).to_numpy()
     values = _judged(target, counted)[mine]
     whole = np.bincount(batch[mine], minlength=batches).astype(np.float64)
-    return Tally(np.bincount(batch[mine], weights=values, minlength=batches), whole)
+    sums = np.bincount(batch[mine], weights=values, minlength=batches).astype(np.float64)
+    return Tally(sums, whole)
 
 
 def _judged(target: Target, counted: _Counted) -> Floats:
