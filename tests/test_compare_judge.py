@@ -65,7 +65,7 @@ def test_the_doubt_of_the_parameters_widens_the_interval_by_the_root_of_the_squa
 
 
 def test_a_doubt_on_one_side_widens_the_interval_on_that_side_alone() -> None:
-    """Where the draws are higher than the machine as fitted, what is measured may be lower than the right prediction."""
+    """Where draws are higher than the machine as fitted, what is measured may be lower than the right prediction."""
     found = judged(told(100.0, (-5.0, 5.0), own=0.0, theirs=0.0), Interval(1.01, 1.12))
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == pytest.approx((-12.0, 0.0))

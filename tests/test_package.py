@@ -19,6 +19,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "Comparison",
         "Costs",
         "Fairness",
+        "Fit",
         "Metered",
         "Profile",
         "Run",
@@ -29,6 +30,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "cost",
         "cost_against",
         "doctor",
+        "fit",
         "machines",
         "meter",
         "profile",
@@ -43,6 +45,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "speedup",
         "speedup_of",
         "tables",
+        "transfer",
     ]
     for name in loadgo.__all__:
         assert callable(getattr(loadgo, name)), name

@@ -144,8 +144,8 @@ def transfer_methods() -> list[tuple[str, int]]:
 class Transfer:
     """One transfer, from this end."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         to: str,
         *,
         method: str,
@@ -157,7 +157,7 @@ class Transfer:
         into_file: str | PathLike[str] | None,
         time_s: float,
         stalled_s: float,
-    ) -> None:
+    ) -> Transfer:
         """Raises `errors.Refused` when `to` is no address, and `ValueError` for an unknown method."""
 
     def run(self) -> dict[str, Any]:
@@ -169,10 +169,12 @@ class Transfer:
 class TransferServer:
     """The end that waits."""
 
-    address: str
+    @property
+    def address(self) -> str:
+        """Where it listens, with the port that it got."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         at: str,
         *,
         connections: int,
@@ -181,7 +183,7 @@ class TransferServer:
         stalled_s: float,
         token: str | None,
         keep_in: str | PathLike[str] | None,
-    ) -> None:
+    ) -> TransferServer:
         """Listens at once. Raises `errors.Refused` when it cannot."""
 
     def serve(self, hears: Callable[[dict[str, Any] | None], bool]) -> None:

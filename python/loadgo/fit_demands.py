@@ -99,7 +99,7 @@ def _counts(waits: Floats, mean: float, wait_ns: float) -> Law:
 def delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: str) -> Found:
     """Waits of the column `key` of each command, as requests to a store where nobody stands in another's way."""
     waits = rows[key].fill_null(0.0).to_numpy()
-    if waits.sum() <= WORTH_TELLING * rows["response"].sum():
+    if waits.sum() <= WORTH_TELLING * float(rows["response"].sum()):
         return Found(())
     waited = (waits > 0).astype(np.float64)
     service = law_value(dotted("storage", store, "service"), waits, waited, groupings, "waits metered")

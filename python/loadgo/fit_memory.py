@@ -149,7 +149,7 @@ def _share(reading: Reading) -> float:
 
 
 def _pages(reading: Reading) -> bool:
-    return reading.machine.get("memory", {}).get("residence") == "paging"
+    return bool(reading.machine.get("memory", {}).get("residence") == "paging")
 
 
 def _has_device(reading: Reading) -> bool:

@@ -105,7 +105,7 @@ def _dearer(readings: Sequence[Reading]) -> list[str]:
     ]
     both = by_command[0].join(by_command[1], on="command", suffix="_many").drop_nulls()
     first, then = float(both["cpu"].sum()), float(both["cpu_many"].sum())
-    error = float(np.sqrt((both["error"] ** 2).sum() + (both["error_many"] ** 2).sum())) / max(first, 1.0)
+    error = float(np.sqrt(float((both["error"] ** 2).sum()) + float((both["error_many"] ** 2).sum()))) / max(first, 1.0)
     change = then / first - 1 if first else 0.0
     if abs(change) <= max(_DEARER, _SURELY * error):
         return []

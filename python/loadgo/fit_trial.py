@@ -108,7 +108,7 @@ def means(rows: pl.DataFrame, column: str) -> dict[str, float]:
 
 def is_open(reading: Reading) -> bool:
     """Whether users came and went: such a load is not tried again."""
-    return reading.conditions.get("load", {}).get("model") == "open"
+    return bool(reading.conditions.get("load", {}).get("model") == "open")
 
 
 def tried(text: str, reading: Reading) -> Trial:
