@@ -101,10 +101,7 @@ def _found(outcome: Found, points: Sequence[Point], wanted: Wanted) -> Answer:
     users, low, high = outcome.users, outcome.low, outcome.high
     if users == 0:
         return Answer("no number", 0, (0, high), target, f"Not even one user meets {target.text}: {_at(1, points)}.")
-    people = "1 user" if users == 1 else f"{users:,} users"
-    words = f"{people}; with more, {target.text} is missed."
-    if low < high:
-        words += f" The answer lies between {low:,} and {high:,}, with 95 % confidence."
+    words = _held(users, low, high, target, points)
     if not outcome.enough:
         words += " More trials would narrow it: the limit of trials came first."
     told = _at(users, points)
@@ -113,6 +110,23 @@ def _found(outcome: Found, points: Sequence[Point], wanted: Wanted) -> Answer:
     if open_floor is not None:
         words += f" Whether {open_floor.target.text} is met there could not be told."
     return Answer("found", users, (low, high), target, words + _short_of(users, points))
+
+
+def _held(users: int, low: int, high: int, target: Target, points: Sequence[Point]) -> str:
+    """How many users, and how sure that is.
+
+    It is where the line through all points near it crosses the limit; what was measured at that number alone may lie
+    a little beyond. Then the answer begins with what is sure.
+    """
+    people = "1 user" if users == 1 else f"{users:,} users"
+    if low == high:
+        return f"{people}; with more, {target.text} is missed."
+    sure = f"between {low:,} and {high:,}, with 95 % confidence"
+    there = [one for point in points if point.users == users for one in point.verdicts if one.target == target]
+    if any(one.value and one.value.value > target.limit for one in there):
+        least = f"{low:,} users for sure" if low else "Perhaps not even one user"
+        return f"{least}, {people} by all that was measured: the answer lies {sure}."
+    return f"{people}; with more, {target.text} is missed. The answer lies {sure}."
 
 
 def _full(outcome: Found, turned_away: int) -> Answer:
