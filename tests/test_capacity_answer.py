@@ -1,4 +1,4 @@
-"""The answer of a search in words, where what was measured at its number and the line through all points do not agree."""
+"""The answer of a search in words, where its number as measured and the line through all points do not agree."""
 
 from known_capacity import MEAN, exact, exact_response_s
 from loadgo.capacity_answer import Answer, answer_of
