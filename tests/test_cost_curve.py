@@ -94,7 +94,7 @@ def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) 
     shown = text_page(costs_page(made, curves(made.points)), width=80)
     assert max(map(len, shown.splitlines())) <= 80
     assert "with 1 user," in shown
-    assert "times as much, at $0.09 a" in shown.replace("\n", " ")
+    assert "times the second, at $0.09 a" in shown.replace("\n", " ")
     assert "█" in shown
     assert "Over the load, at cloud" in shown
     assert "By command" in shown

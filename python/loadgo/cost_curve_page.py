@@ -26,7 +26,7 @@ def curve_answer(every: Sequence[Curve]) -> str:
         for load in (told.dearest, told.cheapest)
     )
     amount = AMOUNTS[scale]
-    times = f"{digits(told.times or 1.0)} times as much"
+    times = f"the first is {digits(told.times or 1.0)} times the second"
     return f"{amount} {most}, {least}: {times}, at {told.tariff.in_words()}."
 
 

@@ -24,6 +24,9 @@ _FEWEST_SPANS = 8
 _SURE = 2.0
 """A coefficient of fewer standard errors than this is taken to be nothing."""
 
+_SEEN = 0.3
+"""Where others are busy for a greater part of the processors' time, what an interaction took unowned is not told."""
+
 
 @dataclass(frozen=True)
 class Unowned:
@@ -56,7 +59,8 @@ def unowned_in(readings: Sequence[Reading]) -> Unowned | None:
     noise = float(residuals @ residuals) / (len(spans) - 2)
     errors = np.sqrt(noise * np.diag(np.linalg.pinv(design.T @ design)))
     background, each = float(found[0]), float(found[1])
-    sure = each > _SURE * errors[1]
+    # A host that others keep busy has no idle time to lose to an interaction: what it took cannot be seen.
+    sure = each > _SURE * errors[1] and background < _SEEN * readings[0].processors
     return Unowned(each if sure else 0.0, float(errors[1]), background, len(spans))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TIME_S, STALLED_S = 600.0, 20.0
+BYTES_OF_ALL = 4 << 20
+"""A gigabyte, a byte a call, would take an hour."""
 _LOOK_UP_S = 0.1
 
 
@@ -61,7 +63,7 @@ def transfer(
     """Sends `size` bytes, or a whole file, to the server at `to` (HOST:PORT), or receives them from it.
 
     `method` is a name of `methods()`, several, or `all`, each a transfer of its own; `message` the most bytes of a
-    call. `progress` hears each row as it comes.
+    call. Of `all`, the method of a byte a call moves at most `BYTES_OF_ALL`. `progress` hears each row as it comes.
 
     Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read;
     `ValueError` for what makes no sense.
@@ -77,7 +79,7 @@ def transfer(
                 to,
                 method=name,
                 receive=receive,
-                size=size,
+                size=_bounded(name, size) if method == "all" and from_file is None else size,
                 message=message,
                 token=token,
                 from_file=from_file,
@@ -98,6 +100,10 @@ def transfer(
             if stop.is_set():
                 break
         return Transferred(tuple(rows), tuple(notes), stop.is_set())
+
+
+def _bounded(method: str, size: int | None) -> int | None:
+    return min(size, BYTES_OF_ALL) if size is not None and method == "bytes" else size
 
 
 def _named(method: str | Sequence[str]) -> list[str]:

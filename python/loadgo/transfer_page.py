@@ -86,16 +86,15 @@ def _answer(rows: Sequence[Row], prices: Prices) -> str:
 
 def _seeds_columns(rows: Sequence[Row]) -> Grid:
     return Grid(
-        "As RFC 392 printed it: real time, processor time, bytes, rate, processor time a bit, load",
+        "As RFC 392 printed it",
         (
             Column("", tuple(_name(row) for row in rows)),
             Column("real", _each(rows, lambda row: _seconds(row.real_s))),
             Column("CPU", _each(rows, lambda row: _seconds(row.cpu_s))),
-            Column("bytes", _each(rows, lambda row: f"{row.bytes:,}")),
-            Column("", tuple(row.direction for row in rows)),
+            Column("bytes", _each(rows, lambda row: f"{row.bytes:,}"), spare=1),
             Column("bit/s", _each(rows, lambda row: _rate(row.bits_per_s))),
             Column("CPU a bit", _each(rows, lambda row: _per_bit(row.cpu_s_per_bit))),
-            Column("load", _each(rows, lambda row: f"{row.load_5min:.2f}"), spare=1),
+            Column("load", _each(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
     )
 
@@ -156,7 +155,7 @@ def _each(rows: Sequence[Row], cell: Callable[[Row], str]) -> tuple[str, ...]:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.2f} ms"
+    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
 
 
 def _rate(value: float | None) -> str:

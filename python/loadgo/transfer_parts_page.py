@@ -70,13 +70,30 @@ def apart_page(made: Apart) -> Page:
 
 
 def _answer(made: Apart) -> str:
+    """The cost of a million bits at each end; with several methods, of the cheapest and of the dearest."""
     ends = []
     for direction, doing in (("s", "sending"), ("r", "receiving")):
-        cost = _megabit([one for one in made.table.transfers if one.direction == direction], made.prices)
-        if cost is not None:
-            ends.append(f"{doing} a million bits costs the host {made.prices.currency}{cost:.3g}")
-    told = "; ".join(ends)
-    return f"{told[0].upper()}{told[1:]}." if ends else "No transfer moved a byte."
+        costs = {name: _megabit(group, made.prices) for way, name, group in _groups(made) if way == direction}
+        told = sorted((cost, name) for name, cost in costs.items() if cost is not None)
+        if told:
+            ends.append(f"{doing} a million bits costs the host {' to '.join(_each_end(told, made.prices))}")
+    words = "; ".join(ends)
+    return f"{words[0].upper()}{words[1:]}." if words else "No transfer moved a byte."
+
+
+def _each_end(told: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
+    ends = [told[0]] if len(told) == 1 else [told[0], told[-1]]
+    return [f"{_priced(cost, prices)}{f' ({name})' if name else ''}" for cost, name in ends]
+
+
+def _groups(made: Apart) -> list[tuple[str, str, list[Observed]]]:
+    """The transfers by direction and method."""
+    kinds = dict.fromkeys((one.direction, one.method) for one in made.table.transfers)
+    ordered = sorted(kinds, key=lambda kind: (kind[0] != "s", kind[1]))
+    return [
+        (way, method, [one for one in made.table.transfers if (one.direction, one.method) == (way, method)])
+        for way, method in ordered
+    ]
 
 
 def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
@@ -85,8 +102,7 @@ def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
 
 
 def _totals(made: Apart) -> Grid:
-    groups = [(WORDS[way], [one for one in made.table.transfers if one.direction == way]) for way in ("s", "r")]
-    groups = [(name, group) for name, group in groups if group]
+    groups = [(f"{method} {WORDS[way]}".strip(), group) for way, method, group in _groups(made)]
     network = (made.prices.network_gigabyte or 0) * MEGABIT / 8e9
     columns = [
         Column("", tuple(name for name, _ in groups)),
