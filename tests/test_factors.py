@@ -124,6 +124,7 @@ def test_an_interval_of_a_mean_holds_the_truth_as_often_as_it_says(units: int, l
 def test_fewer_than_five_units_give_no_interval() -> None:
     assert len(drawn(4)) == 1
     assert interval_of(np.array([1.0]), 4) is None
+    assert interval_of(np.ones(9), 1) is None
 
 
 def test_many_units_are_drawn_in_groups_without_loss() -> None:

@@ -137,3 +137,8 @@ def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> 
     silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
     made = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
     assert any("ls; the machine does not know them" in warning for warning in made.warnings)
+
+
+def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:
+    with pytest.raises(ValueError, match="good is named twice"):
+        fit(room / "good", room / "good")

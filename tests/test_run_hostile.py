@@ -279,6 +279,7 @@ def kept(bench: Bench) -> Path:
         (lambda run: (run / "interactions.parquet").write_bytes(b"PAR1 not"), "interactions.parquet is damaged"),
         (lambda run: (run / "interactions.parquet").write_bytes(b""), "interactions.parquet is damaged"),
         (lambda run: (run / "sessions.parquet").write_bytes(os.urandom(4096)), "sessions.parquet is damaged"),
+        (lambda run: (run / "sessions.parquet").unlink(), "has lost its table sessions"),
     ],
 )
 def test_a_damaged_run_is_refused_in_words(damage: object, words: str, kept: Path, bench: Bench) -> None:

@@ -273,3 +273,9 @@ def test_a_closed_output_is_said_in_words(asked: list[str], tmp_path: Path) -> N
     assert ended.returncode == 2
     assert "standard output is closed" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_is_none_is_refused_in_words(seed: int) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        of_text(central_server(5), until="interactions=1000", seed=seed)

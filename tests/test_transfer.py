@@ -223,3 +223,56 @@ def connections_to(address: str) -> list[str]:
 
 def test_from_python() -> None:
     assert loadgo.transfer is transfer
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--size", "99999999999999999999GiB"], "more than anybody can move"),
+        (["--size", "many"], "no number of bytes"),
+        (["--size", "1", "--into", "here"], "give --receive and one --method"),
+        (["--size", "1", "--into", "here", "--receive", "--method", "all"], "give --receive and one --method"),
+        (["--size", "1", "--receive", "--from", "deck"], "leave one out"),
+        (["--size", "1", "--grid", "1", "--from", "deck"], "a grid has its own messages"),
+    ],
+)
+def test_options_that_do_not_belong_together_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    said = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:9", *options, status=2)
+    assert told in said.stderr
+
+
+def test_who_speaks_a_byte_at_a_time_is_left_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        over = threading.Event()
+        thread = threading.Thread(target=drip, args=(other, over))
+        thread.start()
+        with pytest.raises(Refused, match="did not say what was waited for"):
+            transfer(f"127.0.0.1:{other.getsockname()[1]}", size=1)
+        over.set()
+        thread.join()
+
+
+def drip(other: socket.socket, over: threading.Event) -> None:
+    """Says a blank twice a second to who comes first, until it is over or he is gone."""
+    came, _ = other.accept()
+    with came:
+        while not over.wait(0.5):
+            try:
+                came.sendall(b" ")
+            except OSError:
+                return
+
+
+def test_control_characters_of_a_stranger_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
+    assert server.stderr is not None
+    host, _, port = server.stderr.readline().split()[2].rpartition(":")
+    request = {"name": "\x1b[31mx", "version": 1, "token": None, "direction": "send", "method": "blocks"}
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.sendall(b"C" + json.dumps({**request, "size": 1, "message": 1}).encode() + b"\n")
+        said = server.stderr.readline()
+    server.terminate()
+    server.communicate()
+    assert "refused" in said
+    assert "\x1b" not in said

@@ -137,3 +137,11 @@ def test_every_format_tells_the_seeds_answer(format: str) -> None:
         assert told in content
     if format == "text":
         assert max(map(len, content.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e300", "1e-300"])
+def test_a_number_that_nothing_can_be_is_left_out(tmp_path: Path, number: str) -> None:
+    (tmp_path / "table.csv").write_text(f"bytes,direction,cpu_s\n100,s,1\n100,s,{number}\n200,r,2\n")
+    table = read_table(tmp_path / "table.csv")
+    assert len(table.transfers) == 2
+    assert "row 2" in table.left_out[0]

@@ -232,6 +232,8 @@ def capacity(
     from loadgo.capacity_drive import Manner
     from loadgo.capacity_made import Options, made
 
+    if not 0 <= seed < 2**62:
+        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
     return made(
         script,
         on,

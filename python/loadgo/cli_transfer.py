@@ -129,6 +129,10 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
 
     priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
     size = None if asked.size is None else _bytes("--size", asked.size)
+    if asked.into is not None and (not asked.receive or "," in asked.method or asked.method == "all"):
+        raise ValueError("--into keeps what one method receives: give --receive and one --method")
+    if asked.from_file is not None and asked.receive:
+        raise ValueError("--from is what is sent, and --receive sends nothing: leave one out")
     if asked.grid is None:
         made = loadgo.transfer(
             to,
@@ -226,4 +230,7 @@ def _bytes(option: str, text: str) -> int:
     factors = {unit.lower(): factor for unit, factor in _UNITS.items()}
     if found is None or found[2].lower() not in factors:
         raise ValueError(f"{option} {text!r} is no number of bytes: write 1GiB, 64MB, 512")
-    return int(float(found[1]) * factors[found[2].lower()])
+    number = float(found[1]) * factors[found[2].lower()]
+    if number >= 2**62:
+        raise ValueError(f"{option} {text} is more than anybody can move")
+    return int(number)

@@ -79,6 +79,9 @@ def readings_of(runs: Sequence[str | PathLike[str]]) -> list[Reading]:
     if not runs:
         raise ValueError("there is no run to fit a machine to: name one, or last")
     read = [_reading(number, run) for number, run in enumerate(runs)]
+    twice = sorted({one.id for one in read if [other.id for other in read].count(one.id) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} is named twice: it would count twice, and look surer than it is")
     _same_script(read)
     kinds = {one.kind for one in read}
     if len(kinds) > 1:

@@ -69,7 +69,7 @@ def interval_of(values: Floats, units: int) -> Interval | None:
 
     Draws that are not numbers (nobody was drawn who did it) are left out; None when they are most.
     """
-    if len(values) < 2 or not np.isfinite(values[0]):
+    if len(values) < 2 or units < 2 or not np.isfinite(values[0]):
         return None
     again = values[1:][np.isfinite(values[1:])]
     if 2 * len(again) < len(values):

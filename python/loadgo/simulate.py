@@ -186,6 +186,8 @@ def of_text(
     if streams < 1:
         raise ValueError(f"{streams} streams cannot be run: at least 1")
     began = perf_counter()
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
     told = _loadgo.simulate(text, list(set), {"users": users, "until": until, "seed": seed, "streams": streams})
     return _simulation(told, seed, streams, until, perf_counter() - began)
 

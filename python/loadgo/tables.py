@@ -162,11 +162,16 @@ def tables(run: str | PathLike[str] = LAST) -> Tables:
     return Tables(**frames, conditions=conditions, prediction=read_prediction(folder))
 
 
+_MAIN = ("interactions", "sessions")
+"""Without the first nothing is known of a run, and without the second not how long its users were there."""
+
+
 def _whole(folder: Path, conditions: dict[str, Any]) -> None:
-    """Raises `BadRun` when a run that has ended well lacks its main table: that is damage, not an empty run."""
+    """Raises `BadRun` when a run that has ended well lacks one of its main tables: that is damage, not an empty run."""
     ended = conditions.get("finished") and conditions.get("outcome") in ("done", "stopped")
-    if ended and not any((folder / f"interactions.{kind}").exists() for kind in ("parquet", "arrows")):
-        raise BadRun(f"{folder} has lost its table interactions: the run ended well, and it is not there any more")
+    for name in _MAIN if ended and conditions.get("kind") != "meter" else _MAIN[:1]:
+        if ended and not any((folder / f"{name}.{kind}").exists() for kind in ("parquet", "arrows")):
+            raise BadRun(f"{folder} has lost its table {name}: the run ended well, and it is not there any more")
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:
@@ -198,7 +203,7 @@ def read_table(folder: Path, name: str) -> pl.DataFrame:
 def _damage(folder: Path, name: str) -> str:
     """That the table's file is no longer as it was written, and what to do."""
     file = next((path for path in _files(folder, name) if path.exists()), folder)
-    rest = "" if name == "interactions" else ", or remove it: the rest of the run is read without it"
+    rest = "" if name in _MAIN else ", or remove it: the rest of the run is read without it"
     return f"{file} is damaged: it has been cut or written over since the run; take it from a copy{rest}"
 
 

@@ -70,7 +70,7 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
     whole = [row for row in rows if not row.broke_off and row.bits]
     if not whole:
-        return "Nothing came over." if rows else "There was no transfer."
+        return "Nothing came over whole." if rows else "There was no transfer."
     ends = {side: [row for row in whole if row.direction == side] for side in ("s", "r")}
     parts = []
     for side, of_side in ends.items():

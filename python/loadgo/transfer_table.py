@@ -12,6 +12,7 @@ from pathlib import Path
 
 NEEDED = ("bytes", "direction", "cpu_s")
 KNOWN = (*NEEDED, "real_s", "bits_per_s", "us_per_bit", "load", "messages", "faults", "method", "table")
+_MOST = Decimal(10) ** 18
 _TEXTS = ("direction", "method", "table")
 _SENDS = ("s", "send", "sends", "sent")
 _RECEIVES = ("r", "receive", "receives", "received")
@@ -139,8 +140,8 @@ def _number(cells: Mapping[str, str], key: str) -> Decimal:
         number = Decimal(cells[key].replace(",", ""))
     except InvalidOperation:
         raise ValueError(f"{key} {cells[key]!r} is no number") from None
-    if not number.is_finite() or number < 0:
-        raise ValueError(f"{key} {cells[key]!r} is no number of 0 or more")
+    if not number.is_finite() or number < 0 or number > _MOST or 0 < number < 1 / _MOST:
+        raise ValueError(f"{key} {cells[key]!r} is no number of 0 or more, up to {_MOST:.0e}")
     return number
 
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
+use std::time::Instant;
 
 use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
@@ -59,7 +60,7 @@ pub struct Transfer {
 pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
     let (source, size) = source(ask)?;
     let place = place(ask)?;
-    let mut control = connect(ask)?;
+    let mut control = connect(ask, stop)?;
     let request = Request {
         name: NAME.into(),
         version: VERSION,
@@ -71,7 +72,7 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
     };
     let there = |error: io::Error| format!("{}: {}", ask.to, in_words(error));
     control.say(&request).map_err(there)?;
-    let (ticket, unix, authority) = match control.hear(TO_SAY_SOMETHING).map_err(there)? {
+    let (ticket, unix, authority) = match control.hear(TO_SAY_SOMETHING, stop).map_err(there)? {
         Answer::Ticket { ticket, unix, authority } => (ticket, unix, authority),
         Answer::Refused(why) => return Err(format!("{} refused: {why}", ask.to)),
     };
@@ -84,7 +85,7 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
     let tls = authority.map(tls::client).transpose().map_err(there)?;
     let way = Way { method: ask.method, message: ask.message, tls };
     let here = moved(ask, way, size, source, place, socket, stop)?;
-    let there = match control.hear::<Told>(end::TO_TELL) {
+    let there = match control.hear::<Told>(end::TO_TELL, &AtomicBool::new(false)) {
         Ok(told) => Ok(told.end),
         Err(error) => Err(format!("the other end did not tell its row: {}", in_words(error))),
     };
@@ -115,7 +116,7 @@ fn place(ask: &Ask) -> Result<File, String> {
     }
 }
 
-fn connect(ask: &Ask) -> Result<Control, String> {
+fn connect(ask: &Ask, stop: &AtomicBool) -> Result<Control, String> {
     let there = |error: io::Error| match error.kind() {
         ErrorKind::ConnectionRefused => format!("nobody listens at {}: start `loadgo transfer serve` there", ask.to),
         _ => format!("{}: {}", ask.to, in_words(error)),
@@ -123,7 +124,7 @@ fn connect(ask: &Ask) -> Result<Control, String> {
     let mut stream = TcpStream::connect_timeout(&ask.to, TO_SAY_SOMETHING).map_err(there)?;
     stream.write_all(&[CONTROL]).map_err(there)?;
     let mut control = Control::new(stream).map_err(there)?;
-    let greeting: Greeting = control.hear(TO_SAY_SOMETHING).map_err(there)?;
+    let greeting: Greeting = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
     if greeting.name != NAME || greeting.version != VERSION {
         let told = format!("speaks version {} of {}, and this is version {VERSION}", greeting.version, greeting.name);
         return Err(format!("{} {told}: have the same loadgo at both ends", ask.to));
@@ -145,7 +146,7 @@ fn moved(
     stop: &Arc<AtomicBool>,
 ) -> Result<End, String> {
     let (tells, told) = channel();
-    let until = std::time::Instant::now() + ask.bounds.time;
+    let until = Instant::now() + ask.bounds.time;
     thread::spawn(move || {
         let end = match source {
             Some(source) => end::sender(way, &source, &socket),
@@ -153,12 +154,14 @@ fn moved(
         };
         let _ = tells.send(end);
     });
+    let mut late = false;
     loop {
         match told.recv_timeout(TO_LOOK_UP) {
-            Ok(end) => return Ok(end),
+            Ok(end) => return Ok(end::in_time(end, late)),
             Err(RecvTimeoutError::Disconnected) => return Err("the transfer failed".into()),
             Err(RecvTimeoutError::Timeout) => {
-                stop.fetch_or(std::time::Instant::now() > until, Ordering::Relaxed);
+                late |= Instant::now() > until;
+                stop.fetch_or(late, Ordering::Relaxed);
             }
         }
     }

@@ -2,11 +2,13 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bounds::TO_LOOK_UP;
 use crate::wire::LONGEST_LINE;
 
 /// One end of a control connection.
@@ -35,22 +37,35 @@ impl Control {
         self.stream.get_mut().write_all(&line)
     }
 
-    /// Hears one thing, within `time`.
+    /// Hears one thing, the whole of it within `time`; `stop` ends the waiting.
     ///
     /// # Errors
-    /// In words: it said nothing, ended, or spoke something else.
-    pub fn hear<T: DeserializeOwned>(&mut self, time: Duration) -> io::Result<T> {
-        self.stream.get_ref().set_read_timeout(Some(time))?;
+    /// In words: it did not say it in time, ended, or spoke something else.
+    pub fn hear<T: DeserializeOwned>(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<T> {
+        let line = self.line(time, stop)?;
+        serde_json::from_slice(&line)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak as loadgo transfer does"))
+    }
+
+    fn line(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Vec<u8>> {
+        let until = Instant::now() + time;
+        self.stream.get_ref().set_read_timeout(Some(TO_LOOK_UP))?;
         let mut line = Vec::new();
-        let read = self.stream.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
-        match read {
-            Ok(0) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
-            Ok(_) => serde_json::from_slice(&line)
-                .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak as loadgo transfer does")),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Err(io::Error::new(io::ErrorKind::TimedOut, format!("it said nothing for {} s", time.as_secs())))
+        loop {
+            let room = LONGEST_LINE - line.len() as u64;
+            match self.stream.by_ref().take(room).read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") || line.len() as u64 == LONGEST_LINE => return Ok(line),
+                Ok(_) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(error) => return Err(error),
             }
-            Err(error) => Err(error),
+            if stop.load(Ordering::Relaxed) {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
+            }
+            if Instant::now() > until {
+                let told = format!("it did not say what was waited for in {} s", time.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, told));
+            }
         }
     }
 

@@ -64,6 +64,12 @@ fn of(end: End, moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> 
     End { moved, counted, broke_off: outcome.err().map(in_words), ..end }
 }
 
+/// An end that was stopped because its time was over says so.
+pub fn in_time(end: End, late: bool) -> End {
+    let why = end.broke_off.map(|why| if late { "the time that is allowed for it was over".into() } else { why });
+    End { broke_off: why, ..end }
+}
+
 /// Waits until something can be read, as patiently as any other call.
 fn wait_for_first(socket: &Socket) -> io::Result<()> {
     let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };

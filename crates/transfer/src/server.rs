@@ -150,7 +150,7 @@ impl House {
     fn control(&self, stream: TcpStream) -> io::Result<(Request, End)> {
         let mut control = Control::new(stream)?;
         control.say(&Greeting { name: NAME.into(), version: VERSION, token: self.serving.token.is_some() })?;
-        let request: Request = control.hear(TO_SAY_SOMETHING)?;
+        let request: Request = control.hear(TO_SAY_SOMETHING, &self.stop)?;
         if let Err(why) = self.allowed(&request) {
             return Err(refused(&mut control, why));
         }
@@ -170,7 +170,8 @@ impl House {
     fn allowed(&self, request: &Request) -> Result<(), String> {
         let most = self.serving.bounds.bytes;
         if request.name != NAME || request.version != VERSION {
-            return Err(format!("this is version {VERSION} of {NAME}, not {} of {}", request.version, request.name));
+            let name = request.name.escape_default();
+            return Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", request.version));
         }
         if let Some(token) = &self.serving.token
             && !same(token, request.token.as_deref().unwrap_or(""))
@@ -196,12 +197,14 @@ impl House {
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()? };
         let mover = self.mover(request, way, socket)?;
+        let mut late = false;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
-                Ok(end) => return Ok(end),
+                Ok(end) => return Ok(end::in_time(end, late)),
                 Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the transfer failed")),
                 Err(RecvTimeoutError::Timeout) => {
-                    let over = Instant::now() > deadline || self.stop.load(Ordering::Relaxed) || control.is_over();
+                    late |= Instant::now() > deadline;
+                    let over = late || self.stop.load(Ordering::Relaxed) || control.is_over();
                     stop.fetch_or(over, Ordering::Relaxed);
                 }
             }
