@@ -189,4 +189,5 @@ def _short_of(users: int, points: Sequence[Point]) -> str:
             f" No resource is short there ({busiest}: {share(near.utilisation[busiest])} busy): what holds users up is "
             "no resource's time, such as a limit, a lock, or the length of the work itself."
         )
-    return f" {first.resource.capitalize()} would be full first, from {digits(first.users)} users on."
+    verb = "would be" if first.users > users else "are" if first.resource.endswith("s") else "is"
+    return f" {first.resource.capitalize()} {verb} full first, from {digits(first.users)} users on."

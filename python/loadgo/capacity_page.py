@@ -81,6 +81,10 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
         )
     ]
     found += [("Steady state", line) for line in _steady(made)]
+    if any(verdict.standing == "open" for point in made.points for verdict in point.verdicts):
+        found.append(
+            ("Open", "The interval of what was measured with so many users holds the limit: they alone do not tell.")
+        )
     found += _model_notes(made)
     return [*found, *(("Left out", note) for note in made.notes)]
 

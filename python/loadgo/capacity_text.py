@@ -54,7 +54,8 @@ def _curve(made: Capacity) -> Grid | None:
             columns.append(column(heading, lambda one, at=at: _slow(one.verdicts[at]), spare=3))  # type: ignore[misc]
     columns.append(column("targets", standing))
     columns.append(column("", lambda one: _remark(made, one)))
-    resources = dict.fromkeys(name for one in points for name in one.utilisation)
+    names = dict.fromkeys(name for one in points for name in one.utilisation)
+    resources = sorted(names, key=lambda name: -max(one.utilisation.get(name, 0.0) for one in points))
     for place, name in enumerate(resources):
         columns.append(column(name, lambda one, name=name: share(one.utilisation.get(name)), min(place, 1) * 4))  # type: ignore[misc]
     if any(one.cost_user_hour is not None for one in points):
