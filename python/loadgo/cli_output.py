@@ -65,10 +65,10 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
 
 
 def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    """Prints a list of what is copied: as wide as it needs."""
-    from loadgo.listing import wide_listing
+    """Prints a list: fitted to a terminal, with the names whole, since they are copied; elsewhere as wide as it needs."""
+    from loadgo.listing import listing
 
-    say(wide_listing(heads, rows, numbers))
+    say(listing(heads, rows, numbers))
 
 
 def say(content: str | bytes) -> None:

@@ -15,7 +15,9 @@ def listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[in
     """The table of `rows` under `heads`, fitted to the terminal; columns in `numbers` (from 0) to the right."""
     table = _table(heads, rows, numbers)
     console = Console(markup=False, highlight=False, emoji=False)
-    return _printed(table, console) if console.is_terminal else wide_listing(heads, rows, numbers)
+    narrowest = max((len(row[0]) for row in rows), default=0) + sum(len(head) + 3 for head in heads[1:]) + 2
+    fits = console.is_terminal and console.width >= narrowest
+    return _printed(table, console) if fits else wide_listing(heads, rows, numbers)
 
 
 def prose_listing(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
@@ -34,7 +36,9 @@ def wide_listing(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: s
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place in numbers else "left", overflow="fold")
+        # The first names what is listed, and is copied: the others make room for it.
+        name = max((len(row[0]) for row in rows), default=0) if place == 0 else None
+        table.add_column(head, justify="right" if place in numbers else "left", overflow="fold", min_width=name)
     for row in rows:
         table.add_row(*map(plain, row))
     return table
