@@ -65,7 +65,7 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
 
 
 def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    """Prints a list: fitted to a terminal, with the names whole, since they are copied; elsewhere as wide as it needs."""
+    """Prints a list: fitted to a terminal, with names whole, since they are copied; elsewhere as wide as it needs."""
     from loadgo.listing import listing
 
     say(listing(heads, rows, numbers))
