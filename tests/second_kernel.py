@@ -15,6 +15,7 @@ from outside import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
 KERNEL = ROOT / ".venv" / "second-kernel" / "vmlinuz"
+TRIED_AGAIN, SPINNING_S = 2, 240
 EMULATOR = "qemu-system-x86_64"
 # The clock that the kernel would take otherwise is an emulated device, and dear to read; where the host is busy, the
 # kernel's trial of its timer fails.
@@ -106,7 +107,12 @@ def boot(archive: Path, processors: int) -> Told:
     starting = ["-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
     command = [EMULATOR, *MACHINE, *processing, *ALONE, *starting]
     try:
-        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE_S if processors == 1 else SPINNING_S,
+        )
         console = ended.stdout.decode(errors="replace") + ended.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         console = (late.stdout or b"").decode(errors="replace")
@@ -119,6 +125,10 @@ def told(folder: Path, processors: int) -> Told:
     archive = folder / "initramfs"
     archive.write_bytes(initramfs(built()))
     said = boot(archive, processors)
+    # With two processors the emulated machine was once seen to spin without an end; why is not known. Tried again.
+    for _ in range(TRIED_AGAIN if processors > 1 else 0):
+        if ["end"] not in said.lines:
+            said = boot(archive, processors)
     if ["end"] not in said.lines or any(line[0] == "failed" for line in said.lines):
         pytest.fail(f"the machine did not tell all:\n{said.console[-4000:]}")
     return said
