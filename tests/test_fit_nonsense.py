@@ -96,7 +96,9 @@ def test_a_host_and_a_machine_are_two_systems(room: Path) -> None:
     folder = room / "as-a-host"
     shutil.copytree(room / "good", folder)
     told = folder / "run.toml"
-    told.write_text(told.read_text().replace('kind = "machine"', 'kind = "host"'))
+    conditions = tomllib.loads(told.read_text())
+    as_host = told.read_text().replace('kind = "machine"', 'kind = "host"')
+    told.write_text(as_host.replace(f'id = "{conditions["id"]}"', 'id = "another"'))
     with pytest.raises(ValueError, match="fit one system at a time"):
         fit(room / "good", folder)
 

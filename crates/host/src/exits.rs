@@ -147,15 +147,15 @@ impl FamilyTree {
         let process = record.process.unwrap_or(record.pid);
         if let Some(user) = self.leaders.get(&process) {
             let first_thread = record.pid == process;
-            let ended = if first_thread { Ended::Leader(record.sums) } else { Ended::Descendant(record.sums) };
+            let ended = if first_thread { Ended::Leader(record.sums) } else { Ended::Descendant(record.sums.clocked()) };
             credit(*user, ended);
             return 0;
         }
         if record.process.is_some() && !record.last_thread {
-            return self.wait_at(process, record.sums);
+            return self.wait_at(process, record.sums.clocked());
         }
         let mut sums = self.pending.remove(&process).unwrap_or_default();
-        sums += record.sums;
+        sums += record.sums.clocked();
         match self.leaders.get(&record.parent) {
             Some(user) => credit(*user, Ended::Descendant(sums)),
             None if record.parent <= 1 || record.parent == self.me => {}

@@ -16,6 +16,8 @@ const GET_BY_PID: u16 = 1;
 const STATS: u16 = 3;
 const OF_A_TASK: u16 = 4;
 const GROUP_DEAD: u8 = 0x20;
+/// A life is told in microseconds.
+const CLOCK_NS: u64 = 1000;
 
 /// What a task has used since it began; sums of tasks likewise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +42,10 @@ pub struct Sums {
     pub reclaim_ns: u64,
     /// Waiting for a page that was thrown out a moment ago.
     pub thrashing_ns: u64,
+    /// How long it has lived.
+    pub elapsed_ns: u64,
+    /// A wait was longer than the life of the task: how long it waited is not known.
+    pub unclocked: bool,
 }
 
 /// A task's record, on demand or at its end.
@@ -95,9 +101,6 @@ impl Record {
     pub fn parse(bytes: &[u8]) -> Option<Record> {
         let layout = Layout::of(u16_at(bytes, 0)?)?;
         let value = |at: usize| u64_at(bytes, at).unwrap_or(0);
-        // A wait that was under way when delay accounting was switched on has no beginning: the kernel counts it from boot.
-        let elapsed_ns = value(layout.basic + 144).saturating_mul(1000);
-        let wait = |at: usize| Some(value(at)).filter(|&ns| ns <= elapsed_ns).unwrap_or(0);
         let sums = Sums {
             cpu_ns: u64_at(bytes, layout.basic + 72)?,
             user_us: value(layout.basic + 152),
@@ -105,10 +108,12 @@ impl Record {
             minor: u64_at(bytes, layout.basic + 168)?,
             major: u64_at(bytes, layout.basic + 176)?,
             ready_wait_ns: value(24),
-            block_ns: wait(layout.block),
-            swap_in_ns: wait(layout.swap_in),
-            reclaim_ns: wait(layout.basic + 320) + layout.compact.map_or(0, wait),
-            thrashing_ns: layout.thrashing.map_or(0, wait),
+            block_ns: value(layout.block),
+            swap_in_ns: value(layout.swap_in),
+            reclaim_ns: value(layout.basic + 320).saturating_add(layout.compact.map_or(0, value)),
+            thrashing_ns: layout.thrashing.map_or(0, value),
+            elapsed_ns: value(layout.basic + 144).saturating_mul(1000),
+            unclocked: false,
         };
         Some(Record {
             pid: u32_at(bytes, layout.basic + 128)?,
@@ -117,6 +122,21 @@ impl Record {
             last_thread: *bytes.get(8)? & GROUP_DEAD != 0,
             sums,
         })
+    }
+}
+
+impl Sums {
+    /// These sums of one task, its waits marked as not known where one is longer than the time there was for it.
+    ///
+    /// The kernel counts a wait from boot when it saw its end without its beginning: the wait was under way when delay
+    /// accounting was switched on, or (since 6.12, where a sleeping task may stay queued for a while) its beginning was
+    /// written down for whoever ran by then.
+    pub fn clocked(self) -> Sums {
+        let longest = self.block_ns.max(self.swap_in_ns).max(self.reclaim_ns).max(self.thrashing_ns);
+        if longest <= self.elapsed_ns + CLOCK_NS {
+            return self;
+        }
+        Sums { block_ns: 0, swap_in_ns: 0, reclaim_ns: 0, thrashing_ns: 0, unclocked: true, ..self }
     }
 }
 
@@ -167,6 +187,8 @@ impl AddAssign for Sums {
         self.swap_in_ns += other.swap_in_ns;
         self.reclaim_ns += other.reclaim_ns;
         self.thrashing_ns += other.thrashing_ns;
+        self.elapsed_ns += other.elapsed_ns;
+        self.unclocked |= other.unclocked;
     }
 }
 
@@ -184,6 +206,8 @@ impl Sub for Sums {
             swap_in_ns: self.swap_in_ns.saturating_sub(earlier.swap_in_ns),
             reclaim_ns: self.reclaim_ns.saturating_sub(earlier.reclaim_ns),
             thrashing_ns: self.thrashing_ns.saturating_sub(earlier.thrashing_ns),
+            elapsed_ns: self.elapsed_ns.saturating_sub(earlier.elapsed_ns),
+            unclocked: self.unclocked,
         }
     }
 }
@@ -192,14 +216,35 @@ impl Sub for Sums {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_wait_longer_than_the_task_has_lived_is_no_wait() {
+    fn told(elapsed_us: u64, block_ns: u64, swap_in_ns: u64) -> Sums {
         let mut bytes = [0u8; 376];
         bytes[..2].copy_from_slice(&9u16.to_ne_bytes());
-        bytes[144..152].copy_from_slice(&5_000u64.to_ne_bytes());
-        bytes[40..48].copy_from_slice(&6_600_000_000_000u64.to_ne_bytes());
-        bytes[56..64].copy_from_slice(&4_000_000u64.to_ne_bytes());
-        let sums = Record::parse(&bytes).expect("a record of version 9").sums;
-        assert_eq!((sums.block_ns, sums.swap_in_ns), (0, 4_000_000));
+        bytes[144..152].copy_from_slice(&elapsed_us.to_ne_bytes());
+        bytes[40..48].copy_from_slice(&block_ns.to_ne_bytes());
+        bytes[56..64].copy_from_slice(&swap_in_ns.to_ne_bytes());
+        Record::parse(&bytes).expect("a record of version 9").sums
+    }
+
+    #[test]
+    fn waits_are_not_known_when_one_is_longer_than_the_task_has_lived() {
+        let sums = told(5_000, 6_600_000_000_000, 4_000_000).clocked();
+        assert_eq!((sums.unclocked, sums.block_ns, sums.swap_in_ns), (true, 0, 0));
+        let sums = told(5_000, 1_000_000, 4_000_000).clocked();
+        assert_eq!((sums.unclocked, sums.block_ns, sums.swap_in_ns), (false, 1_000_000, 4_000_000));
+    }
+
+    #[test]
+    fn a_wait_counted_from_boot_spoils_one_reading_of_a_live_task_and_none_after_it() {
+        let (first, second, third) = (told(1_000, 0, 0), told(2_000, 6_600_000_000_000, 0), told(4_000, 6_600_001_500_000, 0));
+        assert!((second - first).clocked().unclocked);
+        let after = (third - second).clocked();
+        assert_eq!((after.unclocked, after.block_ns), (false, 1_500_000));
+    }
+
+    #[test]
+    fn one_task_whose_waits_are_not_known_spoils_the_sum() {
+        let mut sum = told(5_000, 1_000_000, 0).clocked();
+        sum += told(5_000, 6_600_000_000_000, 0).clocked();
+        assert!(sum.unclocked);
     }
 }

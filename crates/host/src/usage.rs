@@ -205,8 +205,9 @@ impl Meter {
         let meter = self.slot(user);
         let by_leader = meter.leader - before;
         let mut used = std::mem::take(&mut meter.dead);
-        used += by_leader;
-        Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays: self.delays }
+        used += by_leader.clocked();
+        let delays = self.delays && !used.unclocked;
+        Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays }
     }
 
     fn read_leader(&mut self, user: UserId) {

@@ -210,9 +210,14 @@ fn waits_for_a_device_are_counted_when_delay_accounting_is_on() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let mut shell = bench.shell(1);
     let file = bench.directory.join("written");
-    shell.type_line(&format!("dd if=/dev/zero of={} bs=64k count=64 oflag=direct,sync 2>/dev/null", file.display()));
-    let usage = bench.meter.interaction(1);
-    assert!(usage.io_wait_ns.unwrap() > 0, "4 MB written through to the device without waiting for it");
+    let line = format!("dd if=/dev/zero of={} bs=64k count=64 oflag=direct,sync 2>/dev/null", file.display());
+    // Since 6.12 the kernel now and then loses the beginning of a wait; that interaction's waits are then not known.
+    let waited = (0..10).find_map(|_| {
+        shell.type_line(&line);
+        bench.meter.interaction(1).io_wait_ns
+    });
+    let waited = waited.expect("not once in ten times did the kernel tell what was waited");
+    assert!(waited > 0, "4 MB written through to the device without waiting for it");
     shell.end();
 }
 
