@@ -1,9 +1,10 @@
 """Predictions against measurements: a machine fitted to five users foretells twenty and forty, here and simulated.
 
-python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS]     (45 4 100)
+python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS]     (20 2 100)
 
-*Here*: each round loads this host with 20 and 40 users for SECONDS, and with 5 for three times as long, fits a machine
-to the 5, and predicts the others.
+*Here*: each round loads this host in turns with 5 users, with 20 and with 40, for SECONDS each and three times as long
+with 5; fits a machine to all that the 5 did, and predicts the others. In turns, because the processors of a shared
+machine are a fifth slower or faster from one minute to the next: each load gets its share of that.
 *Known*: the same on a simulated machine, for an hour of its time. *Coverage*: TRUTHS machines, each another, are
 measured with 5 users for 5 minutes of their time, fitted, and the prediction's interval either holds what the truth
 then shows with 20 users, or not.
@@ -33,6 +34,7 @@ from loadgo.tables import tables
 from machine import machine
 
 FITTED, PREDICTED = 5, (20, 40)
+TURNS = 4
 FIGURES = ("response", "p90 response", "cpu", "throughput")
 DRAWS = 20
 KNOWN = "exponential(1.2s, max 8s)"
@@ -115,7 +117,7 @@ class Predicted:
 
 def main() -> None:
     """All three; a part whose size is 0 is left out."""
-    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[45, 4, 100][len(sys.argv) - 1 :]]
+    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[20, 2, 100][len(sys.argv) - 1 :]]
     here = machine()
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-fit-") as kept:
         folder = Path(kept)
@@ -131,8 +133,8 @@ def main() -> None:
     ]
     notes = [
         "off by: |predicted / measured - 1|, of a machine fitted to 5 users; the host should have nothing else to do",
-        f"here: {seconds} s a run, {3 * seconds} s with 5 users; known: fitted to 8 h of a simulated machine's time, "
-        "4 h predicted",
+        f"here: {TURNS} turns of {seconds} s, {3 * seconds} s with 5 users; known: fitted to 8 h of a simulated "
+        "machine's time, 4 h predicted",
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
@@ -141,13 +143,14 @@ def main() -> None:
 
 
 def _on_host(folder: Path, script: Path, seconds: int, place: int) -> list[Predicted]:
-    """One round here: 5 users, to whom a machine is fitted, then 20 and 40."""
+    """One round here: 5 users, to whom a machine is fitted, 20 and 40, in turns."""
     lengths = {FITTED: 3 * seconds, **dict.fromkeys(PREDICTED, seconds)}
-    measured = {
-        users: loadgo.run(script, users=users, duration=lasts, seed=100 * place + users, out=folder / f"{users}")
-        for users, lasts in lengths.items()
-    }
-    return _predicted(folder, script, {"duration": seconds, "draws": DRAWS}, [measured[FITTED]], measured)
+    measured: dict[int, list[loadgo.Run]] = {users: [] for users in lengths}
+    for turn in range(TURNS):
+        for users, lasts in lengths.items():
+            out, seed = folder / f"{users}-{turn}", 100 * place + 1000 * turn + users
+            measured[users].append(loadgo.run(script, users=users, duration=lasts, seed=seed, out=out))
+    return _predicted(folder, script, {"duration": TURNS * seconds, "draws": DRAWS}, measured.pop(FITTED), measured)
 
 
 def _known(folder: Path, script: Path) -> list[Predicted]:
@@ -157,9 +160,11 @@ def _known(folder: Path, script: Path) -> list[Predicted]:
     truth.write_text(TRUTH.format(**USUAL))
     few = loadgo.run(script, on=str(truth), users=FITTED, duration="8h", think=KNOWN, seed=1, out=folder / "few")
     measured = {
-        users: loadgo.run(
-            script, on=str(truth), users=users, duration="4h", think=KNOWN, seed=users, out=folder / f"{users}"
-        )
+        users: [
+            loadgo.run(
+                script, on=str(truth), users=users, duration="4h", think=KNOWN, seed=users, out=folder / f"{users}"
+            )
+        ]
         for users in PREDICTED
     }
     return _predicted(folder, script, {"duration": "4h", "think": KNOWN, "draws": 0}, [few], measured)
@@ -170,7 +175,7 @@ def _predicted(
     script: Path,
     load: Mapping[str, Any],
     fitted_to: Sequence[loadgo.Run],
-    measured: Mapping[int, loadgo.Run],
+    measured: Mapping[int, Sequence[loadgo.Run]],
 ) -> list[Predicted]:
     fit(*fitted_to, output=folder / "machine.toml")
     found = []
@@ -182,14 +187,14 @@ def _predicted(
     return found
 
 
-def _beside(users: int, made: Comparison, measured: loadgo.Run) -> Predicted:
+def _beside(users: int, made: Comparison, measured: Sequence[loadgo.Run]) -> Predicted:
     told = {one.measure: one for one in made.judged}
-    total = measured.summary.total_time
+    busy = [run.summary.total_time.busy_share or 0.0 for run in measured if run.summary.total_time]
     return Predicted(
         users=users,
         ratios={name: (told[name].before or 0.0) / (told[name].after or 1.0) for name in FIGURES},
         intervals={name: f"{change_interval(told[name])}, {told[name].judgement}" for name in FIGURES},
-        busy=0.0 if total is None else total.busy_share or 0.0,
+        busy=sum(busy) / len(busy) if busy else 0.0,
     )
 
 

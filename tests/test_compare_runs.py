@@ -201,6 +201,23 @@ def test_records_that_contradict_each_other_are_found(room: Path) -> None:
     assert checks_of(halved, stretch)[0].verdict == "broken"
 
 
+def test_a_run_little_longer_than_a_span_is_held_against_all_spans_that_its_interactions_touch(room: Path) -> None:
+    run = tables(ran(room, 1))
+    stretch = side_of(ran(room, 1), "all").stretches[0]
+    long_ns = int(0.4 * stretch.span_ns)
+    at = pl.col("at_ns").cast(pl.Int64)
+    later = (at - stretch.start_ns - long_ns // 2 + long_ns - 1) // long_ns
+    coarse = run.time.with_columns(at_ns=later * long_ns + stretch.start_ns + long_ns // 2)
+    by = ["at_ns", "processor", "category"]
+    coarse = coarse.group_by(by).agg(pl.col("time_ns").sum()).with_columns(span_ns=pl.lit(long_ns))
+    coarse = coarse.select(pl.col(name).cast(kind) for name, kind in run.time.schema.items())
+    told = {check.name: check for check in checks_of(replace(run, time=coarse), stretch)}
+    assert told["CPU is at most elapsed × share"].verdict == "holds", told
+    thousandfold = run.interactions.with_columns(pl.col("cpu_user_ns") * 1000)
+    spoilt = checks_of(replace(run, time=coarse, interactions=thousandfold), stretch)
+    assert "CPU is at most elapsed × share" in {check.name for check in spoilt if check.verdict == "broken"}
+
+
 def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> None:
     whole = side_of(ran(room, 1))
     nothing = replace(whole, rows=whole.rows.clear(), accounts=())

@@ -6,7 +6,7 @@ by what each of them says that it leaves out. A check that the records do not al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -43,7 +43,7 @@ def checks_of(tables: Tables, stretch: Stretch) -> tuple[Check, ...]:
     rows = interactions_in(tables.interactions, stretch)
     return (
         _parts(total),
-        _processes(total),
+        _processes(tables, stretch, total),
         _charged(tables, stretch, total, rows),
         _little(tables, stretch, typed),
         _times(rows),
@@ -62,34 +62,51 @@ def _parts(total: TotalTime | None) -> Check:
     return Check(name, "holds" if abs(total.total_ns - total.wall_ns) <= slack else "broken", text)
 
 
-def _processes(total: TotalTime | None) -> Check:
-    """Users, driver, meters and supervisor used no more than the processors were busy."""
+def _processes(tables: Tables, stretch: Stretch, total: TotalTime | None) -> Check:
+    """Users, driver, meters and supervisor used no more than the processors were busy.
+
+    A process is charged when it leaves a processor: what it ran in the span before may be in the first of the stretch.
+    """
     name = "whose time it was is at most the busy time"
     if total is None or total.account.unattributed_ns is None:
         return Check(name, "cannot be told", "it was not measured whose time it was")
-    over = -total.account.unattributed_ns
+    longest = int(spans_in(tables.time, stretch)["span_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
+    before = total_time_of(tables, replace(stretch, start_ns=stretch.start_ns - longest))
+    busy = max(total.account.busy_ns, before.account.busy_ns if before else 0)
+    somebodys = total.account.busy_ns - total.account.unattributed_ns
     slack = total.account.resolution_ns + CLOSE * total.total_ns
-    text = f"busy {duration(total.account.busy_ns)}, of it {duration(max(-over, 0))} nobody's"
-    return Check(name, "holds" if over <= slack else "broken", text)
+    text = f"busy {duration(total.account.busy_ns)}, of it {duration(max(total.account.unattributed_ns, 0))} nobody's"
+    return Check(name, "holds" if somebodys <= busy + slack else "broken", text)
 
 
 def _charged(tables: Tables, stretch: Stretch, total: TotalTime | None, rows: pl.DataFrame) -> Check:
-    """The interactions' processor time against elapsed × processors × busy share."""
+    """The interactions' processor time against elapsed × processors × busy share, of all spans that they touch."""
     name = "CPU is at most elapsed × share"
     every = int(tables.conditions.get("usage", {}).get("every", 1))
-    cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
-    charged = float(rows.select(cpu.sum()).item() or 0.0)
-    if total is None or not charged or every > 1:
+    charged = float(rows.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).sum()).item() or 0.0)
+    around = None if total is None else total_time_of(tables, _around(tables, stretch, rows))
+    if around is None or not charged or every > 1:
         return Check(name, "cannot be told", "the processors' time, or every interaction's, is not known")
-    spans = spans_in(tables.time, stretch)
-    longest = float(rows.select(cpu.max()).item() or 0.0)
-    edges = 2 * longest + int(spans["span_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
-    slack = CLOSE * total.total_ns + edges + 2 * TICK_NS * len(total.processors)
+    slack = CLOSE * around.total_ns + 2 * TICK_NS * len(around.processors)
     text = (
-        f"interactions {duration(charged)}; {duration(total.span_ns)} × {number(len(total.processors))} processors × "
-        f"{share(total.busy_share)} busy = {duration(total.account.busy_ns)}"
+        f"interactions {duration(charged)}; {duration(around.span_ns)} × {number(len(around.processors))} processors × "
+        f"{share(around.busy_share)} busy = {duration(around.account.busy_ns)}"
     )
-    return Check(name, "holds" if charged <= total.account.busy_ns + slack else "broken", text)
+    return Check(name, "holds" if charged <= around.account.busy_ns + slack else "broken", text)
+
+
+def _around(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> Stretch:
+    """The stretch as far as the spans of `time` go that these interactions touch, first sent to last ready."""
+    sent, ready = rows.select(
+        sent=pl.col("sent_ns").cast(pl.Int64).min(), ready=pl.col("ready_ns").cast(pl.Int64).max()
+    ).row(0)
+    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    last = max(sent or 0, ready or 0)
+    touched = tables.time.filter((pl.col("at_ns").cast(pl.Int64) > (sent or 0)) & (begins < last))
+    if touched.is_empty():
+        return stretch
+    start, end = touched.select(start=begins.min(), end=pl.col("at_ns").cast(pl.Int64).max()).row(0)
+    return replace(stretch, start_ns=start, end_ns=end)
 
 
 def _little(tables: Tables, stretch: Stretch, typed: pl.DataFrame) -> Check:
