@@ -257,7 +257,7 @@ def test_points_that_are_not_steady_or_not_valid_are_left_out_and_told() -> None
     told = models_of(points, SERVERS)
     assert told is not None
     assert told.used == (5, 15)
-    assert "Not used, since not steady or not valid: 30, 36 users." in told.notes
+    assert "Not used, since not steady or not valid: 30 and 36 users." in told.notes
     assert models_of(points[2:], SERVERS) is None
     assert models_of([], SERVERS) is None
 

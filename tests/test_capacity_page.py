@@ -12,13 +12,14 @@ from known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 from loadgo.capacity import Capacity, Class, Figure, Limits, Point, Saturation, Target, Verdict
 from loadgo.capacity_drawn import followed, modelled, top_of
 from loadgo.capacity_models import models_of
-from loadgo.capacity_page import FORMATS, capacity_page, render_capacity
+from loadgo.capacity_page import capacity_page, render_capacity
 from loadgo.capacity_pictures import capacity_pictures
 from loadgo.capacity_text import capacity_grids
 from loadgo.charts_capacity import capacity_charts
 from loadgo.charts_spec import png
 from loadgo.networks import Class as Population
 from loadgo.networks import Station
+from loadgo.pages import FORMATS
 from loadgo.populations import populations
 from loadgo.report_grid import Grid
 
@@ -143,13 +144,16 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
     )
     told = rows(page.grids[0])
     assert ("not steady" in told["15"], "not valid" in told["30"]) == (True, True)
-    assert ("Models", "Not used, since not steady or not valid: 15, 30 users.") in page.notes
+    assert ("Models", "Not used, since not steady or not valid: 15 and 30 users.") in page.notes
 
 
 def test_the_limit_that_nobody_said_and_the_ratio_of_a_quantile_are_told(made: Capacity) -> None:
     notes = dict(capacity_page(made).notes)
     assert "up to 200 users, which nobody asked for" in notes["Search"]
-    assert notes["Asked"] == "models for p90 < 5s as mean < 2.50 s: with 36 users it was 2.00 times the mean."
+    assert notes["Asked"] == (
+        "models tell mean times, so p90 < 5s is asked of them as mean < 2.50 s: with 36 users it was "
+        "2.00 times the mean."
+    )
     assert "contention" in notes["Scalability law"]
 
 

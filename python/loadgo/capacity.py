@@ -115,6 +115,11 @@ class Point:
     """The folders of its trials that are kept, else the seeds (`seed 3`)."""
     classes: tuple[ClassPoint, ...] = ()
     """Where the load is a mix, each class."""
+    users_cpu_s: float | None = None
+    """The users' own processor time, an interaction; None where it is not told apart from what else was busy."""
+    others: float | None = None
+    """The share of the processors' time that neither the users nor loadgo had, nor nobody; None where that is not told
+    apart."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class Saturation:
 
     resource: str
     users: float
-    """From this number of users on, by its time an interaction at the points measured (the knee of the asymptotes)."""
+    """From this number of users on: N* of the models, the knee of the asymptotes (`Models.saturation_users`)."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ class Capacity:
     binding: Target | None
     """The target that decides the answer; None when none does."""
     saturates_first: Saturation | None
-    """None where no resource's time was measured."""
+    """None where no resource's time was measured, or no point is fit for a model."""
     points: tuple[Point, ...]
     """By users, ascending."""
     interactions_spent: int

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from loadgo.capacity import End, Point, Saturation, Target, Verdict
 from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Outcome, Wanted
-from loadgo.report_figures import digits, duration, number, share
+from loadgo.report_figures import digits, duration, number, people, share
+
+if TYPE_CHECKING:
+    from loadgo.capacity_models import Models
 
 FULL = 0.7
 """With no resource busier than this at the answer, it is not the resources that are short."""
 FAR = 2.0
 """And with none that is full before so many times the answer."""
-ALWAYS = 0.95
-"""A resource that is as busy with any number of users is kept so by others: nothing is known of what users need."""
-_FEWEST = 30
-"""Interactions of a point that tells a light load's cycle."""
+OTHERS = 0.1
+"""From this share of a host's processors on, what others took is told with the answer."""
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,52 @@ class Answer:
     in_words: str
 
 
-def answer_of(
-    outcome: Outcome,
-    points: Sequence[Point],
-    wanted: Wanted,
-    *,
-    refused: Mapping[int, int] | None = None,
-    stopped: bool = False,
-) -> Answer:
-    """The answer, from the search's outcome and its points; `stopped`: an interrupt ended it.
+@dataclass(frozen=True)
+class Beside:
+    """What is known beside the outcome and the points."""
 
-    `refused` is how many could not log in, by the number of users, where any could not.
-    """
+    first: Saturation | None = None
+    """The resource that is the first to be full."""
+    refused: Mapping[int, int] = field(default_factory=dict)
+    """How many could not log in, by the number of users, where any could not."""
+    stopped: bool = False
+    """An interrupt ended the search."""
+
+
+_NOTHING = Beside()
+
+
+def answer_of(outcome: Outcome, points: Sequence[Point], wanted: Wanted, beside: Beside = _NOTHING) -> Answer:
+    """The answer, from the search's outcome and its points; on a host that others keep busy it says so."""
+    told = _answered(outcome, points, wanted, beside)
+    others = others_of(points)
+    if others is None or others < OTHERS:
+        return told
+    return replace(told, in_words=f"{told.in_words} {_of_busy_host(points, others)}")
+
+
+def others_of(points: Sequence[Point]) -> float | None:
+    """The share of the processors' time that others took in all trials; None where that was not told apart."""
+    told = [(one.others, one.seconds) for one in points if one.others is not None]
+    seconds = sum(weight for _, weight in told)
+    return sum(value * weight for value, weight in told) / seconds if seconds else None
+
+
+def _of_busy_host(points: Sequence[Point], others: float) -> str:
+    told = [one.others for one in points if one.others is not None]
+    between = f" ({share(min(told))} to {share(max(told))} from point to point)" if len(told) > 1 else ""
+    return (
+        f"Others kept this host's processors {share(others)} busy during the trials{between}: the answer is for the "
+        "host in that state. For the host alone, search again when it is quiet."
+    )
+
+
+def _answered(outcome: Outcome, points: Sequence[Point], wanted: Wanted, beside: Beside) -> Answer:
     if isinstance(outcome, Found):
-        turned_away = (refused or {}).get(outcome.users + 1)
+        turned_away = beside.refused.get(outcome.users + 1)
         if turned_away:
             return _full(outcome, turned_away)
-        return _found(outcome, points, wanted)
+        return _found(outcome, points, wanted, beside.first)
     if isinstance(outcome, EveryNumber):
         floor = _missed_floor(outcome.users, points, wanted)
         if floor is not None:
@@ -59,29 +90,18 @@ def answer_of(
         target = wanted.targets[outcome.binding]
         words = f"Not even one user: {_at(1, points)}, and {target.text} was asked for."
         return Answer("no number", 0, (0, 0), target, words)
-    end: End = "stopped" if stopped else "open"
-    why = "the search was stopped" if stopped else outcome.why
+    end: End = "stopped" if beside.stopped else "open"
+    why = "the search was stopped" if beside.stopped else outcome.why
     between = f"at least {outcome.low:,}" if outcome.high is None else f"{outcome.low:,} to {outcome.high:,}"
     known = f": it is {between}" if outcome.low or outcome.high is not None else ""
     return Answer(end, None, (outcome.low, outcome.high), None, f"It could not be told how many users{known}; {why}.")
 
 
-def saturation_of(points: Sequence[Point]) -> Saturation | None:
-    """The resource that has no time left first: the knee (R + Z) / D of the one that an interaction takes the most of.
-
-    D is by all points, R + Z by the one with the fewest users that tells it.
-    """
-    told = [point for point in points if point.interactions >= _FEWEST and point.utilisation]
-    count = sum(point.interactions for point in told)
-    if not count or told[0].response_s.get("mean") is None:
+def saturation_of(models: Models | None) -> Saturation | None:
+    """The resource that has no time left first, by the models; None where they have no resource."""
+    if models is None or models.saturates is None or models.saturation_users is None:
         return None
-    names = dict.fromkeys(name for point in told for name in point.utilisation)
-    each_s = {name: sum(point.utilisation.get(name, 0.0) * point.seconds for point in told) / count for name in names}
-    first = max(each_s, key=lambda name: each_s[name])
-    if min(point.utilisation.get(first, 0.0) for point in told) > ALWAYS:
-        return None
-    light = told[0].think_s + told[0].response_s["mean"].value
-    return Saturation(first, light / each_s[first]) if each_s[first] > 0 else None
+    return Saturation(models.saturates, models.saturation_users)
 
 
 def standing_floor(users: int, points: Sequence[Point], wanted: Wanted) -> Verdict | None:
@@ -91,7 +111,7 @@ def standing_floor(users: int, points: Sequence[Point], wanted: Wanted) -> Verdi
     return next((one for one in floors if one.standing == "missed"), next(iter(floors), None))
 
 
-def _found(outcome: Found, points: Sequence[Point], wanted: Wanted) -> Answer:
+def _found(outcome: Found, points: Sequence[Point], wanted: Wanted, first: Saturation | None) -> Answer:
     target = wanted.targets[outcome.binding]
     floor = _missed_floor(outcome.users, points, wanted)
     if floor is not None:
@@ -109,7 +129,7 @@ def _found(outcome: Found, points: Sequence[Point], wanted: Wanted) -> Answer:
     open_floor = standing_floor(users, points, wanted)
     if open_floor is not None:
         words += f" Whether {open_floor.target.text} is met there could not be told."
-    return Answer("found", users, (low, high), target, words + _short_of(users, points))
+    return Answer("found", users, (low, high), target, words + _short_of(users, points, first))
 
 
 def _held(users: int, low: int, high: int, target: Target, points: Sequence[Point]) -> str:
@@ -118,22 +138,20 @@ def _held(users: int, low: int, high: int, target: Target, points: Sequence[Poin
     It is where the line through all points near it crosses the limit; what was measured at that number alone may lie
     a little beyond. Then the answer begins with what is sure.
     """
-    people = "1 user" if users == 1 else f"{users:,} users"
     if low == high:
-        return f"{people}; with more, {target.text} is missed."
+        return f"{people(users)}; with more, {target.text} is missed."
     sure = f"between {low:,} and {high:,}, with 95 % confidence"
     there = [one for point in points if point.users == users for one in point.verdicts if one.target == target]
     if any(one.value and one.value.value > target.limit for one in there):
-        least = f"{low:,} users for sure" if low else "Perhaps not even one user"
-        return f"{least}, {people} by all that was measured: the answer lies {sure}."
-    return f"{people}; with more, {target.text} is missed. The answer lies {sure}."
+        least = f"{people(low)} for sure" if low else "Perhaps not even one user"
+        return f"{least}, {people(users)} by all that was measured: the answer lies {sure}."
+    return f"{people(users)}; with more, {target.text} is missed. The answer lies {sure}."
 
 
 def _full(outcome: Found, turned_away: int) -> Answer:
     """The system lets no more log in."""
     users = outcome.users
-    people = "1 user" if users == 1 else f"{users:,} users"
-    words = f"{people}; of {users + 1:,}, {turned_away:,} could not log in. The targets are met until then."
+    words = f"{people(users)}; of {users + 1:,}, {turned_away:,} could not log in. The targets are met until then."
     return Answer("found" if users else "no number", users, (users, users), None, words)
 
 
@@ -144,7 +162,7 @@ def _missed_floor(users: int, points: Sequence[Point], wanted: Wanted) -> Verdic
 
 def _too_few(floor: Verdict, users: int) -> str:
     measured = "too little" if floor.value is None else f"{number(floor.value.value)}/s"
-    return f"with {users:,} users the throughput is {measured}, while {floor.target.text} was asked for."
+    return f"with {people(users)} the throughput is {measured}, while {floor.target.text} was asked for."
 
 
 def _all(targets: Sequence[Target]) -> str:
@@ -155,8 +173,7 @@ def _at(users: int, points: Sequence[Point]) -> str:
     """What was measured with so many users, of each target."""
     there = [point for point in points if point.users == users]
     told = [_measured(one) for point in there for one in point.verdicts if one.value or one.slow_share]
-    people = "one user" if users == 1 else f"{users:,} users"
-    return f"with {people} {', '.join(told)}" if told else ""
+    return f"with {'one user' if users == 1 else people(users)} {', '.join(told)}" if told else ""
 
 
 def _measured(verdict: Verdict) -> str:
@@ -177,9 +194,8 @@ def _figure(target: Target, value: float) -> str:
     return f"{number(value)}/s" if target.measure == "throughput" else duration(value * 1e9)
 
 
-def _short_of(users: int, points: Sequence[Point]) -> str:
+def _short_of(users: int, points: Sequence[Point], first: Saturation | None) -> str:
     """What is short there: the first resource to be full, or something that is no resource."""
-    first = saturation_of(points)
     near = min((point for point in points if point.utilisation), key=lambda one: abs(one.users - users), default=None)
     if first is None or near is None:
         return ""

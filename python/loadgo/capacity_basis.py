@@ -68,6 +68,12 @@ class Basis:
         most = max((demand.seconds / demand.servers for demand in self.demands), default=0.0)
         return (sum(one.seconds for one in self.demands) + self.think_s + self.delay_s) / most if most else None
 
+    @property
+    def busiest(self) -> str | None:
+        """The resource that is the first to have no time left; None where no resource was measured."""
+        first = max(self.demands, key=lambda demand: demand.seconds / demand.servers, default=None)
+        return None if first is None else first.resource
+
     def bounds(self, users: int) -> JobBounds:
         """The bounds with so many users; only where there are demands."""
         seconds = [demand.with_users(users)[1] for demand in self.demands]

@@ -6,9 +6,10 @@ doubt of everything that extrapolates. Demands that do not differ by more than c
 with the users (paging, caches, locks that spin) are followed from point to point; what they do beyond the last point
 nobody knows: that they stay as they were is the middle of the doubt, and that they grow on as they did its upper end.
 
-What a resource does whatever the users do is no interaction's demand. Where three points or more tell it (U c over X is
-a line that meets X = 0 above nothing, by more than chance), it is taken off, and the rest of the resource is slower by
-it: D is then U c - B over X, over 1 - B / c, for users who get what the others leave.
+What a resource does whatever the users do is no interaction's demand, and is taken off; the rest of the resource is
+slower by it, for users who get what the others leave. Of a host's processors the meters tell the users' own time, and
+all other busy time is others'; of that, the least at any point is what others keep whatever the users do. Elsewhere
+three points or more tell it: U c over X is a line that meets X = 0 above nothing, by more than chance.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.capacity import Point
+from loadgo.capacity_resources import PROCESSORS
 
 TELLING = 400
 """Interactions: of exponential demands the mean is then within a tenth, 19 times of 20."""
@@ -81,9 +83,7 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
         if not count or not there or taken_by_others(there, resource):
             continue
         told = sorted(telling(there), key=lambda one: one.users)
-        other = _background(told, resource)
-        left = {one.users: max(0.0, one.utilisation[resource] - other) / (1.0 - other) for one in there}
-        each = {one.users: left[one.users] * count / one.throughput.value for one in there}
+        other, each = _asked(there, told, resource, count)
         weights = sum(one.interactions for one in there)
         found.append(
             Demand(
@@ -96,6 +96,11 @@ def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tu
             )
         )
     return tuple(found)
+
+
+def own_told(points: Sequence[Point], resource: str) -> bool:
+    """Whether every point tells the users' own time at the resource."""
+    return resource == PROCESSORS and all(one.users_cpu_s is not None and one.others is not None for one in points)
 
 
 def taken_by_others(points: Sequence[Point], resource: str) -> bool:
@@ -121,6 +126,21 @@ def knee_of(point: Point, servers: Mapping[str, int | None]) -> float | None:
     demands = demands_of([point], servers)
     most = max((one.seconds / one.servers for one in demands), default=0.0)
     return (point.think_s + sum(one.seconds for one in demands)) / most if most else None
+
+
+def _asked(
+    points: Sequence[Point], told: Sequence[Point], resource: str, servers: int
+) -> tuple[float, dict[int, float]]:
+    """The share of the resource that is taken whatever the users do; and by users what an interaction asks of the
+    rest.
+    """
+    if own_told(points, resource):
+        other = min(one.others or 0.0 for one in told)
+        other = other if other > _NOTICED else 0.0
+        return other, {one.users: (one.users_cpu_s or 0.0) / (1.0 - other) for one in points}
+    other = _background(told, resource)
+    left = {one.users: max(0.0, one.utilisation[resource] - other) / (1.0 - other) for one in points}
+    return other, {one.users: left[one.users] * servers / one.throughput.value for one in points}
 
 
 def _background(points: Sequence[Point], resource: str) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loadgo import asked
 from loadgo.capacity import CONFIDENCE, Capacity, Limits, Point, Progress
-from loadgo.capacity_answer import answer_of, saturation_of
+from loadgo.capacity_answer import Beside, answer_of, saturation_of
 from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
 from loadgo.capacity_mix import Mix, mix_of
 from loadgo.capacity_models import models_of
@@ -20,6 +20,7 @@ from loadgo.capacity_rounds import Bounds, Length, Searched, search
 from loadgo.capacity_targets import check_commands, check_resources, targets_of
 from loadgo.capacity_trials import Trial
 from loadgo.capacity_watch import watch_of
+from loadgo.report_figures import people
 from loadgo.run import asked_to_stop
 
 MOST_USERS = 10_000
@@ -125,7 +126,9 @@ def put_together(
     classes = site.mix.classes if site.mix is not None else ()
     every = (*searched.trials, *searched.left_out)
     refused = {trial.users: trial.refused for trial in every if trial.refused}
-    answer = answer_of(searched.outcome, points, wanted, refused=refused, stopped=stop.is_set())
+    models = models_of(points, site.servers, classes)
+    first = saturation_of(models)
+    answer = answer_of(searched.outcome, points, wanted, Beside(first, refused, stop.is_set()))
     return Capacity(
         script=site.source.asked,
         on=site.on,
@@ -136,7 +139,7 @@ def put_together(
         confidence=CONFIDENCE,
         in_words=answer.in_words,
         binding=answer.binding,
-        saturates_first=saturation_of(points),
+        saturates_first=first,
         points=points,
         interactions_spent=sum(trial.spent for trial in every),
         trials=len(every),
@@ -145,7 +148,7 @@ def put_together(
         limits=Limits(wanted.max_users, options.max_users is not None, bounds.longest_s, wanted.most_trials),
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
-        models=models_of(points, site.servers, classes),
+        models=models,
         notes=_notes(searched, points, site),
     )
 
@@ -159,7 +162,7 @@ def _notes(searched: Searched, points: Sequence[Point], site: Site) -> tuple[str
     if early:
         found.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
     refused = [trial for trial in searched.trials if trial.refused]
-    found += [f"with {trial.users:,} users {trial.refused:,} could not log in." for trial in refused]
+    found += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):
         found.append("records were lost: figures are of what is recorded.")
     return tuple(found)

@@ -14,10 +14,11 @@ from typing import Literal, TypeVar
 
 from loadgo.capacity import Class, Point
 from loadgo.capacity_basis import Basis, Kind, basis_of
-from loadgo.capacity_demands import Demand, taken_by_others, telling
+from loadgo.capacity_demands import Demand, own_told, taken_by_others, telling
 from loadgo.capacity_follow import MOST_USERS, At, Follow, follow_law, follow_mean_values
 from loadgo.capacity_holds import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
 from loadgo.job_bounds import JobBounds
+from loadgo.report_figures import people
 from loadgo.usl import FittedLaw, fitted_law
 
 Name = Literal["mean values", "scalability law"]
@@ -70,6 +71,8 @@ class Models:
     """Of the mean interaction, what no resource explains."""
     saturation_users: float | None
     """N*: from there on the first resource has no time left; None where no resource was measured."""
+    saturates: str | None
+    """That resource."""
     bounds: tuple[JobBounds, ...]
     """Over the users; empty where no resource was measured."""
     mean_values: Model | None
@@ -112,6 +115,7 @@ def models_of(
         kinds=basis.kinds,
         delay_s=basis.delay_s,
         saturation_users=basis.knee,
+        saturates=basis.busiest,
         bounds=tuple(basis.bounds(n) for n in grid) if basis.demands else (),
         mean_values=_model("mean values", solved, basis, grid, _solved_without(without, basis)),
         scalability=_model("scalability law", fitted, basis, grid, _fitted_without(without)),
@@ -143,7 +147,7 @@ def _too_much(grid: Sequence[int], basis: Basis, law: FittedLaw | None) -> list[
     over = [n for n in full if law.law.throughput(n) > basis.bounds(n).most_throughput * _OVER]
     if not over:
         return []
-    return [f"The scalability law has more throughput than the resources can give, from {over[0]} users on."]
+    return [f"The scalability law has more throughput than the resources can give, from {people(over[0])} on."]
 
 
 def _solved_without(without: Basis | None, basis: Basis) -> Follow | None:
@@ -205,8 +209,7 @@ def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
     """What was left out, and what a model with constant demands does not hold."""
     found = []
     if left := sorted({one.users for one in points} - {one.users for one in basis.points}):
-        people = "1 user" if left == [1] else f"{', '.join(map(str, left))} users"
-        found.append(f"Not used, since not steady or not valid: {people}.")
+        found.append(f"Not used, since not steady or not valid: {people(*left)}.")
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if taken_by_others(basis.points, name):
             found.append(
@@ -215,14 +218,15 @@ def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
             )
     for one in basis.demands:
         if one.background:
+            whose = "taken by others" if own_told(basis.points, one.resource) else "busy whatever the users do"
             found.append(
-                f"{one.background:.0%} of {one.resource} is busy whatever the users do: taken off, and the demands of "
+                f"{one.background:.0%} of {one.resource} is {whose}: taken off, and the demands of "
                 f"{one.resource} are {1 / (1 - one.background):.2f} times as long by it."
             )
         if one.grows:
             (first, before), (last, after) = one.by_users[0], one.by_users[-1]
             found.append(
-                f"An interaction asks {after / before:.1f} times as much of {one.resource} with {last} users as with "
+                f"An interaction asks {after / before:.1f} times as much of {one.resource} with {people(last)} as with "
                 f"{first}: mean values follow that from point to point; beyond, it may stay so or grow on."
             )
     return found

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from loadgo.capacity import Capacity, Point
+from loadgo.capacity_answer import others_of
 from loadgo.capacity_pictures import capacity_pictures
-from loadgo.capacity_text import capacity_grids, in_words
+from loadgo.capacity_text import capacity_grids
 from loadgo.compare_page import finite
-from loadgo.pages import Page, html_page, markdown_page, text_page
-from loadgo.report_figures import digits, duration, number
+from loadgo.pages import Format, Page, render_page
+from loadgo.report_figures import digits, duration, number, people, share
 from loadgo.resample import Interval
 from loadgo.usl import FittedLaw
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
 
 
 def render_capacity(made: Capacity, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The capacity as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
         return capacity_json(made)
-    page = capacity_page(made)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.charts_capacity import capacity_charts
 
-        return html_page(page, capacity_charts(made))
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        return capacity_charts(made)
+
+    return render_page(capacity_page(made), format, charts, width=width, color=color)
 
 
 def capacity_json(made: Capacity) -> str:
@@ -77,7 +75,7 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
         (
             "Search",
             f"{trials} and {made.interactions_spent:,} interactions in {duration(made.seconds * 1e9)} of the system's "
-            f"own time; up to {limits.max_users:,} users{said}.",
+            f"own time; up to {people(limits.max_users)}{said}.",
         )
     ]
     found += [("Steady state", line) for line in _steady(made)]
@@ -85,8 +83,21 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
         found.append(
             ("Open", "The interval of what was measured with so many users holds the limit: they alone do not tell.")
         )
-    found += _model_notes(made)
+    found += [*_others(made), *_model_notes(made)]
     return [*found, *(("Left out", note) for note in made.notes)]
+
+
+def _others(made: Capacity) -> list[tuple[str, str]]:
+    """What others on a host did meanwhile."""
+    others = others_of(made.points)
+    if others is None:
+        return []
+    told = (
+        f"{share(others)} of the processors' time was neither the users' nor loadgo's: other programs, and the "
+        "kernel's own work. It is in how busy the processors are, and in nothing that an interaction asks for. "
+        "loadgo meter --for 10s tells whose it is."
+    )
+    return [("Others", told)]
 
 
 def _steady(made: Capacity) -> list[str]:
@@ -97,8 +108,7 @@ def _steady(made: Capacity) -> list[str]:
 
 def _users(points: list[Point]) -> str:
     """`1 user`, `5 and 36 users`."""
-    told = in_words([f"{one.users:,}" for one in points])
-    return f"{told} user" if told == "1" else f"{told} users"
+    return people(*(one.users for one in points))
 
 
 def _model_notes(made: Capacity) -> list[tuple[str, str]]:
@@ -108,16 +118,22 @@ def _model_notes(made: Capacity) -> list[tuple[str, str]]:
     found = []
     if models.mean_values is not None:
         found.append(
-            ("Mean values", "exact for these demands; the doubt is by the least and the most that they may be.")
+            (
+                "Mean values",
+                "a queueing model: how long interactions wait for each resource, by what they ask of it (the table "
+                "above). The doubt is by the least and the most that they were seen to ask.",
+            )
         )
     if models.law is not None:
         found.append(("Scalability law", _law(models.law)))
+    if any(one.by == "bounds" for one in models.holds):
+        found.append(("Bounds", "whatever the queues are like, the number lies between these."))
     if models.models:
         found.append(
             (
                 "Off",
-                "where a model is off the most at a point with enough interactions; and by how much its response with "
-                "the most users, when it is made without them. * is beyond what was measured.",
+                "is how far a model is from what was measured where it is furthest; left out is how far it misses the "
+                "response with the most users when it is made without them. * is beyond what was measured.",
             )
         )
     for one in models.asked:
@@ -126,8 +142,8 @@ def _model_notes(made: Capacity) -> list[tuple[str, str]]:
             found.append(
                 (
                     "Asked",
-                    f"models for {one.target.text} as mean < {limit}: with {one.at_users:,} users it was "
-                    f"{digits(one.ratio)} times the mean.",
+                    f"models tell mean times, so {one.target.text} is asked of them as mean < {limit}: with "
+                    f"{people(one.at_users)} it was {digits(one.ratio)} times the mean.",
                 )
             )
     return [*found, *(("Models", note) for note in models.notes)]
@@ -140,7 +156,10 @@ def _law(found: FittedLaw) -> str:
         _parameter(value, found.intervals[name])
         for name, value in (("alpha", law.alpha), ("beta", law.beta), ("gamma", law.gamma))
     )
-    return f"contention {alpha}, coherency {beta}, one user {gamma} a second; {peak}."
+    return (
+        f"a curve through the throughputs alone, of work that is done one at a time (contention {alpha}) and work that "
+        f"each makes for each other (coherency {beta}); one user {gamma} a second; {peak}."
+    )
 
 
 def _parameter(value: float, interval: Interval | None) -> str:

@@ -54,7 +54,16 @@ def point_of(trials: Sequence[Trial], targets: Sequence[Target]) -> Point:
         valid=all(one.valid for one in trials),
         runs=tuple(one.name for one in trials),
         classes=_classes(trials),
+        users_cpu_s=_users_cpu_s(trials),
+        others=_weighed([(None if one.whose is None else one.whose.others, one.seconds) for one in trials]),
     )
+
+
+def _users_cpu_s(trials: Sequence[Trial]) -> float | None:
+    """The users' own processor time over the interactions, of the trials that tell it apart."""
+    told = [(one.whose.users_processors * one.seconds, one.counted) for one in trials if one.whose is not None]
+    counted = sum(count for _, count in told)
+    return sum(seconds for seconds, _ in told) / counted if counted else None
 
 
 def _steady(trials: Sequence[Trial]) -> tuple[bool, str]:

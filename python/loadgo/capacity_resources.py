@@ -1,15 +1,16 @@
-"""What could saturate: the processors, and a simulated machine's stores; how busy each was, span by span."""
+"""What could saturate: the processors, and a simulated machine's stores; how busy each was, and by whom."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from loadgo.phases import Stretch, spans_in
-from loadgo.total_time import is_busy
+from loadgo.total_time import TotalTime, is_busy
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -18,6 +19,16 @@ PROCESSORS = "processors"
 
 Servers = Mapping[str, int | None]
 """How many servers each resource has; None: any number, and it is never full."""
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose a host's processor time was."""
+
+    users_processors: float
+    """How many processors the users kept busy, in the mean."""
+    others: float
+    """The share of all processors' time that was neither the users' nor loadgo's, nor idle."""
 
 
 def servers_of(machine: str, processors: int) -> dict[str, int | None]:
@@ -43,6 +54,14 @@ def busy_spans(tables: Tables, stretch: Stretch, servers: Servers) -> dict[str, 
 def utilisation(spans: Mapping[str, pl.DataFrame]) -> dict[str, float]:
     """Of each resource, the share of its servers' time that was busy."""
     return {name: float(rows["busy"].sum()) / float(rows["whole"].sum()) for name, rows in spans.items()}
+
+
+def whose_of(total: TotalTime) -> Whose | None:
+    """Whose the processors' time was; None where the users' is not told apart."""
+    users_ns, others = total.account.users_ns, total.others_share
+    if users_ns is None or others is None or not total.span_ns:
+        return None
+    return Whose(users_ns / total.span_ns, others)
 
 
 def _servers(store: Mapping[str, Any]) -> int | None:

@@ -13,6 +13,7 @@ from loadgo.capacity_outcomes import Outcome, Step, Untold, Wanted
 from loadgo.capacity_search import next_step, standing
 from loadgo.capacity_steady import steadiness_of
 from loadgo.capacity_trials import Trial
+from loadgo.report_figures import people
 
 FEWEST_CYCLES = 24.0
 """A trial is at least as long as so many cycles of a user: six batches of four."""
@@ -98,7 +99,6 @@ def _so_far(trials: Sequence[Trial], wanted: Wanted, why: str) -> Untold:
 
 def _told(trial: Trial, wanted: Wanted) -> str:
     """One trial in a line, for who waits."""
-    users = "1 user" if trial.users == 1 else f"{trial.users:,} users"
     figures = []
     for target, tally in zip(wanted.targets, trial.tallies, strict=True):
         if not tally.weight:
@@ -111,7 +111,8 @@ def _told(trial: Trial, wanted: Wanted) -> str:
             figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
     stands = standing(trial.users, [trial], wanted)
     early = ", ended early" if trial.cut_short else ""
-    return f"{users}, {trial.seconds:,.0f} s, {trial.counted:,} interactions: {', '.join(figures)}: {stands}{early}"
+    load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"
+    return f"{load}: {', '.join(figures)}: {stands}{early}"
 
 
 def counts(trial: Trial, wanted: Wanted) -> bool:

@@ -43,6 +43,10 @@ LEAP = 3
 """On a host that others may be using, so many times more users than were tried before are tried at most."""
 
 
+_NEAR_LIMIT = "the limit of users is too near the answer: allow more with --max-users"
+_TOO_SHORT = "the longest trials do not tell: allow longer ones with --longest"
+
+
 @dataclass(frozen=True)
 class _Bracket:
     """The most users that surely meet all ceilings below the fewest that surely miss one; 0 and None: not seen."""
@@ -162,7 +166,7 @@ def _upwards(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step
     if top >= wanted.max_users:
         if bracket.met == top:
             return EveryNumber(top)
-        return _longer(top, trials, wanted, Untold(bracket.met, None, "the limit of users is too near the answer"))
+        return _longer(top, trials, wanted, Untold(bracket.met, None, _NEAR_LIMIT))
     nearest = max((_seen(place, top, trials, wanted) for place in wanted.ceilings), default=0.0)
     if bracket.met < top and top == 1 and nearest > 0:
         return _longer(1, trials, wanted, Untold(0, None, "one user alone is too near the limit to tell"))
@@ -255,7 +259,7 @@ def _halved(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket, around: 
     if inside and len(between) < FEW:
         apart = max(1.0, APART * around) * (1 if len(between) % 2 else -1) if between else 0.0
         return Step(min(inside, key=lambda users: abs(users - around - apart)), wanted.shortest)
-    untold = Untold(bracket.met, bracket.missed - 1, "the longest trials do not tell")
+    untold = Untold(bracket.met, bracket.missed - 1, _TOO_SHORT)
     if not between:
         return untold
     least = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
@@ -319,7 +323,7 @@ def _length(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
 
 def _out_of_trials(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Outcome:
     """What can be said when no more trials may be made."""
-    why = f"{len(trials)} trials were all that was allowed"
+    why = f"{len(trials)} trials were all that was allowed: allow more with --trials"
     if bracket.missed is not None:
         found = crossing_near(trials, wanted, _between(trials, wanted, bracket))
         if found is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from loadgo.capacity import Capacity, Figure, Point, Target, Verdict
 from loadgo.capacity_holds import Holds
 from loadgo.capacity_models import Model, Models
 from loadgo.compare_figures import percent
-from loadgo.report_figures import NOT_MEASURED, digits, duration, money, number, share
+from loadgo.report_figures import NOT_MEASURED, digits, duration, money, number, people, share
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval
 
@@ -58,6 +58,9 @@ def _curve(made: Capacity) -> Grid | None:
     resources = sorted(names, key=lambda name: -max(one.utilisation.get(name, 0.0) for one in points))
     for place, name in enumerate(resources):
         columns.append(column(name, lambda one, name=name: share(one.utilisation.get(name)), min(place, 1) * 4))  # type: ignore[misc]
+    if any(one.others is not None for one in points):
+        columns.append(column("others'", lambda one: share(one.others), spare=3))
+        columns.append(column("users' CPU", lambda one: _seconds_or_dash(one.users_cpu_s), spare=6))
     if any(one.cost_user_hour is not None for one in points):
         columns.append(column("a user-hour", lambda one: money(one.cost_user_hour, made.currency), spare=6))
     if any(one.faults_a_command for one in points):
@@ -86,11 +89,11 @@ def _classes(made: Capacity) -> Grid | None:
         Column("class", tuple(one.name for one in told)),
         Column("users", tuple(f"{one.users:,}" for one in told)),
         Column("a second", tuple(number(one.throughput) for one in told)),
-        Column("mean", tuple(NOT_MEASURED if one.response_s is None else _seconds(one.response_s) for one in told)),
+        Column("mean", tuple(_seconds_or_dash(one.response_s) for one in told)),
         Column("think", tuple(_seconds(one.think_s) for one in told), spare=1),
-        Column("CPU", tuple(NOT_MEASURED if one.cpu_s is None else _seconds(one.cpu_s) for one in told)),
+        Column("CPU", tuple(_seconds_or_dash(one.cpu_s) for one in told)),
     )
-    return Grid(f"The mix with {point.users:,} users", columns)
+    return Grid(f"The mix with {people(point.users)}", columns)
 
 
 def _held(made: Capacity) -> Grid | None:
@@ -163,7 +166,7 @@ def _demands(made: Capacity) -> Grid | None:
         Column("servers", (*(f"{one.servers:,}" for one in told), *empty)),
         Column("an interaction", (*(_seconds(d.seconds) for d in told), *((_seconds(models.delay_s),) * len(empty)))),
         Column("from point to point", (*(_spread(d.least_s, d.most_s) for d in told), *empty), spare=1),
-        Column("saturates with", (*(f"{digits(n)} users" for n in _saturations(models)), *empty)),
+        Column("full with", (*(f"{digits(n)} users" for n in _saturations(models)), *empty)),
     )
     return Grid("What an interaction asks of each resource", columns)
 
@@ -192,17 +195,16 @@ def _slow(told: Verdict) -> str:
 
 
 def _time(told: Figure | None) -> str:
-    return NOT_MEASURED if told is None else _seconds(told.value)
+    return _seconds_or_dash(None if told is None else told.value)
 
 
 def _seconds(value: float) -> str:
     return duration(value * 1e9)
 
 
+def _seconds_or_dash(value: float | None) -> str:
+    return NOT_MEASURED if value is None else _seconds(value)
+
+
 def _between(interval: Interval | None, shown: Callable[[float], str]) -> str:
     return NOT_MEASURED if interval is None else f"{shown(interval.low)}–{shown(interval.high)}"
-
-
-def in_words(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

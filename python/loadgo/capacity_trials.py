@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from loadgo.audit import driver_of, losses_of, sessions_of
 from loadgo.capacity import ClassPoint, Target
-from loadgo.capacity_resources import Servers, busy_spans, utilisation
+from loadgo.capacity_resources import Servers, Whose, busy_spans, utilisation, whose_of
 from loadgo.classes import classes_of, with_classes
 from loadgo.cost import Tariff, cost_of
 from loadgo.laws import little_closed
 from loadgo.phases import Stretch, interactions_in, stretch_of
 from loadgo.resample import Floats
-from loadgo.total_time import total_time_of
+from loadgo.total_time import TotalTime, total_time_of
 from loadgo.usage import usage_of
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Trial:
     """It was ended before its time: a target was missed widely."""
     lines_a_pass: float | None = None
     classes: tuple[ClassPoint, ...] = ()
+    whose: Whose | None = None
+    """Whose the processors' time was; None where that is not told apart."""
 
     @property
     def counted(self) -> int:
@@ -130,7 +132,9 @@ def trial_of(tables: Tables, asked: Asked) -> Trial:
     batches = _batches(stretch.span_ns / 1e9, think_s + _mean(responses))
     counted = _Counted(rows, responses, stretch, batches, _places(rows["sent_ns"], stretch, batches))
     spans = busy_spans(tables, stretch, asked.servers)
-    valid, why = _validity(tables, counted, asked)
+    live = tables.conditions.get("system", {}).get("kind") == "host"
+    total = total_time_of(tables, stretch) if live else None
+    valid, why = _validity(tables, counted, asked, total)
     cost = cost_of(usage_of(rows), len(rows), classes_of(rows), asked.tariff) if len(rows) else None
     return Trial(
         users=asked.users,
@@ -153,6 +157,7 @@ def trial_of(tables: Tables, asked: Asked) -> Trial:
         cut_short=asked.cut_short,
         lines_a_pass=_lines_a_pass(rows),
         classes=_class_points(counted, asked.classes),
+        whose=None if total is None else whose_of(total),
     )
 
 
@@ -245,20 +250,15 @@ def _lost(tables: Tables) -> int:
     return sum(loss.count for loss in losses_of(tables.lost) if loss.what not in _USERS)
 
 
-def _validity(tables: Tables, counted: _Counted, asked: Asked) -> tuple[bool, str]:
+def _validity(tables: Tables, counted: _Counted, asked: Asked, total: TotalTime | None) -> tuple[bool, str]:
     """Whether the trial measures the system: the driver was in time, and Little's law is not broken."""
     limits = [target.limit for target in asked.targets if target.share is not None or target.measure == "mean"]
-    driver = driver_of(
-        counted.rows,
-        total_time_of(tables, counted.stretch) if tables.conditions.get("system", {}).get("kind") == "host" else None,
-        tables,
-        min(limits, default=1.0) * 1e9,
-    )
+    driver = driver_of(counted.rows, total, tables, min(limits, default=1.0) * 1e9)
     lost = _lost(tables)
     if lost > MOST_LOST * max(len(counted.rows), 1):
         return False, f"{lost:,} records were lost of {lost + len(counted.rows):,}"
     if driver.late:
-        return False, f"{driver.late_lines} lines were sent too late"
+        return False, f"{driver.late_lines} lines were sent too late{_meanwhile(total)}"
     if driver.greedy:
         return False, f"the driver took {driver.host_share or 0.0:.0%} of the processors"
     audit = little_closed(counted.rows, tables.sessions, counted.stretch)
@@ -268,6 +268,14 @@ def _validity(tables: Tables, counted: _Counted, asked: Asked) -> tuple[bool, st
             f"Little's law does not hold: {audit.measured:.1f} users there, {audit.computed:.1f} by the records",
         )
     return True, ""
+
+
+def _meanwhile(total: TotalTime | None) -> str:
+    """Who kept the processors from the driver."""
+    whose = None if total is None else whose_of(total)
+    if whose is None:
+        return ""
+    return f" while others kept the processors {whose.others:.0%} busy: search when the host is quiet"
 
 
 def _lines_a_pass(rows: pl.DataFrame) -> float | None:

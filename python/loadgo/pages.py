@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from loadgo.report_figures import plain
 from loadgo.report_grid import Grid
@@ -15,6 +15,9 @@ from loadgo.report_markdown import escaped
 
 if TYPE_CHECKING:
     from loadgo.charts_spec import Chart
+
+Format = Literal["text", "html", "json", "md"]
+FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
 
 NARROWEST = 60
 _MARKDOWN_WIDTH = 120
@@ -44,6 +47,22 @@ class Page:
     pictures: tuple[Picture, ...] = ()
     pictured_after: int = 0
     """How many of the tables come before the pictures, or the charts."""
+
+
+def render_page(
+    page: Page, format: Format, charts: Callable[[], Sequence[Chart]] | None, *, width: int | None, color: bool
+) -> str:
+    """The page as text, Markdown or HTML; `charts` are drawn for HTML alone, `width` and `color` are for text.
+
+    Raises `ValueError` for another format; JSON is of what the page is about, and not of the page.
+    """
+    if format == "text":
+        return text_page(page, width=width, color=color)
+    if format == "md":
+        return markdown_page(page)
+    if format == "html":
+        return html_page(page, charts() if charts is not None else ())
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 
 def text_page(page: Page, *, width: int | None = None, color: bool = False) -> str:

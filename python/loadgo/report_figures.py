@@ -41,6 +41,17 @@ def number(value: float | None) -> str:
     return _scaled(value, _COUNTS)
 
 
+def people(*counts: int) -> str:
+    """Users counted: `1 user`, `5 users`, `1, 5 and 36 users`."""
+    listed = in_words([f"{count:,}" for count in counts]) or "0"
+    return f"{listed} user{'' if listed == '1' else 's'}"
+
+
+def in_words(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
 def share(value: float | None) -> str:
     """A share of one: `12.3 %`."""
     return NOT_MEASURED if value is None else f"{100 * value:.1f} %"

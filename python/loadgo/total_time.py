@@ -125,6 +125,12 @@ class TotalTime:
         """Busy time of all time, 0 to 1."""
         return self.account.busy_ns / self.total_ns if self.total_ns else 0.0
 
+    @property
+    def others_share(self) -> float | None:
+        """What neither the users nor loadgo had, nor nobody, of all time, 0 to 1; None where that is not told apart."""
+        left = self.account.unattributed_ns
+        return None if left is None or not self.total_ns else max(0.0, left / self.total_ns)
+
     def share_of(self, part_ns: float | None) -> float | None:
         """`part_ns` of all time, 0 to 1; None of what is not measured."""
         return None if part_ns is None or not self.total_ns else part_ns / self.total_ns
