@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli_options import Set, Tariff
-from loadgo.cli_output import BAD, GOOD, INTERRUPTED, in_colour, note, say, told
+from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_page
 
 
 def capacity(
@@ -81,6 +81,7 @@ def capacity(
         from loadgo.capacity import capacity as found
         from loadgo.capacity_page import render_capacity
 
+        try_page(format, output, "capacity.html")
         made = found(
             script,
             target=target,
@@ -101,18 +102,7 @@ def capacity(
             out=out,
             progress=None if quiet else note,
         )
-        _deliver(render_capacity(made, format, color=in_colour()), format, output)
+        deliver_page(render_capacity(made, format, color=in_colour()), format, output, "capacity.html")
         if made.end == "stopped":
             raise typer.Exit(INTERRUPTED)
         raise typer.Exit(BAD if made.bad else GOOD)
-
-
-def _deliver(content: str, format: str, output: Path | None) -> None:
-    """Text to the standard output, a page into a file."""
-    if output is None and format == "html":
-        output = Path("capacity.html")
-    if output is None or str(output) == "-":
-        say(content)
-        return
-    output.write_text(content, encoding="utf-8")
-    note(f"it is in {output}")

@@ -11,7 +11,7 @@ import typer
 
 import loadgo
 from loadgo.cli_options import Tariff
-from loadgo.cli_output import complain, note, say, table, told
+from loadgo.cli_output import complain, note, say, table, told, try_file
 
 
 def runs() -> None:
@@ -61,6 +61,7 @@ def ready(
         from loadgo.ready_json import ready_json
         from loadgo.ready_text import ready_text
 
+        try_file(output)
         try:
             made = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
         except NotRun as refusal:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli_options import Set, Tariff
-from loadgo.cli_output import BAD, GOOD, in_colour, note, say, told
+from loadgo.cli_output import BAD, GOOD, in_colour, note, told, try_page
+from loadgo.cli_output import deliver_page as deliver_page
 
 _SIDE = (
     "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
@@ -61,21 +62,11 @@ def compare(
         from loadgo.compare import compare as compared
         from loadgo.compare_page import render_comparison
 
+        try_page(format, output, "compare.html")
         made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
         deliver_page(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
         outside = judge and not made.predicted
         raise typer.Exit(BAD if made.bad or outside else GOOD)
-
-
-def deliver_page(content: str, format: str, output: Path | None, usual: str) -> None:
-    """Text to the standard output, a page into a file."""
-    if output is None and format == "html":
-        output = Path(usual)
-    if output is None or str(output) == "-":
-        say(content)
-        return
-    output.write_text(content, encoding="utf-8")
-    note(f"it is in {output}")
 
 
 def _by_choice(measured: list[str]) -> dict[str, list[str]]:
@@ -138,6 +129,7 @@ def speedup(
         from loadgo.speedup_measured import speedup_of
         from loadgo.speedup_page import render_speedup
 
+        try_page(format, output, "speedup.html")
         if measured:
             if script is not None or change or to:
                 raise ValueError(

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli_output import BAD, GOOD, in_colour, note, say, table, told
+from loadgo.cli_output import BAD, GOOD, deliver_page, in_colour, say, table, told, try_page
 
+_FILE = "cost.html"
+"""Where HTML goes when nothing is said."""
 Page = Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")]
 
 
@@ -66,7 +68,8 @@ def cost(
             table(["tariff", "title", "prices", "source"], listed(), numbers=set())
         elif against is not None:
             pair = (_only(tariff), against_tariff)
-            _deliver(_fairness(runs, against, pair, measure, phases, format), format, output)
+            try_page(format, output, _FILE)
+            deliver_page(_fairness(runs, against, pair, measure, phases, format), format, output, _FILE)
         else:
             if against_tariff is not None or measure is not None:
                 raise ValueError("--against-tariff and --measure belong to --against RUN: name what to hold it against")
@@ -84,8 +87,9 @@ def _priced(
     from loadgo.cost import cost as priced
     from loadgo.cost_page import render_costs
 
+    try_page(format, output, _FILE)
     made = priced(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
-    _deliver(render_costs(made, format, color=in_colour()), format, output)
+    deliver_page(render_costs(made, format, color=in_colour()), format, output, _FILE)
     raise typer.Exit(GOOD if made.known else BAD)
 
 
@@ -111,14 +115,3 @@ def _only(tariff: list[str] | None) -> str | None:
     if tariff and len(tariff) > 1:
         raise ValueError("with --against name one --tariff, of RUN, and one --against-tariff")
     return tariff[0] if tariff else None
-
-
-def _deliver(content: str, format: str, output: Path | None) -> None:
-    """Text to the standard output, a page into a file."""
-    if output is None and format == "html":
-        output = Path("cost.html")
-    if output is None or str(output) == "-":
-        say(content)
-        return
-    output.write_text(content, encoding="utf-8")
-    note(f"it is in {output}")

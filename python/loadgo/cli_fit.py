@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loadgo.cli_output import BAD, GOOD, complain, in_colour, note, say, told
+from loadgo.cli_output import BAD, GOOD, complain, in_colour, note, say, told, try_file
 
 Runs = Annotated[
     list[str] | None,
@@ -35,7 +35,9 @@ def fit(
             made = fitted(*(runs or ("last",)), name=name)
             say(made.text)
         else:
-            made = fitted(*(runs or ("last",)), output=output or Path("machine.toml"), name=name, force=force)
+            place = output or Path("machine.toml")
+            try_file(place)
+            made = fitted(*(runs or ("last",)), output=place, name=name, force=force)
             say(fit_text(made, color=in_colour()))
             note(f"the machine is in {made.path}")
         for warning in made.warnings:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli_options import Set
-from loadgo.cli_output import BAD, GOOD, in_colour, note, say, table, told
+from loadgo.cli_output import BAD, GOOD, deliver_page, in_colour, note, say, table, told, try_page
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
 
@@ -63,13 +63,7 @@ def reproduce(
         from loadgo.reproduce import reproduce as reproduced
         from loadgo.reproducing import render_reproduction
 
+        try_page(format, output, "reproduce.html")
         made = reproduced(name, progress=note)
-        content = render_reproduction(made, format, color=in_colour())
-        if output is None and format == "html":
-            output = Path("reproduce.html")
-        if output is None or str(output) == "-":
-            say(content)
-        else:
-            output.write_text(content, encoding="utf-8")
-            note(f"it is in {output}")
+        deliver_page(render_reproduction(made, format, color=in_colour()), format, output, "reproduce.html")
         raise typer.Exit(BAD if made.bad else GOOD)

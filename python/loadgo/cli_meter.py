@@ -10,7 +10,7 @@ import typer
 
 import loadgo
 from loadgo.cli_options import FORMAT_HELP, Format, Output, Quiet, Vocabulary
-from loadgo.cli_output import GOOD, INTERRUPTED, complain, deliver, in_colour, note, say, told
+from loadgo.cli_output import GOOD, INTERRUPTED, complain, deliver, in_colour, note, say, told, try_file
 
 
 def meter(
@@ -51,6 +51,7 @@ def meter(
         from loadgo.command_runs import NotRun
         from loadgo.meter_views import Viewers
 
+        try_file(output)
         if not (quiet or command or duration):
             note("metering this host until an interrupt (Ctrl-C); then comes the report")
         try:

@@ -64,6 +64,56 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
     note(f"the report is in {output}")
 
 
+def deliver_page(content: str, format: str, output: Path | None, usual: str) -> None:
+    """Text to the standard output, a page into a file: HTML into `usual` when nothing is said."""
+    place = _page_place(format, output, usual)
+    if place is None:
+        say(content)
+        return
+    place.write_text(content, encoding="utf-8")
+    note(f"it is in {place}")
+
+
+def try_page(format: str, output: Path | None, usual: str) -> None:
+    """Finds out before the work whether `deliver_page` will be able to write there; raises `ValueError`."""
+    try_file(_page_place(format, output, usual))
+
+
+def try_file(place: Path | None, option: str = "-o") -> None:
+    """Finds out before the work whether a file can be written at its end; leaves no file, and changes none.
+
+    None and `-` are the standard output. Raises `ValueError` with the remedy.
+    """
+    if place is None or str(place) == "-":
+        return
+    try:
+        if place.is_dir():
+            raise ValueError(f"{place} is a folder: name a file in it with {option}")
+        if not place.parent.is_dir():
+            raise ValueError(f"{place}: there is no folder {place.parent}; make it, or name another file with {option}")
+        _open_and_leave(place)
+    except OSError as refusal:
+        raise ValueError(f"{place} cannot be written ({refusal.strerror}): name another file with {option}") from None
+
+
+def _open_and_leave(place: Path) -> None:
+    """Opens the file for writing; pipes and devices are opened once only, at the end."""
+    there = place.exists()
+    if there and not place.is_file():
+        return
+    with place.open("ab"):
+        pass
+    if not there:
+        place.resolve().unlink()
+
+
+def _page_place(format: str, output: Path | None, usual: str) -> Path | None:
+    """The file that a page goes into; None is the standard output."""
+    if output is None:
+        return Path(usual) if format == "html" else None
+    return None if str(output) == "-" else output
+
+
 def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
     """Prints a list: fitted to a terminal, with names whole, since they are copied; elsewhere as wide as it needs."""
     from loadgo.listing import listing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli_output import BAD, complain, note, say, told
+from loadgo.cli_output import BAD, complain, note, say, told, try_file
 
 if TYPE_CHECKING:
     from loadgo.profile import Profile
@@ -45,6 +45,8 @@ def profile(
             note("profiling this host for 10 s")
         if of is not None and (command or duration is not None):
             raise ValueError("--of tells of a run that there is: leave COMMAND and --for out")
+        for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
+            try_file(file, option)
         try:
             made = take(command or (), duration=duration, hz=hz, of=of)
         except NotRun as refusal:
