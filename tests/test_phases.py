@@ -4,9 +4,12 @@ import dataclasses
 
 import polars as pl
 import pytest
+from loadgo.fail_if import evaluate, parse
 from loadgo.phases import interactions_in, stretch_of
+from loadgo.report_words import answer
 from loadgo.summary import summarize
-from synthetic import S, closed_loop, empty_run, interaction, run_of
+from loadgo.tables import Tables
+from synthetic import S, closed_loop, empty_run, frame, interaction, run_of
 
 
 def test_only_the_steady_phase_counts_and_the_rest_is_counted_apart() -> None:
@@ -46,6 +49,29 @@ def test_a_killed_run_ends_with_its_last_record() -> None:
         run, phases=run.phases.filter(pl.col("phase").cast(pl.String).is_in(["warm-up", "steady"]))
     )
     assert stretch_of(killed).end_ns == run.interactions["ready_ns"].to_numpy().max()
+
+
+def killed_after_a_line(sampled_s: float) -> Tables:
+    """One line of a user, 2.6 ms after the load was whole; killed after its last sample of the processors' time."""
+    run = run_of([interaction(1, 1.2549, 0.0026)], finished=False, outcome="")
+    steady = {"at_ns": round(1.2549 * S), "phase": "steady"}
+    sample = {"at_ns": round(sampled_s * S), "span_ns": S // 10, "processor": 0, "category": "idle", "time_ns": S // 10}
+    return dataclasses.replace(run, phases=frame([steady], "phases"), time=frame([sample], "time"))
+
+
+def test_a_killed_run_covers_the_time_until_its_last_sample() -> None:
+    stretch = stretch_of(killed_after_a_line(5.2549))
+    assert (stretch.cut, stretch.end_ns) == (True, round(5.2549 * S))
+    assert stretch.per_second == pytest.approx(0.25)
+    assert "0.250 interactions a second" in answer(summarize(killed_after_a_line(5.2549)))
+
+
+def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> None:
+    """One interaction in 2.6 ms are not 388 a second."""
+    summary = summarize(killed_after_a_line(1.3))
+    assert summary.stretch.per_second is None
+    assert "How many a second is not to be told: the records cover 45.1 ms of this." in answer(summary)
+    assert evaluate(parse("throughput < 1/s"), summary).holds is None
 
 
 def test_an_unknown_phase_is_refused() -> None:

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
@@ -12,12 +13,16 @@ import numpy as np
 import pytest
 from fitted_machine import CORRELATION, DOUBT, laid, machine, truth
 from loadgo.compare import compare, side_of
-from loadgo.errors import BadRun
+from loadgo.compare_figures import change, change_interval
+from loadgo.compare_page import render_comparison
+from loadgo.errors import BadRun, Mistake
 from loadgo.fit_laws import read_law
 from loadgo.predict import drawing, predict
 from loadgo.predict_draws import doubt_in, drawn
 from loadgo.predict_figures import figures_of, foreseen_of
 from loadgo.predict_folder import NAME, read_prediction
+from loadgo.report_figures import duration
+from loadgo.report_words import answer as answer_of
 from loadgo.tables import tables
 
 
@@ -56,8 +61,38 @@ def test_drawings_that_are_no_machine_are_drawn_again_and_counted() -> None:
 
 def test_a_covariance_that_is_none_is_told_so() -> None:
     rows = "[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]"
-    with pytest.raises(ValueError, match="the covariance in the machine's"):
-        doubt_in(machine().split("covariance")[0] + f"covariance = {rows}\n")
+    with pytest.raises(Mistake, match="some mixture of the parameters would vary by less than not at all; fit"):
+        drawing(machine().split("covariance")[0] + f"covariance = {rows}\n", (), 20, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked", "words"),
+    [
+        ("commands.edit.cpu", "commands.nothing.cpu", "nothing", "parameter commands.nothing.cpu: the machine has no"),
+        ("commands.edit.cpu", "processors.count", "processors.count", "has no such time: take it out"),
+        ("commands.edit.cpu", "processors.discipline", "processors.discipline", "has no such time: take it out"),
+        ('value = "50.0ms"', 'value = "-1s"', "-1s", "the value '-1s' is no mean: write one"),
+        ('value = "0.8"', 'value = "much"', "much", "the value 'much' is no spread: write one"),
+        ("0.0, 0.01]]", "0.0, 1e6]]", "covariance", "row 3, of commands.compile.cpu, has 1e+06 on the diagonal"),
+    ],
+)
+def test_a_fit_that_cannot_be_drawn_from_is_told_with_file_line_key_and_remedy(
+    before: str, after: str, marked: str, words: str, tmp_path: Path
+) -> None:
+    laid(tmp_path)
+    head, fit, rest = machine().partition("[fit]")
+    text = head + fit + rest.replace(before, after, 1)
+    assert text != machine()
+    file = tmp_path / "fitted.toml"
+    file.write_text(text, encoding="utf-8")
+    told = command("run", "two-commands.toml", "--on", "fitted.toml", "--out", "out", folder=tmp_path)
+    line = next(at for at, row in enumerate(text.splitlines(), start=1) if at > head.count("\n") and marked in row)
+    assert told.returncode == 2
+    said = " ".join(told.stderr.split())
+    assert f"fitted.toml, line {line}, column" in said
+    assert words in said
+    assert "fit the machine again" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_machine_without_a_fit_or_a_covariance_is_in_no_doubt() -> None:
@@ -123,7 +158,22 @@ def test_a_report_of_a_prediction_tells_its_interval_and_whose_doubt_it_is(predi
     figure = told["figures"]["steady"][0]
     assert figure["interval"]["low"] < figure["predicted"] < figure["interval"]["high"]
     assert 0 < figure["parameters_share"] < 1
+    assert figure["central"] == pytest.approx((figure["interval"]["low"] * figure["interval"]["high"]) ** 0.5)
     assert "Predicted, with the doubt" in str(loadgo.report(predicted, format="html"))
+
+
+def test_the_headline_of_a_prediction_is_of_the_machines_as_drawn(predicted: loadgo.Run) -> None:
+    """The run as fitted is one of 40: with another first seed it would say something else."""
+    prediction = predicted.summary.prediction
+    assert prediction is not None
+    told = {one.measure: one for one in prediction.figures["steady"] if one.command == ""}
+    answer = " ".join(answer_of(predicted.summary).split())
+    assert answer.startswith("20 users, predicted: mean response ")
+    for name in ("response", "p90 response"):
+        ends = [duration(value) for value in (told[name].central, told[name].interval.low, told[name].interval.high)]
+        assert f"{ends[0]} ({ends[1]} to {ends[2]})" in answer
+    other = replace(predicted.summary, everything=predicted.summary.commands[0])
+    assert " ".join(answer_of(other).split()) == answer
 
 
 def test_the_parameters_have_most_of_the_doubt_where_they_are_in_much(predicted: loadgo.Run) -> None:
@@ -152,6 +202,25 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     slow = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "slow")
     judged = {one.measure: one.judgement for one in compare(predicted, slow, judge=True, within="100%").judged}
     assert judged["cpu"] == "outside"
+
+
+def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
+    room: Path, predicted: loadgo.Run, tmp_path: Path
+) -> None:
+    """Above all conditions that differ; and why the tables below have narrower intervals is said."""
+    file = room / "as-fitted.toml"
+    file.write_text(machine(fit=False))
+    measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=78, out=tmp_path / "measured")
+    made = compare(predicted, measured, judge=True)
+    response, whole = made.judged[0], made.rows.whole["response"]
+    assert change_interval(response) != change_interval(whole)
+    text = " ".join(render_comparison(made, "text", width=120).split())
+    answer = text[: text.index("A: ")]
+    assert answer.startswith("As a prediction, A ")
+    assert f"response {change(response)} ({change_interval(response)})" in answer
+    assert change_interval(whole) not in answer
+    assert text.index("A as a prediction of B") < text.index("Conditions that differ")
+    assert "hold chance alone, as between any two runs, and are narrower" in text
 
 
 def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted: loadgo.Run) -> None:

@@ -115,7 +115,6 @@ def _figure(name: str, row: Command, summary: Summary) -> tuple[float | None, st
 
 
 def _value(name: str, row: Command, summary: Summary) -> float | None:
-    span_s = summary.stretch.span_ns / 1e9
     values: dict[str, float | None] = {
         "mean": row.response.mean_ns,
         "max": row.response.max_ns if row.response.answered == row.response.count else math.inf,
@@ -134,7 +133,7 @@ def _value(name: str, row: Command, summary: Summary) -> float | None:
         "cost": row.cost,
         "lost": sum(loss.count for loss in summary.losses),
         "refused": summary.sessions.refused,
-        "throughput": summary.stretch.counted / span_s if span_s > 0 else None,
+        "throughput": summary.stretch.per_second,
         "lateness_p50": summary.driver.lateness_p50_ns,
         "lateness_p99": summary.driver.lateness_p99_ns,
         "lateness_max": summary.driver.lateness_max_ns,

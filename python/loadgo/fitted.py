@@ -108,7 +108,7 @@ def _laws(machine: Mapping[str, Any], fit: Fitted) -> dict[str, Law | None]:
     """By key, the law that stands in the machine; None where it is not the fit's any more."""
     found: dict[str, Law | None] = {}
     for parameter in fit.parameters:
-        law = found.get(parameter.key, _law_at(machine, parameter.key))
+        law = found.get(parameter.key, law_at(machine, parameter.key))
         is_the_fit_s = law is not None and _close(law, parameter)
         found[parameter.key] = law if is_the_fit_s else None
     return found
@@ -120,7 +120,7 @@ def _close(law: Law, parameter: Parameter) -> bool:
     return abs(now - fitted) <= _SAME * abs(fitted)
 
 
-def _law_at(machine: Mapping[str, Any], key: str) -> Law | None:
+def law_at(machine: Mapping[str, Any], key: str) -> Law | None:
     """The law under a dotted key, whose names may hold quotes where they hold dots."""
     place: Any = machine
     for part in parts_of(key):

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 CHOICES = ("steady", "all")
 
+SHORTEST_NS = 1_000_000_000
+"""Of a run that was cut off, a stretch that is shorter has no rate: one interaction more would make it another."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -31,11 +34,20 @@ class Stretch:
     """Computed rows, which are in no figure."""
     note: str | None
     """Why the stretch is not the one that was asked for."""
+    cut: bool = False
+    """The run has not ended, or was killed: the stretch ends where its records do."""
 
     @property
     def span_ns(self) -> int:
         """The length of the stretch."""
         return self.end_ns - self.start_ns
+
+    @property
+    def per_second(self) -> float | None:
+        """Interactions a second; None where a run that was cut off covers too short a time for any."""
+        if self.span_ns <= 0 or (self.cut and self.span_ns < SHORTEST_NS):
+            return None
+        return self.counted / (self.span_ns / 1e9)
 
 
 def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
@@ -63,6 +75,7 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
         ramp_down=0 if whole else counts.get("ramp-down", 0),
         extrapolated=len(tables.interactions) - total,
         note=note,
+        cut=not metered and not tables.conditions.get("finished", False),
     )
 
 
@@ -92,13 +105,23 @@ def _bounds(tables: Tables, name: str) -> tuple[int, int]:
     first, last = _first_and_last(tables.interactions)
     start = began.get("steady" if name == "steady" else "warm-up", first)
     ends = [began[phase] for phase in ("ramp-down", "end") if phase in began and (name == "steady" or phase == "end")]
-    return start, ends[0] if ends else last
+    return start, ends[0] if ends else max(last, _sampled_until(tables))
+
+
+def _sampled_until(tables: Tables) -> int:
+    """Until when a run that was cut off was there for sure: its last sample of the processors' or anybody's time."""
+    if tables.conditions.get("finished", False):
+        return 0
+    return _last_sample(tables)
+
+
+def _last_sample(tables: Tables) -> int:
+    return max((int(str(frame["at_ns"].max())) for frame in (tables.time, tables.processes) if len(frame)), default=0)
 
 
 def _metered_bounds(tables: Tables) -> tuple[int, int]:
     """Of metering without a load: all that was metered, with the ends of its first and last span."""
-    ends = (frame["at_ns"].max() for frame in (tables.time, tables.processes) if len(frame))
-    return 0, max([_first_and_last(tables.interactions)[1], *(int(str(end)) for end in ends)])
+    return 0, max(_first_and_last(tables.interactions)[1], _last_sample(tables))
 
 
 def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:

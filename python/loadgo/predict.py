@@ -15,6 +15,7 @@ from typing import Any
 
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
+from loadgo.fit_check import check_fit
 from loadgo.predict_draws import Doubt, Set, doubt_in, drawn
 from loadgo.predict_figures import Prediction, figures_of, foreseen_of
 from loadgo.predict_folder import DRAWN, FITTED, run_folders, write_prediction
@@ -37,10 +38,13 @@ class Drawing:
     redrawn: int
 
 
-def drawing(machine_text: str, set: Sequence[str], draws: int | None, seed: int) -> Drawing | None:
+def drawing(
+    machine_text: str, set: Sequence[str], draws: int | None, seed: int, *, file: str | None = None
+) -> Drawing | None:
     """The draws of a machine's file with values `set`; `draws` None: 20 where its fit tells its doubt, else none.
 
-    Raises `ValueError` where draws are asked for and there is nothing to draw, or fewer than give an interval.
+    Raises `ValueError` where draws are asked for and there is nothing to draw, or fewer than give an interval;
+    `Mistake` for a fit that cannot be drawn from.
     """
     if (draws is not None and 0 < draws < FEWEST) or (draws or 0) < 0:
         raise ValueError(
@@ -49,6 +53,7 @@ def drawing(machine_text: str, set: Sequence[str], draws: int | None, seed: int)
     if draws == 0:
         return None
     merged = str(_loadgo.parse_machine(machine_text, list(set))["text"])
+    check_fit(merged, source=machine_text, file=file)
     doubt = doubt_in(merged)
     if doubt is None or not doubt.parameters:
         if draws is None:

@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from loadgo.fitted import Fitted, drawn_settings, fitted_in
+from loadgo.fitted import drawn_settings, fitted_in
 
 MOST_TRIES = 100
 """Drawings for each that is kept: when fewer can be, the fit's covariance says nothing of the machine."""
-_NEGATIVE = 1e-6
-"""Eigenvalues below nothing by more than this part of the largest are no rounding."""
 
 Set = tuple[str, ...]
 """Values of a machine's file as `--set` has them: `commands.edit.cpu=83ms`."""
@@ -37,14 +33,10 @@ class Doubt:
 
 
 def doubt_in(text: str) -> Doubt | None:
-    """The doubt in a machine's merged text; None where it was not fitted, or its fit has no covariance.
-
-    Raises `ValueError` for a covariance that is none.
-    """
+    """The doubt in a machine's merged text; None where it was not fitted, or its fit has no covariance."""
     fit = fitted_in(text)
     if fit is None or not fit.covariance.size:
         return None
-    _check(fit)
     stands = {setting.partition("=")[0] for settings in drawn_settings(text, 1) for setting in settings}
     return Doubt(
         parameters=tuple(f"{one.key} {one.of}" for one in fit.parameters if one.key in stands),
@@ -73,12 +65,3 @@ def drawn(text: str, count: int, seed: int, can_be: Callable[[Set], bool]) -> tu
                 tries += 1
                 kept += [settings] if can_be(settings) else []
     return tuple(kept), tries - count
-
-
-def _check(fit: Fitted) -> None:
-    values = np.linalg.eigvalsh((fit.covariance + fit.covariance.T) / 2)
-    if values.min() < -_NEGATIVE * max(float(values.max()), 1e-12):
-        raise ValueError(
-            "the covariance in the machine's [fit] is none: with it some mixture of the parameters would vary by less "
-            "than not at all; fit the machine again"
-        )

@@ -52,6 +52,11 @@ class Foreseen:
     """What chance makes of one run, as factors."""
 
     @property
+    def central(self) -> float:
+        """The middle of what the machines as drawn came to, on the logarithmic scale: that of the interval."""
+        return float(np.sqrt(self.interval.low * self.interval.high))
+
+    @property
     def parameters_share(self) -> float:
         """The parameters' part of the doubt, 0 to 1; the rest is chance."""
         parts = [np.log(one.high / one.low) ** 2 for one in (self.doubt, self.chance)]

@@ -39,7 +39,9 @@ def _told(summary: Summary, view: View) -> dict[str, Any]:
     if summary.prediction is not None:
         for phases, figures in summary.prediction.figures.items():
             for place, one in enumerate(figures):
-                told["prediction"]["figures"][phases][place]["parameters_share"] = one.parameters_share
+                told["prediction"]["figures"][phases][place].update(
+                    central=one.central, parameters_share=one.parameters_share
+                )
     if summary.audit is not None:
         told["audit"]["discrepancy"] = summary.audit.discrepancy
     if summary.total_time is not None:

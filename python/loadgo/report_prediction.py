@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadgo.predict_figures import ALL, Foreseen, Prediction
-from loadgo.report_figures import digits, duration, number
+from loadgo.report_figures import digits, duration, number, people
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval
 
@@ -14,6 +14,8 @@ _NAMES = {
     "cpu": "CPU",
     "throughput": "throughput",
 }
+_ANSWERED = {"response": "mean response", "p90 response": "p90", "throughput": "throughput"}
+"""What the finding tells, and how it calls it."""
 _OF_COMMANDS = "response"
 """What a page of text shows of each command."""
 
@@ -25,36 +27,43 @@ def prediction_grid(prediction: Prediction | None) -> Grid | None:
         return None
     columns = (
         Column("figure", tuple(map(_name, told))),
-        Column("predicted", tuple(_figure(one, one.predicted) for one in told)),
+        Column("predicted", tuple(_figure(one, one.central) for one in told)),
         Column("another run, 95 %", tuple(_interval(one) for one in told)),
         Column("by the parameters", tuple(_around(one.doubt) for one in told), spare=2),
         Column("by chance", tuple(_around(one.chance) for one in told), spare=2),
+        Column("as fitted", tuple(_figure(one, one.predicted) for one in told), spare=3),
         Column("parameters' part", tuple(f"{100 * one.parameters_share:.0f} %" for one in told), spare=1),
     )
     return Grid("Predicted, with the doubt in what was fitted", columns)
 
 
 def prediction_answer(prediction: Prediction | None) -> str:
-    """The finding of a prediction in a sentence; empty where there is none."""
+    """The finding of a prediction in a sentence: the middle of the machines as drawn, and where another run would lie;
+    empty where there is none.
+    """
     told = [] if prediction is None else [one for of in prediction.figures.values() for one in of]
-    means = [one for one in told if (one.command, one.measure) == (ALL, "response")]
-    if not means:
+    figures = {one.measure: one for one in told if one.command == ALL}
+    parts = [_central(name, figures[name]) for name in _ANSWERED if name in figures]
+    if not parts:
         return ""
-    low, high = (_figure(means[0], end) for end in (means[0].interval.low, means[0].interval.high))
-    return f"With the doubt of the fit, the mean response of another such run lies between {low} and {high}."
+    return f"{', '.join(parts)}. In brackets is where 95 of 100 such runs lie, with the doubt of the fit."
+
+
+def _central(name: str, told: Foreseen) -> str:
+    return f"{_ANSWERED[name]} {_figure(told, told.central)} ({_interval(told)})"
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:
     """What stands below the tables of a prediction."""
     if prediction is None:
         return []
-    measured = " and ".join(map(str, prediction.users))
-    fitted = f", which were fitted to runs with {measured} user{'s' if measured != '1' else ''}" if measured else ""
+    fitted = f", which were fitted to runs with {people(*prediction.users)}" if prediction.users else ""
     draws, parameters = prediction.draws, len(prediction.parameters)
     found = [
         f"the machine was run {draws} times as fitted, and {draws} times with the same seeds and "
         f"{parameters} parameter{'s' if parameters != 1 else ''} drawn anew{fitted}. Another run of this load lies in "
-        "the interval 95 times of 100 if the machine is of the right form: what its file leaves out is in no interval."
+        "the interval 95 times of 100 if the machine is of the right form: what its file leaves out is in no interval.",
+        "the tables below it are of one run as fitted.",
     ]
     if prediction.set_aside:
         found.append(f"set otherwise than fitted, and in no doubt here: {', '.join(prediction.set_aside)}.")

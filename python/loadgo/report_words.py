@@ -7,7 +7,7 @@ from __future__ import annotations
 from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
-from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, quantile, share, size
+from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, people, quantile, share, size
 from loadgo.report_prediction import prediction_answer, prediction_words
 from loadgo.report_simulated import machine, simulated, virtual_time
 from loadgo.report_time_words import account_warning, metered_answer, time_lines, without_load
@@ -23,7 +23,7 @@ def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
     if without_load(summary):
         return f"{summary.run.name or summary.run.id or 'this host'}: metered without a load"
-    return f"{summary.run.name or summary.run.id or 'a run'}: {_people(summary.run.users)}, {load(summary)}"
+    return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}"
 
 
 def load(summary: Summary) -> str:
@@ -67,8 +67,11 @@ def answer(summary: Summary) -> str:
         return metered_answer(summary)
     if not summary.everything.response.count:
         return _nothing(summary)
-    told = (_served(summary), _throughput(summary), prediction_answer(summary.prediction))
-    return " ".join(part for part in told if part)
+    if foreseen := prediction_answer(summary.prediction):
+        missed = _missed(summary)
+        of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
+        return f"{_who(summary)}, predicted: {foreseen}{of_one}"
+    return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
 
 
 def warnings(summary: Summary) -> list[str]:
@@ -96,11 +99,10 @@ def warnings(summary: Summary) -> list[str]:
 def _others(summary: Summary) -> str:
     """A warning where the processors were mostly busy with something else than this run."""
     told = summary.total_time
-    unattributed_ns = None if told is None else told.account.unattributed_ns
-    if told is None or unattributed_ns is None or unattributed_ns < (told.account.users_ns or 0):
+    taken = None if told is None else told.others_share
+    if told is None or taken is None or taken < (told.share_of(told.account.users_ns) or 0.0):
         return ""
-    taken = told.share_of(unattributed_ns)
-    if taken is None or taken <= OTHERS_AT_MOST:
+    if taken <= OTHERS_AT_MOST:
         return ""
     return (
         f"The host was busy with other things: {share(taken)} of its processors' time was neither the users' nor "
@@ -264,10 +266,6 @@ def _legend(summary: Summary) -> list[str]:
     return [*lines, *summary.notes]
 
 
-def _people(count: int) -> str:
-    return f"{number(count)} user{'s' if count != 1 else ''}"
-
-
 def _nothing(summary: Summary) -> str:
     if summary.sessions.users and summary.sessions.refused == summary.sessions.users:
         return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
@@ -278,9 +276,14 @@ def _nothing(summary: Summary) -> str:
     return "Nobody typed a line: there is nothing to report."
 
 
-def _served(summary: Summary) -> str:
+def _who(summary: Summary) -> str:
+    ended = summary.sessions
+    return people(max(ended.users, summary.run.users if not ended.users else 0))
+
+
+def _missed(summary: Summary) -> list[str]:
+    """What was not well, counted."""
     everything, ended = summary.everything, summary.sessions
-    who = _people(max(ended.users, summary.run.users if not ended.users else 0))
     missed = [
         (ended.refused, "was refused at log-in", "were refused at log-in"),
         (ended.died, "session died", "sessions died"),
@@ -288,12 +291,17 @@ def _served(summary: Summary) -> str:
         (everything.outcomes.failed, "line failed", "lines failed"),
         (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
     ]
-    told = [f"{number(count)} {one if count == 1 else many}" for count, one, many in missed if count]
+    return [f"{number(count)} {one if count == 1 else many}" for count, one, many in missed if count]
+
+
+def _served(summary: Summary) -> str:
+    everything, ended = summary.everything, summary.sessions
+    told = _missed(summary)
     good = not (ended.refused or ended.died or everything.outcomes.errors)
     verdict = (
         f"{'everyone was' if good else 'not everyone was well'} served{': ' + ', '.join(told) + ';' if told else ':'}"
     )
-    return f"{who}; {verdict} {_slowest(summary)}"
+    return f"{_who(summary)}; {verdict} {_slowest(summary)}"
 
 
 def _slowest(summary: Summary) -> str:
@@ -315,10 +323,12 @@ def _has(row: Command, name: str) -> bool:
 
 
 def _throughput(summary: Summary) -> str:
-    if summary.stretch.span_ns <= 0:
+    stretch = summary.stretch
+    if stretch.span_ns <= 0:
         return ""
-    rate = summary.stretch.counted / (summary.stretch.span_ns / 1e9)
-    return f"{number(rate)} interactions a second{_busy(summary)}."
+    if stretch.per_second is None:
+        return f"How many a second is not to be told: the records cover {duration(stretch.span_ns)} of this."
+    return f"{number(stretch.per_second)} interactions a second{_busy(summary)}."
 
 
 def _busy(summary: Summary) -> str:

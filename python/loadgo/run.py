@@ -152,7 +152,7 @@ def _drawing(options: dict[str, Any], draws: int | None, seed: int) -> Drawing |
     """What is to be drawn of a fitted machine; loaded only here, since most runs predict nothing."""
     from loadgo.predict import drawing
 
-    return drawing(options["machine_text"], options["set"], draws, seed)
+    return drawing(options["machine_text"], options["set"], draws, seed, file=options["machine"])
 
 
 def _foretold(job: _Job, drawing: Drawing, progress: Progress | None) -> None:
