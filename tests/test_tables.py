@@ -31,6 +31,22 @@ def test_a_cut_run_holds_what_the_ended_one_holds() -> None:
     assert (len(ended.lost), len(cut.lost)) == (1, 0)
 
 
+@pytest.mark.parametrize(("name", "other"), [("interactions", "time"), ("sessions", "phases"), ("time", "processes")])
+def test_a_file_that_holds_another_table_is_damage_and_not_an_empty_run(name: str, other: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(ENDED, tmp_path / "run")
+    shutil.copy(folder / f"{other}.parquet", folder / f"{name}.parquet")
+    with pytest.raises(BadRun, match=f"{name}.parquet is damaged: it holds the table {other}; take it from a copy"):
+        tables(folder)
+
+
+def test_a_file_without_a_later_column_or_with_one_more_is_read(tmp_path: Path) -> None:
+    folder = shutil.copytree(ENDED, tmp_path / "run")
+    whole = pl.read_parquet(folder / "interactions.parquet")
+    for rows in (whole.drop("exit_status"), whole.with_columns(new=1)):
+        rows.write_parquet(folder / "interactions.parquet")
+        assert len(tables(folder).interactions) == len(whole)
+
+
 def test_null_is_not_measured_and_zero_is_zero() -> None:
     rows = tables(ENDED).interactions
     assert len(rows) == 6

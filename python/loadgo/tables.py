@@ -193,18 +193,31 @@ def read_conditions(folder: Path) -> dict[str, Any]:
 def read_table(folder: Path, name: str) -> pl.DataFrame:
     """The table `name` of the run in `folder`; empty when the run did not fill it."""
     try:
-        return _with_columns(_read(folder, name), COLUMNS[name])
+        found = _read(folder, name)
+        _own(folder, name, found)
+        return _with_columns(found, COLUMNS[name])
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
     except pl.exceptions.PolarsError as error:
         raise BadRun(_damage(folder, name)) from error
 
 
-def _damage(folder: Path, name: str) -> str:
+def _own(folder: Path, name: str, frame: pl.DataFrame | None) -> None:
+    """Raises `BadRun` for a file that holds another table: it has columns that are not this one's, and lacks some.
+
+    A run of an earlier version lacks columns, one of a later version has more.
+    """
+    if frame is None or set(frame.columns) <= COLUMNS[name].keys() or set(frame.columns) >= COLUMNS[name].keys():
+        return
+    other = next((one for one, columns in COLUMNS.items() if columns.keys() >= set(frame.columns)), "")
+    raise BadRun(_damage(folder, name, f"it holds the table {other}" if other else "it holds another table"))
+
+
+def _damage(folder: Path, name: str, how: str = "it has been cut or written over since the run") -> str:
     """That the table's file is no longer as it was written, and what to do."""
     file = next((path for path in _files(folder, name) if path.exists()), folder)
     rest = "" if name in _MAIN else ", or remove it: the rest of the run is read without it"
-    return f"{file} is damaged: it has been cut or written over since the run; take it from a copy{rest}"
+    return f"{file} is damaged: {how}; take it from a copy{rest}"
 
 
 def _files(folder: Path, name: str) -> tuple[Path, Path]:
