@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from loadgo.cost import Costs, Point
+from loadgo.cost_page import notes
 from loadgo.cost_priced import Priced, priced
 from loadgo.cost_tariff import Tariff, load_tariff
-from loadgo.cost_use import Use, use_of
+from loadgo.cost_use import Use, typed_of, use_of
 from loadgo.queueing import repairman
 from loadgo.summary import summarize
 from loadgo.tables import Tables
@@ -31,6 +33,21 @@ def with_memory(run: Tables, held_bytes: int) -> Tables:
     users = pl.col("who").cast(pl.String) == "users"
     held = pl.when(users).then(pl.lit(held_bytes, pl.UInt64)).alias("memory_bytes")
     return replace(run, processes=run.processes.with_columns(held))
+
+
+def test_a_machine_that_was_seen_to_do_less_than_its_users_is_told_in_words_for_less() -> None:
+    """Never "-95.1 % more"."""
+    run = closed_loop(5, 20, SCRIPT)
+    dozing = run.time.with_columns(
+        time_ns=pl.when(pl.col("category").cast(pl.String) == "user").then(0).otherwise(pl.col("time_ns"))
+    )
+    made = use_of([replace(run, time=dozing)])
+    price = charging(cpu_hour=1.0)
+    point = Point(5, ("killed",), made, typed_of([run]), (priced(made, price),))
+    words = dict(notes(Costs("killed", "command", (point,), (), ())))["Nobody's"]
+    assert "less than the interactions used: not all of their time was metered" in words
+    assert "more" not in words
+    assert "-" not in words
 
 
 def total(told: Priced) -> float:

@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from loadgo.compare_page import finite
-from loadgo.cost_against import FAIR, Differential, Fairness, Measure, Price, Ratio
+from loadgo.cost_against import FAIR, Differential, Fairness, Price, Ratio
+from loadgo.cost_against_pictures import fairness_pictures
 from loadgo.cost_rates import HOUR_NS
 from loadgo.cost_sides import Side
-from loadgo.cost_words import INTERVALS, NO_INTERVALS, tariffs_in_words
-from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.cost_words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
+from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS = ("text", "html", "json", "md")
-
-_NAMES: dict[Measure, str] = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
 
 
 def render_fairness(made: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The answer as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
         return fairness_json(made)
-    page = fairness_page(made)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
-        return html_page(page)
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+    def charts() -> list[Chart]:
+        from loadgo.charts_fairness import fairness_charts
+
+        return fairness_charts(made)
+
+    return render_page(fairness_page(made), format, charts, width=width, color=color)
 
 
 def fairness_page(made: Fairness) -> Page:
@@ -48,6 +46,7 @@ def fairness_page(made: Fairness) -> Page:
         about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", made.a), ("B", made.b))),
         grids=tuple(grids),
         notes=tuple(_notes(made)),
+        pictures=fairness_pictures(made),
     )
 
 
@@ -100,7 +99,7 @@ def _ends(interval: Interval | None) -> dict[str, float] | None:
 def _answer(made: Fairness) -> str:
     """The verdict, shift by shift."""
     ratio = made.performance[made.measure]
-    name = _NAMES[made.measure]
+    name = MEASURED[made.measure]
     said = "; ".join(_said(made, price) for price in made.prices)
     return f"B takes {_times(ratio.value)} the {name} of A. {said[:1].upper()}{said[1:]}."
 
@@ -163,7 +162,7 @@ def _performance(made: Fairness) -> Grid:
     """What an interaction takes."""
     ratios = list(made.performance.values())
     columns = (
-        Column("of an interaction", tuple(_NAMES[name] for name in made.performance)),
+        Column("of an interaction", tuple(MEASURED[name] for name in made.performance)),
         Column("A", tuple(duration(ratio.before) for ratio in ratios)),
         Column("B", tuple(duration(ratio.after) for ratio in ratios)),
         *_of_ratios(ratios),
@@ -184,11 +183,11 @@ def _levels(made: Fairness) -> Grid:
     for name in made.performance:
         levels = [price.levels[name] for price in made.prices]
         spare = 0 if name == made.measure else 2
-        columns.append(Column(f"by {_NAMES[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare))
+        columns.append(Column(f"by {MEASURED[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare))
         if any(level.interval for level in levels):
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
     verdicts = tuple(price.verdict(made.measure) for price in made.prices)
-    columns.append(Column(f"by {_NAMES[made.measure]}, B is", verdicts))
+    columns.append(Column(f"by {MEASURED[made.measure]}, B is", verdicts))
     return Grid("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
 
 
@@ -221,7 +220,7 @@ def _notes(made: Fairness) -> list[tuple[str, str]]:
         if not told:
             found.append((f"Tariff {letter}", "the charges are as printed."))
     found.append(
-        ("Fair", f"is a price within {100 * FAIR:.0f} % of what the performance by {_NAMES[made.measure]} asks.")
+        ("Fair", f"is a price within {100 * FAIR:.0f} % of what the performance by {MEASURED[made.measure]} asks.")
     )
     printed = any(side.use is None for side in (made.a, made.b))
     if any(price.charges.interval for price in made.prices):

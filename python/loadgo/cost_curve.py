@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from loadgo.cost import Point
 from loadgo.cost_priced import Figure, in_mix
 from loadgo.cost_tariff import Tariff
+from loadgo.cost_use import Use
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,17 @@ def _load(point: Point, at: int, mix: Mapping[str, float]) -> Load:
     machine = use.machine
     return Load(
         users=point.users,
-        throughput=use.interactions / use.held.elapsed_ns * 1e9 if use.held.elapsed_ns else None,
-        busy=None if machine is None else (machine.busy_ns - machine.laboratory_ns) / machine.wall_ns,
+        throughput=_throughput(use),
+        busy=None if machine is None else (machine.busy_ns - machine.laboratory_ns) / machine.total_ns,
         response_ns=float(use.cells["response_ns"].sum()) / answered if answered else None,
         interaction=each,
         user_hour=told.user_hour,
         whole=None if each.value is None or beside is None else each.value + beside,
     )
+
+
+def _throughput(use: Use) -> float | None:
+    """Interactions a second of all the runs' time; None where one of them covers too short a time to tell."""
+    if not use.held.elapsed_ns or any(one.per_second is None for one in use.stretches):
+        return None
+    return use.interactions / use.held.elapsed_ns * 1e9

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from loadgo.cost import Costs
 from loadgo.cost_curve import Curve, left_out
-from loadgo.cost_words import AMOUNTS, interval, of_scale, users_in_words
+from loadgo.cost_words import AMOUNTS, interval, of_scale
 from loadgo.pages import Picture
-from loadgo.report_figures import digits, duration, money, money_scale, number, share
+from loadgo.report_figures import digits, duration, money, money_scale, number, people, share
 from loadgo.report_grid import Column, Grid
 
 _MOST_TARIFFS = 3
@@ -22,7 +22,7 @@ def curve_answer(every: Sequence[Curve]) -> str:
         return "What it costs cannot be told: what is charged for was not measured."
     scale = money_scale([told.cheapest.interaction.value])
     most, least = (
-        f"{money(load.interaction.value, told.tariff.currency, scale)} with {users_in_words(load.users)}"
+        f"{money(load.interaction.value, told.tariff.currency, scale)} with {people(load.users)}"
         for load in (told.dearest, told.cheapest)
     )
     amount = AMOUNTS[scale]
@@ -72,7 +72,7 @@ def _loads(curve: Curve) -> Grid:
     columns = [
         Column("users", tuple(number(load.users) for load in loads)),
         Column("interactions/s", tuple(number(load.throughput) for load in loads), spare=2),
-        Column("busy", tuple(share(load.busy) for load in loads), spare=1),
+        Column("busy but loadgo", tuple(share(load.busy) for load in loads), spare=1),
         Column("response", tuple(duration(load.response_ns) for load in loads), spare=3),
         Column(of_scale(scale), tuple(money(load.interaction.value, currency, scale) for load in loads)),
     ]
@@ -99,7 +99,7 @@ def _commands(made: Costs, curve: Curve) -> Grid:
     for place, (point, costs) in enumerate(zip(made.points, by, strict=True)):
         inner = 0 < place < len(by) - 1
         cells = tuple(money(costs.get(name), currency, scale) for name in (*names, "all"))
-        columns.append(Column(users_in_words(point.users), cells, spare=place if inner else 0))
+        columns.append(Column(people(point.users), cells, spare=place if inner else 0))
     return Grid(f"By command, {of_scale(scale)}, at {told[0].tariff.label}", tuple(columns), total_rows=1)
 
 
@@ -107,7 +107,7 @@ def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
     """A bar for each load, from nothing to the dearest."""
     loads, currency = curve.loads, curve.tariff.currency
     scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
-    names = [users_in_words(load.users) for load in loads]
+    names = [people(load.users) for load in loads]
     cells = [money(load.interaction.value, currency, scale) for load in loads]
     most = max(load.interaction.value or 0.0 for load in loads)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from loadgo.cost import Costs, Point
 from loadgo.cost_curve import Curve, curves
 from loadgo.cost_curve_page import curve_answer, curve_grids, curve_notes, curve_pictures
 from loadgo.cost_json import costs_json
 from loadgo.cost_priced import Item, Priced, Row
-from loadgo.cost_words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words, users_in_words
-from loadgo.pages import Page, html_page, markdown_page, text_page
-from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale, number, share, size
+from loadgo.cost_words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words
+from loadgo.pages import Format, Page, render_page
+from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale, number, people, share, size
 from loadgo.report_grid import Column, Grid
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS = ("text", "html", "json", "md")
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
 
 _MOST_ROWS = 40
 
@@ -27,15 +27,13 @@ def render_costs(made: Costs, format: Format, *, width: int | None = None, color
         return costs_json(made)
     every = curves(made.points) if len(made.points) > 1 else ()
     page = costs_page(made, every)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.charts_cost import cost_charts
 
-        return html_page(page, cost_charts(every))
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        return cost_charts(every)
+
+    return render_page(page, format, charts, width=width, color=color)
 
 
 def costs_page(made: Costs, every: Sequence[Curve]) -> Page:
@@ -111,9 +109,7 @@ def _scope(point: Point) -> str:
     part = "the steady part of the run" if stretch.name == "steady" else "the whole run"
     runs = f"{len(point.runs)} runs ({', '.join(point.runs)})" if len(point.runs) > 1 else point.runs[0]
     count = number(point.use.interactions)
-    return (
-        f"{runs}: {count} interactions of {users_in_words(point.users)}, {duration(point.use.held.elapsed_ns)}, {part}"
-    )
+    return f"{runs}: {count} interactions of {people(point.users)}, {duration(point.use.held.elapsed_ns)}, {part}"
 
 
 def _at_tariffs(point: Point) -> Grid:
@@ -208,13 +204,19 @@ def _uncharged(points: Sequence[Point]) -> list[tuple[str, str]]:
     for told in points[0].priced:
         value = told.interaction.value
         if told.uncharged is not None and value:
-            ratio = told.uncharged / value
-            amount = f"{share(ratio)} more" if ratio < 2 else f"{digits(1 + ratio)} times as much"
-            return [
-                (
-                    "Nobody's",
-                    f"With all that the machine did beside them (without the laboratory's part) interactions would "
-                    f"cost {amount} at the same price; on a host that is kernel workers and others' processes too.",
-                )
-            ]
+            return [("Nobody's", _beside_them(told.uncharged / value))]
     return []
+
+
+def _beside_them(ratio: float) -> str:
+    """What interactions would cost with all that the machine did; below nothing, that it was not all metered."""
+    if ratio < 0:
+        return (
+            f"All that the machine was seen to do (without the laboratory's part) comes to {share(-ratio)} less than "
+            "the interactions used: not all of their time was metered, or it was metered in ticks. See loadgo report."
+        )
+    amount = f"{share(ratio)} more" if ratio < 2 else f"{digits(1 + ratio)} times as much"
+    return (
+        "With all that the machine did beside them (without the laboratory's part) interactions would "
+        f"cost {amount} at the same price; on a host that is kernel workers and others' processes too."
+    )

@@ -27,6 +27,9 @@ PRICES = {
 }
 """What may be charged for: the keys of a tariff, and what each is the price of. A gigabyte is 10⁹ bytes."""
 
+MOST_PRICE = 1e15
+"""Nobody charges more, in any currency; and sums of such prices are still numbers."""
+
 _TOLD = ("title", "source", "assumption", "currency")
 _KEYS = (*_TOLD, *PRICES, "shifts")
 
@@ -226,8 +229,9 @@ def _known(told: Mapping[str, Any], keys: tuple[str, ...], text: str) -> None:
 
 
 def _price(value: object, key: str, text: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise _wrong(text, key, f"{key} must be a price of 0 or more, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_PRICE:
+        example = f"write one, such as {key} = 0.05"
+        raise _wrong(text, key, f"{key} must be a price from 0 to {MOST_PRICE:.0e}, not {value!r}: {example}")
     return float(value)
 
 

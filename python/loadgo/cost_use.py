@@ -35,7 +35,7 @@ class Machine:
     busy_ns: float
     laboratory_ns: float
     """The driver's and the meters' part of it."""
-    wall_ns: float
+    total_ns: float
     """All time of all processors."""
 
 
@@ -192,7 +192,7 @@ def _machine(tables: Tables, stretch: Stretch) -> Machine | None:
     return Machine(
         busy_ns=total.account.busy_ns * longer,
         laboratory_ns=laboratory * longer,
-        wall_ns=(total.wall_ns or total.total_ns) * longer,
+        total_ns=total.total_ns * longer,
     )
 
 

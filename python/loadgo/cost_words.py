@@ -17,6 +17,9 @@ AMOUNTS = {
 }
 """How a sentence begins whose money is of so many interactions."""
 
+MEASURED = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
+"""What the measures of performance are called."""
+
 INTERVALS = "95 %, by drawing users again; or stretches of time, where that is wider."
 NO_INTERVALS = f"There are none: they need {FEWEST} users, or {FEWEST * FEWEST_A_STRETCH} interactions."
 
@@ -26,11 +29,6 @@ _SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,00
 def of_scale(scale: int) -> str:
     """The heading of a column whose money is of `scale` interactions."""
     return _SCALES[scale]
-
-
-def users_in_words(users: int) -> str:
-    """`1 user`, `1,000 users`."""
-    return "1 user" if users == 1 else f"{users:,} users"
 
 
 def interval(found: Interval | None, currency: str, scale: int = 1) -> str:
