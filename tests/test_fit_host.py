@@ -166,7 +166,7 @@ def test_what_nobody_owns_is_regressed_on_what_ended_in_each_span(tmp_path: Path
 
 def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
     made = fit(laid(tmp_path / "others", rows_of(quiet=False), background=1.5))
-    assert any("went to others than these users" in warning for warning in made.warnings)
+    assert any("went to others than these users and loadgo" in warning for warning in made.warnings)
     assert any("of each command its median, since the host was busy" in text for text in made.fitted.assumed)
     told = machine(made)
     assert "device_interrupt" not in told.get("supervisor", {}), "what an interaction took unowned cannot be seen"

@@ -45,16 +45,23 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """A ratio and its factors, which multiply to it."""
+class Whole:
+    """A ratio that factors multiply to."""
 
     measure: str
     unit: str
+    """`ns`, or `$` for any currency."""
     before: float
     after: float
     ratio: float
     """`before / after`."""
     interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Chain(Whole):
+    """A ratio and its factors, which multiply to it."""
+
     links: tuple[Factor, ...]
     """The chain's own factors, those of a link that is a sum together."""
     factors: tuple[Factor, ...]

@@ -21,8 +21,8 @@ _IN_ALL = (
 
 
 def comparison_grids(made: Comparison) -> list[Grid]:
-    """All tables of a comparison, those without rows left out; conditions that differ come first."""
-    found = [_conditions(made), _judged(made), _processor(made), _of_measure(made, "response", "Response time")]
+    """All tables of a comparison, those without rows left out: a verdict first, then conditions that differ."""
+    found = [_judged(made), _conditions(made), _processor(made), _of_measure(made, "response", "Response time")]
     found += [_whole(made), _parts(made), _output(made), *chain_grids(made.chains), road_grid(made.roads)]
     return [grid for grid in found if grid is not None]
 

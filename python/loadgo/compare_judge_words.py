@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from loadgo.compare_figures import name_of
+from loadgo.compare_figures import change, change_interval, name_of
 from loadgo.compare_judge import Judged
+from loadgo.report_figures import in_words
 
 
 def judged_in_words(told: tuple[Judged, ...]) -> str:
@@ -17,10 +17,30 @@ def judged_in_words(told: tuple[Judged, ...]) -> str:
     )
     limit = f"{100 * told[0].within:g} %"
     if outside:
-        return f"As a prediction, A is outside in {_listed(outside)}."
+        return f"As a prediction, A is outside in {in_words(outside)}."
     if untold:
-        return f"As a prediction, A cannot be judged in {_listed(untold)}: whether it is within {limit} is not known."
+        return f"As a prediction, A cannot be judged in {in_words(untold)}: whether it is within {limit} is not known."
     return f"As a prediction, A is inside: within {limit}."
+
+
+def off_in_words(told: tuple[Judged, ...]) -> str:
+    """By how much each figure is off, with the interval that it is judged by."""
+    parts = [f"{_called(one.measure)} {change(one)}{_between(one)}" for one in told if one.change is not None]
+    return ", ".join(parts) or "nothing can be compared"
+
+
+def _between(told: Judged) -> str:
+    return "" if told.interval is None else f" ({change_interval(told)})"
+
+
+def two_intervals(told: tuple[Judged, ...]) -> list[str]:
+    """Why the same difference has another interval in the tables of the comparison."""
+    if not any(one.doubt is not None for one in told):
+        return []
+    return [
+        "is judged by intervals that hold the doubt in the machine's parameters, too; those of the tables of the "
+        "comparison hold chance alone, as between any two runs, and are narrower."
+    ]
 
 
 def why_not_judged(told: tuple[Judged, ...]) -> list[str]:
@@ -50,7 +70,3 @@ def _remedy(told: Judged) -> str:
 def _called(measure: str) -> str:
     """Its name in a sentence; those of tables have commas in them."""
     return measure if measure.startswith("p") else name_of(measure)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

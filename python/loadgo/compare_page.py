@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
 from loadgo.compare_cells import WAITS_A_STRETCH
@@ -13,18 +13,18 @@ from loadgo.compare_chains import road_notes, road_warnings
 from loadgo.compare_drawn import distribution_of
 from loadgo.compare_figures import MARK, change, change_interval, name_of
 from loadgo.compare_grids import comparison_grids
-from loadgo.compare_judge_words import judged_in_words, why_not_judged
+from loadgo.compare_judge_words import judged_in_words, off_in_words, two_intervals, why_not_judged
 from loadgo.compare_pictures import comparison_pictures
 from loadgo.compare_rows import Difference
 from loadgo.compare_side import Side
-from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import number
 from loadgo.resample import FEWEST
 from loadgo.waterfall import of_chains
 from loadgo.waterfall_text import waterfall_pictures
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS = ("text", "html", "json", "md")
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
 
 _ANSWERED = ("response", "cpu", "throughput")
 
@@ -33,16 +33,13 @@ def render_comparison(made: Comparison, format: Format, *, width: int | None = N
     """The comparison as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
         return comparison_json(made)
-    page = comparison_page(made)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.charts_compare import comparison_charts
 
-        return html_page(page, comparison_charts(made))
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        return comparison_charts(made)
+
+    return render_page(comparison_page(made), format, charts, width=width, color=color)
 
 
 def comparison_page(made: Comparison) -> Page:
@@ -145,8 +142,9 @@ def _answer(made: Comparison) -> str:
         return "B against A, by totals: " + ", ".join(parts) + "."
     if not parts:
         return "Nothing can be compared: the two sides have no figure in common."
-    judged = f" {judged_in_words(made.judged)}" if made.judged else ""
-    return f"B against A: {'; '.join(parts)}.{judged}"
+    if made.judged:
+        return f"{judged_in_words(made.judged)} Measured less predicted: {off_in_words(made.judged)}."
+    return f"B against A: {'; '.join(parts)}."
 
 
 def _phrase(told: Difference) -> str:
@@ -190,7 +188,7 @@ def _notes(made: Comparison) -> list[tuple[str, str]]:
             found.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
         if side.stretches:
             found.append((letter, f"The figures are of {_stretch(side)}."))
-    found += [("Prediction", line) for line in why_not_judged(made.judged)]
+    found += [("Prediction", line) for line in (*two_intervals(made.judged), *why_not_judged(made.judged))]
     found += [("Checks", line) for line in _checked(made)]
     found += [("Left out", note) for note in made.notes]
     found += [("Threshold", finding.text) for finding in made.findings]

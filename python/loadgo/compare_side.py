@@ -20,6 +20,7 @@ from loadgo.cost_use import charged, held_of
 from loadgo.extrapolate import Extrapolated, with_missing
 from loadgo.meters import Meters, meters_of
 from loadgo.phases import Stretch, stretch_of
+from loadgo.report_figures import people
 from loadgo.resample import Interval
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ def _title(tables: Tables) -> str:
     told = tables.conditions
     system = told.get("system", {})
     where = system.get("title") or system.get("hostname") or system.get("name", "")
-    return f"{told.get('name', '')}, {told.get('load', {}).get('users', '?')} users, {where}"
+    users = told.get("load", {}).get("users")
+    return f"{told.get('name', '')}, {'? users' if users is None else people(int(users))}, {where}"
 
 
 def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:

@@ -16,6 +16,7 @@ from loadgo.fit_choice import FEWEST, chosen
 from loadgo.fit_doubt import Grouping, ratio, spread
 from loadgo.fit_laws import Law
 from loadgo.fit_values import Found, Value, dotted
+from loadgo.report_figures import in_words
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def _by_command(rows: pl.DataFrame, groupings: Sequence[Grouping], values: Float
         mine = (names == name).astype(np.float64)
         found.append(law_value(dotted("commands", name, key), values, mine, groupings, what))
         few += [name] if mine.sum() < _FEW else []
-    assumed = [f"{_listed(few)}: typed fewer than {_FEW} times, and known as little"] if few else []
+    assumed = [f"{in_words(few)}: typed fewer than {_FEW} times, and known as little"] if few else []
     return Found(tuple(found), tuple(assumed))
 
 
@@ -158,7 +159,7 @@ def _at_once_on_several(rows: pl.DataFrame) -> list[str]:
     found = [f"{name} ({parts / took:.2f} times)" for name, parts, took in sums.rows() if parts > _SIDE_BY_SIDE * took]
     if not found:
         return []
-    return [f"one after the other goes on the machine what ran side by side: {_listed(found)} as much as the response"]
+    return [f"one after the other goes on the machine what ran side by side: {in_words(found)} as much as the response"]
 
 
 def _rest(rows: pl.DataFrame, interrupt_ns: float) -> Floats:
@@ -169,7 +170,3 @@ def _rest(rows: pl.DataFrame, interrupt_ns: float) -> Floats:
 
 def _is_apart(rest: Floats, response: Floats) -> bool:
     return bool(rest.mean() >= max(_ITS_OWN_NS, _ITS_OWN * response.mean()))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -15,6 +15,7 @@ from loadgo.fit_laws import number, written
 from loadgo.fit_reading import Reading
 from loadgo.fit_trial import Check, is_open
 from loadgo.fit_unowned import Unowned
+from loadgo.report_figures import people
 
 _OTHERS = 0.05
 """From this share of the processors' time on, what others used of it is worth a warning."""
@@ -29,10 +30,10 @@ def heading_of(readings: Sequence[Reading], interactions: int, name: str | None)
     first = readings[0]
     system = first.conditions.get("system", {})
     where = str(system.get("hostname") or system.get("title") or system.get("name"))
-    users = ", ".join(str(one) for one in sorted({one.users for one in readings}))
+    users = people(*sorted({one.users for one in readings}))
     script = first.conditions.get("name")
     runs = ", ".join(one.id for one in readings)
-    source = f"fitted by loadgo to {interactions:,} interactions of {script} with {users} users on {where}: {runs}"
+    source = f"fitted by loadgo to {interactions:,} interactions of {script} with {users} on {where}: {runs}"
     return Heading(name or f"{where}, as {script} found it", source)
 
 
@@ -41,7 +42,7 @@ def own_load_of(readings: Sequence[Reading], rows: pl.DataFrame) -> OwnLoad:
     pauses = rows["thinking"].to_numpy()
     think = written(chosen(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
     first = rows.unique("line", keep="first").sort("line")
-    rate = len(rows) / max(sum(one.span_s for one in readings), 1e-9)
+    rate = sum(one.stretch.counted for one in readings) / max(sum(one.span_s for one in readings), 1e-9)
     users = None if any(is_open(one) for one in readings) else max(one.users for one in readings)
     return OwnLoad(users, think, f"{number(rate)}/s", tuple(first["command"]))
 
@@ -68,14 +69,25 @@ def warnings_of(readings: Sequence[Reading], unowned: Unowned | None, checks: Se
         found.append(
             f"nobody was ever answered, or nobody metered: {', '.join(silent)}; the machine does not know them"
         )
-    processors = readings[0].processors
-    others = unowned is not None and unowned.background > _OTHERS * processors
-    if unowned is not None and others:
+    taken = _taken_by_others(readings, unowned)
+    others = taken > _OTHERS
+    if others:
         found.append(
-            f"{100 * unowned.background / processors:.0f} % of the processors' time went to others than these users: "
+            f"{100 * taken:.1f} % of the processors' time went to others than these users and loadgo: "
             "the machine is the host without them, and its commands' processor time is that of a busy host"
         )
     return (*found, *([] if others else _wrong(checks)), *_dearer(readings))
+
+
+def _taken_by_others(readings: Sequence[Reading], unowned: Unowned | None) -> float:
+    """The share of the processors' time that others had, as reports tell it; where nobody's time was told apart, what
+    is busy without anybody's line.
+    """
+    told = [(one.total.others_share, one.span_s) for one in readings if one.total is not None]
+    known = [(share, span_s) for share, span_s in told if share is not None]
+    if unowned is None or not known or sum(span_s for _, span_s in known) <= 0:
+        return 0.0 if unowned is None else unowned.background / readings[0].processors
+    return sum(share * span_s for share, span_s in known) / sum(span_s for _, span_s in known)
 
 
 def _typed(readings: Sequence[Reading]) -> set[str]:
@@ -89,8 +101,9 @@ def _wrong(checks: Sequence[Check]) -> list[str]:
     if worst is None or off <= _OFF:
         return []
     return [
-        f"with the {worst.users} users that it was fitted to, the machine's mean response is {100 * worst.off:+.0f} % "
-        "off: something of this system is not in the machine, and its predictions are no better"
+        f"with the {people(worst.users)} that it was fitted to, the machine's mean response is "
+        f"{100 * worst.off:+.0f} % off: something of this system is not in the machine, and its predictions are no "
+        "better"
     ]
 
 
@@ -110,6 +123,6 @@ def _dearer(readings: Sequence[Reading]) -> list[str]:
     if abs(change) <= max(_DEARER, _SURELY * error):
         return []
     return [
-        f"the commands take {100 * change:+.0f} % processor time with {many.users} users against {few.users}: "
+        f"the commands take {100 * change:+.0f} % processor time with {people(many.users)} against {few.users}: "
         "the machine has the mean of all runs, and is too fast for more users or too slow for fewer"
     ]

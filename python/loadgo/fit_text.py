@@ -11,7 +11,7 @@ from rich.table import Table
 
 from loadgo.fit_laws import read_law
 from loadgo.fitted import Parameter, parts_of
-from loadgo.report_figures import duration, plain
+from loadgo.report_figures import duration, people, plain
 
 if TYPE_CHECKING:
     from loadgo.fit import Fit
@@ -31,8 +31,7 @@ def fit_text(made: Fit, *, color: bool = False) -> str:
 
 def _print(console: Console, made: Fit) -> None:
     fit = made.fitted
-    users = ", ".join(str(one) for one in sorted(set(fit.users)))
-    who = f"with {users} users" if users else "of users who came and went"
+    who = f"with {people(*sorted(set(fit.users)))}" if fit.users else "of users who came and went"
     console.print(f"{plain(made.title)}: {fit.interactions:,} interactions {who}.")
     console.print(_table(_means(fit.parameters)))
     if made.checks:

@@ -97,7 +97,7 @@ def _figures(reading: Reading) -> dict[str, float]:
         MEAN: float(responses.mean()),
         "p90 response": float(np.quantile(responses, 0.9)),
         "CPU an interaction": float(reading.rows["cpu"].to_numpy().mean()),
-        "throughput": len(reading.rows) / reading.span_s,
+        "throughput": reading.stretch.per_second or 0.0,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from loadgo.meters import Metered, Part, Segment, most_time_first
 from loadgo.report_figures import PATH_WIDTH, duration, exact_share, number, path_end, share
@@ -43,16 +43,19 @@ def faults(summary: Summary) -> Grid | None:
     told = summary.meters.faults
     if not told:
         return None
-    columns = (
+    columns = (*_kinds(told, mean_spare=1, wait_spare=2), *_quantiles(told), *_of_all_cpu(summary, told))
+    return Grid("Faults", columns)
+
+
+def _kinds(told: Sequence[Metered], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
+    """Kinds of faults: how many, how long, and what each took."""
+    return (
         Column("kind", tuple(row.name for row in told)),
         Column("count", tuple(number(row.count) for row in told)),
-        Column("mean", tuple(duration(row.mean_ns) for row in told), spare=1),
+        Column("mean", tuple(duration(row.mean_ns) for row in told), mean_spare),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
-        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=2),
-        *_quantiles(told),
-        *_of_all_cpu(summary, told),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), wait_spare),
     )
-    return Grid("Faults", columns)
 
 
 def interrupts(summary: Summary, view: View) -> Grid | None:
@@ -131,14 +134,7 @@ def faults_of_command(summary: Summary) -> Grid | None:
         return None
     order = [row.name for row in summary.meters.faults]
     told = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
-    columns = (
-        Column("kind", tuple(row.name for row in told)),
-        Column("count", tuple(number(row.count) for row in told)),
-        Column("mean", tuple(duration(row.mean_ns) for row in told), spare=2),
-        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
-        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1),
-    )
-    return Grid("Faults of the command itself", columns)
+    return Grid("Faults of the command itself", _kinds(told, mean_spare=2, wait_spare=1))
 
 
 def primitives_of_command(summary: Summary, view: View) -> Grid | None:

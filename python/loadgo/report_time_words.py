@@ -4,7 +4,7 @@ itself took.
 
 from __future__ import annotations
 
-from loadgo.report_figures import duration, exact_share, number
+from loadgo.report_figures import duration, exact_share, in_words, number
 from loadgo.report_simulated import simulated
 from loadgo.report_view import View
 from loadgo.summary import Summary
@@ -168,7 +168,7 @@ def _idle(told: TotalTime) -> str:
 def _base(told: TotalTime) -> str:
     """What percent of non-idle leaves out."""
     left_out = [row.name.removeprefix("idle ") for row in told.categories if not row.in_non_idle]
-    return f"Of non-idle: of all time but {_listed(left_out)}." if left_out else ""
+    return f"Of non-idle: of all time but {in_words(left_out)}." if left_out else ""
 
 
 def _under_way(summary: Summary, told: TotalTime) -> str:
@@ -203,10 +203,6 @@ def _unclocked(summary: Summary) -> str:
         "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
         "direct I/O, locked memory), or the event of them was lost: they are counted, and their time is not told apart."
     )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _laboratory(summary: Summary, told: TotalTime) -> str:
@@ -245,7 +241,9 @@ def _tier(summary: Summary) -> list[str]:
     if not told:
         return []
     exact, notes = told.get("exact", []), [str(note) for note in told.get("notes", [])]
-    lines = [f"Of the {told.get('tier', '')} meters, exact: {_listed([str(name) for name in exact])}."] if exact else []
+    lines = (
+        [f"Of the {told.get('tier', '')} meters, exact: {in_words([str(name) for name in exact])}."] if exact else []
+    )
     lines += [f"Estimated: {name}, {how}." for name, how in told.get("estimated", {}).items()]
     lines += [f"Not here: {name}, {why}." for name, why in told.get("not_here", {}).items()]
     return [*lines, *notes]

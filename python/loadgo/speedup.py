@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from loadgo.account import Account
-from loadgo.chains import Chain, chains
+from loadgo.chains import Chain, Whole, chains
 from loadgo.compare_parts import each_of
 from loadgo.compare_roads import Road, roads_of
 from loadgo.compare_side import side_of_runs
@@ -76,15 +76,9 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Caused:
+class Caused(Whole):
     """A ratio, and the factors of the changes, which multiply to it."""
 
-    measure: str
-    unit: str
-    before: float
-    after: float
-    ratio: float
-    interval: Interval | None
     causes: tuple[Cause, ...]
     pair: Pair | None
     """The pair that interacts most; None with one change."""

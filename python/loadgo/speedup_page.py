@@ -5,18 +5,24 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loadgo.compare_chains import chain_grids, road_grid, road_notes, road_warnings
 from loadgo.compare_figures import factor, factor_interval, signed
-from loadgo.compare_page import FORMATS, Format, finite
-from loadgo.pages import Page, html_page, markdown_page, text_page
-from loadgo.report_figures import digits, duration
+from loadgo.compare_page import finite
+from loadgo.pages import Format, Page, render_page
+from loadgo.report_figures import digits, duration, in_words
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import FEWEST
 from loadgo.speedup import Caused, Speedup
 from loadgo.waterfall import Waterfall, of_causes, of_chains
 from loadgo.waterfall_text import waterfall_pictures
 
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
+
+_SAME = 0.0005
+"""A factor so near to 1 is none."""
 _MOST_VALUES = 8
 """Of more values that a change is, a page names these; the JSON has all."""
 
@@ -25,16 +31,13 @@ def render_speedup(made: Speedup, format: Format, *, width: int | None = None, c
     """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
     if format == "json":
         return speedup_json(made)
-    page = speedup_page(made)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.charts_waterfall import waterfall_charts
 
-        return html_page(page, waterfall_charts(waterfalls_of(made)))
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        return waterfall_charts(waterfalls_of(made))
+
+    return render_page(speedup_page(made), format, charts, width=width, color=color)
 
 
 def speedup_json(made: Speedup) -> str:
@@ -75,10 +78,23 @@ def _answer(made: Speedup) -> str:
     if not made.causes:
         return "Nothing can be taken apart: no figure is known of all machines."
     told = next(one for one in made.causes if one.measure == _told(made))
-    parts = " ".join(
-        f"{'=' if not place else '×'} {cause.name} {cause.factor:.3f}" for place, cause in enumerate(told.causes)
-    )
-    return f"{told.measure} is {told.ratio:.3f} times less with all the changes {parts}."
+    before, after = (_shown(told, value) for value in (told.before, told.after))
+    whole = f"{told.measure.capitalize()} goes from {before} to {after} with all the changes, {_times(told.ratio)}"
+    if len(told.causes) < 2:
+        return f"{whole}."
+    parts = in_words([f"{_times(cause.factor)} by {cause.name}" for cause in told.causes])
+    return f"{whole}: {parts}, which multiply to the whole."
+
+
+def _times(factor: float) -> str:
+    """`2.93 times less`, `1.20 times more`, `the same`."""
+    if abs(factor - 1) < _SAME:
+        return "the same"
+    return f"{digits(factor)} times less" if factor > 1 else f"{digits(1 / factor)} times more"
+
+
+def _shown(told: Caused, value: float) -> str:
+    return digits(value) if told.unit == "$" else duration(value)
 
 
 def _told(made: Speedup) -> str:
@@ -88,9 +104,6 @@ def _told(made: Speedup) -> str:
 
 
 def _causes(told: Caused) -> Grid:
-    def shown(value: float) -> str:
-        return digits(value) if told.unit == "$" else duration(value)
-
     def saved(value: float) -> str:
         return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if told.unit == "$" else signed(-value)
 
@@ -104,14 +117,24 @@ def _causes(told: Caused) -> Grid:
         Column("", (*("interacts" if one.interacts else "" for one in rows), ""), spare=2),
         Column("is", (*(saved(one.saved) for one in rows), saved(told.before - told.after)), spare=3),
     )
-    title = f"Causes: what each change did to {told.measure} ({shown(told.before)} to {shown(told.after)})"
+    title = (
+        f"Causes: what each change did to {told.measure} ({_shown(told, told.before)} to {_shown(told, told.after)})"
+    )
     return Grid(title, columns, total_rows=1, name_width=36)
 
 
 def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
     found = [
-        ("Causes", "log-Shapley over every choice of the changes: what making one takes off, over all orders."),
-        ("Bookkeeping", "what the meters moved by from the machine with none of the changes to that with all."),
+        (
+            "Causes",
+            "every choice of the changes was run: a change's factor is what making it takes off, the mean of all "
+            "orders in which they could be made (its log-Shapley value).",
+        ),
+        (
+            "Bookkeeping",
+            "another question: what the meters moved by, from the machine with none of the changes to that with all. "
+            "Its factors are not those of the changes.",
+        ),
     ]
     for told in made.causes:
         if told.pair is not None:

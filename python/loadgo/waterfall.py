@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loadgo.chains import Chain
+from loadgo.chains import Chain, Whole
 from loadgo.resample import Interval
 from loadgo.speedup import Caused
 
@@ -38,17 +38,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Waterfall:
+class Waterfall(Whole):
     """A ratio as steps from `before` to `after`, in the figure's unit."""
 
     kind: Literal["causes", "bookkeeping"]
-    measure: str
-    unit: str
-    """`ns`, or `$` for any currency."""
-    before: float
-    after: float
-    ratio: float
-    interval: Interval | None
     steps: tuple[Step, ...]
 
     @property
@@ -62,17 +55,7 @@ class Waterfall:
 def of_causes(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
     """The changes of each figure, in the order in which they were named."""
     return tuple(
-        Waterfall(
-            kind="causes",
-            measure=told.measure,
-            unit=told.unit,
-            before=told.before,
-            after=told.after,
-            ratio=told.ratio,
-            interval=told.interval,
-            steps=_steps(told.before, [(one.name, one.factor, one.interval) for one in told.causes]),
-        )
-        for told in causes
+        _waterfall("causes", told, [(one.name, one.factor, one.interval) for one in told.causes]) for told in causes
     )
 
 
@@ -92,15 +75,22 @@ def _of_chain(chain: Chain) -> Waterfall:
     if left:
         said = "that moved less" if len(kept) < len(moved) else "that moved nothing"
         shown.append((f"{len(left)} {said}", math.exp(math.fsum(one.log for one in left)), None))
+    return _waterfall("bookkeeping", chain, shown)
+
+
+def _waterfall(
+    kind: Literal["causes", "bookkeeping"], told: Whole, factors: Sequence[tuple[str, float, Interval | None]]
+) -> Waterfall:
+    """The steps of a ratio."""
     return Waterfall(
-        kind="bookkeeping",
-        measure=chain.measure,
-        unit=chain.unit,
-        before=chain.before,
-        after=chain.after,
-        ratio=chain.ratio,
-        interval=chain.interval,
-        steps=_steps(chain.before, shown),
+        measure=told.measure,
+        unit=told.unit,
+        before=told.before,
+        after=told.after,
+        ratio=told.ratio,
+        interval=told.interval,
+        kind=kind,
+        steps=_steps(told.before, factors),
     )
 
 
