@@ -23,6 +23,7 @@ from loadgo import (
     cli_meter,
     cli_profile,
     cli_transfer,
+    cli_watch,
 )
 from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
@@ -236,6 +237,7 @@ for command in (
     cli_machines.machines,
     cli_machines.simulate,
     cli_machines.reproduce,
+    cli_watch.watch,
 ):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)

@@ -1,0 +1,284 @@
+"""What a watcher sees of a run at one moment: a window of time that ends there, and what happened in it, in columns.
+
+Computes only: from tables to numbers. An interaction is in the tables when it has ended; so of a run that goes on, a
+user whose last answer lies behind may think, type or wait by now, and is *not known yet* until the next row tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from loadgo.bootstrap import Floats
+from loadgo.response import sorted_quantile
+
+if TYPE_CHECKING:
+    from loadgo.tables import Tables
+
+STATES = ("running", "ready", "page wait", "disk wait", "other wait", "typing", "thinking", "not known yet")
+"""What a user is doing. Of one interaction its times of the first five are known, and not in which order they were."""
+
+IDLE = "idle"
+STOLEN = "steal"
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command's interactions in the window."""
+
+    name: str
+    count: int
+    p50_ns: float
+    p90_ns: float | None
+    """None of fewer than ten: it would be the longest by another name."""
+    cpu_ns: float | None
+    """Mean processor time; None where it was not measured."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A window of a run. Series have a value for each column, left to right; NaN is *not measured*."""
+
+    start_ns: int
+    end_ns: int
+    phase: str
+    users: int
+    """Logged in at the end."""
+    states: Mapping[str, Floats]
+    """Mean number of users in each state."""
+    bands: Mapping[int, Mapping[str, Floats]]
+    """The same for each user: shares of the column."""
+    ready: Floats
+    """Mean length of the ready list."""
+    busy: Floats
+    """Share of the processors' time."""
+    time: Mapping[str, float]
+    """Share of each category of the processors' time, over the window."""
+    faults: Floats
+    """Page faults a second."""
+    major: Floats
+    """Those of them that waited for a device."""
+    answered: int
+    per_second: Floats
+    """Answers a second."""
+    commands: tuple[Command, ...]
+    """The most frequent first."""
+    response_ns: Mapping[float, float]
+    """Of all commands, by probability."""
+    lateness_ns: float | None
+    """The driver's own, 99 of 100 lines."""
+    lost: int
+    """Records lost until the end of the window."""
+
+    @property
+    def width_ns(self) -> int:
+        """The length of the window."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def waiting(self) -> Mapping[str, float]:
+        """What the response times of the window consist of: shares of their sum."""
+        sums = {name: float(np.nansum(self.states[name])) for name in STATES[:5]}
+        total = sum(sums.values())
+        return {name: value / total for name, value in sums.items()} if total else {}
+
+
+def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
+    """The window of `width_ns` nanoseconds that ends at `end_ns`, in so many columns."""
+    start_ns = max(end_ns - width_ns, 0)
+    edges = np.linspace(start_ns, max(end_ns, start_ns + 1), columns + 1)
+    answered = tables.interactions.filter(pl.col("ready_ns").is_not_null())
+    typed = answered.filter(pl.col("outcome").cast(pl.String) != "extrapolated")
+    late = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
+    bands = _bands(typed, tables.sessions, edges)
+    time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
+    queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
+    response = np.sort((late["ready_ns"].cast(pl.Int64) - late["sent_ns"].cast(pl.Int64)).to_numpy().astype(np.float64))
+    return Frame(
+        start_ns=start_ns,
+        end_ns=end_ns,
+        phase=_phase(tables.phases, end_ns),
+        users=len(_there(tables.sessions, end_ns)),
+        states={state: sum((band[state] for band in bands.values()), np.zeros(columns)) for state in STATES},
+        bands=bands,
+        ready=_means(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
+        busy=_busy(time, edges),
+        time=_shares(time),
+        faults=_rates(tables.faults, edges, _FAULTS) if len(tables.faults) else _told(late, edges, *_COUNTED),
+        major=_rates(tables.faults, edges, _WAITED) if len(tables.faults) else _told(late, edges, _COUNTED[1]),
+        answered=len(late),
+        per_second=np.histogram(late["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
+        commands=_commands(late),
+        response_ns={p: sorted_quantile(response, p) for p in (0.5, 0.9) if len(response) >= (2 if p == 0.5 else 10)},
+        lateness_ns=_lateness(late),
+        lost=int(tables.lost.filter(pl.col("at_ns") <= end_ns)["count"].sum()),
+    )
+
+
+_FAULTS = ("minor", "major", "swap-in", "write-protect", "segment", "bound")
+_WAITED = ("major", "swap-in")
+_COUNTED = ("faults_minor", "faults_major")
+"""Where faults are not metered by themselves, interactions have them: at their end."""
+
+
+def _told(late: pl.DataFrame, edges: Floats, *names: str) -> Floats:
+    """What interactions counted a second, when they were ready; all NaN where it was not measured."""
+    known = late.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in names))
+    if known.is_empty():
+        return np.full(len(edges) - 1, np.nan)
+    counts = known.select(pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)).to_series().to_numpy()
+    return np.histogram(known["ready_ns"].to_numpy(), edges, weights=counts)[0] / np.diff(edges) * 1e9
+
+
+def _phase(phases: pl.DataFrame, at_ns: int) -> str:
+    begun = phases.filter(pl.col("at_ns") <= at_ns).sort("at_ns")
+    return str(begun["phase"].cast(pl.String)[-1]) if len(begun) else ""
+
+
+def _there(sessions: pl.DataFrame, at_ns: int) -> pl.DataFrame:
+    """The log-ins that are in a session at that time."""
+    ended = pl.col("ended_ns")
+    return sessions.filter((pl.col("started_ns") <= at_ns) & (ended.is_null() | (ended > at_ns)))
+
+
+def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[int, dict[str, Floats]]:
+    """For each user, the share of every column in each state."""
+    width = np.diff(edges)
+    last = dict(typed.group_by("user").agg(pl.col("ready_ns").max()).rows())
+    left = dict(sessions.filter(pl.col("ended_ns").is_not_null()).group_by("user").agg(pl.col("ended_ns").max()).rows())
+    thought = pl.col("sent_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64)
+    inside = typed.filter((pl.col("ready_ns") > edges[0]) & (thought < edges[-1])).sort("sent_ns")
+    by_user = {int(user): mine for (user,), mine in inside.group_by("user")}
+    bands = {}
+    for user in sorted({*sessions["user"].to_list(), *last}):
+        band = {state: np.zeros(len(width)) for state in STATES}
+        for state, (begins, ends, weights) in _stretches(by_user.get(user, inside.clear())).items():
+            band[state] += _overlap(begins, ends, weights, edges)
+        since, until = float(last.get(user, 0)), min(float(left.get(user, edges[-1])), edges[-1])
+        if until > max(since, edges[0]):
+            one = np.ones(1)
+            band["not known yet"] += _overlap(one * since, one * until, one, edges)
+        bands[int(user)] = {state: values / width for state, values in band.items()}
+    return bands
+
+
+Stretches = tuple[Floats, Floats, Floats]
+"""Beginnings and ends in ns, and the share of that time that counts."""
+
+
+def _stretches(mine: pl.DataFrame) -> dict[str, Stretches]:
+    """One user's time by state: an interaction's parts have all of its response time, each with its share."""
+    number = {name: mine[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in _NUMBERS}
+    sent, ready = number["sent_ns"], number["ready_ns"]
+    length = np.maximum(ready - sent, 1.0)
+    parts = {
+        "running": number["cpu_user_ns"] + number["cpu_system_ns"],
+        "ready": number["ready_wait_ns"],
+        "page wait": number["paging_wait_ns"],
+        "disk wait": number["io_wait_ns"],
+    }
+    # Of several processes at once the parts are longer than the response: each keeps its proportion.
+    told = np.maximum(sum(parts.values(), np.zeros(len(mine))), length)
+    found: dict[str, Stretches] = {name: (sent, ready, value / told) for name, value in parts.items()}
+    found["other wait"] = (sent, ready, 1.0 - sum(parts.values(), np.zeros(len(mine))) / told)
+    typing = sent - number["typing_ns"]
+    found["typing"] = (typing, sent, np.ones(len(mine)))
+    found["thinking"] = (typing - number["think_ns"], typing, np.ones(len(mine)))
+    return found
+
+
+_NUMBERS = (
+    *("sent_ns", "ready_ns", "cpu_user_ns", "cpu_system_ns", "ready_wait_ns", "paging_wait_ns", "io_wait_ns"),
+    *("typing_ns", "think_ns"),
+)
+
+
+def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Floats:
+    """How much of each column the stretches cover, in ns: the difference of what they cover up to its two edges."""
+    until = np.clip(edges[:, None] - begins[None, :], 0.0, np.maximum(ends - begins, 0.0)[None, :])
+    return np.diff((until * weights[None, :]).sum(axis=1))
+
+
+def _spanned(frame: pl.DataFrame, edges: Floats) -> pl.DataFrame:
+    """The rows whose span ends in the window."""
+    return frame.filter((pl.col("at_ns") > edges[0]) & (pl.col("at_ns") <= edges[-1]))
+
+
+def _has_processors(time: pl.DataFrame) -> pl.Expr:
+    return pl.lit(bool(time["processor"].is_not_null().any()))
+
+
+def _column(edges: Floats) -> pl.Expr:
+    """The column in which the middle of a row's span lies."""
+    middle = pl.col("at_ns").cast(pl.Float64) - pl.col("span_ns").cast(pl.Float64) / 2
+    place: pl.Expr = (middle - edges[0]) / (edges[1] - edges[0])
+    return place.floor().clip(0, len(edges) - 2).cast(pl.Int64).alias("column")
+
+
+def _filled(frame: pl.DataFrame, name: str, edges: Floats) -> Floats:
+    """One value a column; where spans are longer than columns, a value holds until the next one."""
+    found = np.full(len(edges) - 1, np.nan)
+    for column, value in frame.select("column", name).rows():
+        found[column] = value
+    known = np.flatnonzero(~np.isnan(found))
+    for at, until in zip(known, [*known[1:], known[-1] + 1] if len(known) else [], strict=True):
+        found[at:until] = found[at]
+    return found
+
+
+def _means(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
+    rows = _spanned(frame, edges).group_by(_column(edges)).agg(pl.col(value).mean().alias("mean")).sort("column")
+    return _filled(rows, "mean", edges)
+
+
+def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Floats:
+    """Faults of these kinds a second; all NaN where no fault was metered."""
+    rows = _spanned(faults, edges).with_columns(_column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds))
+    spans = rows.group_by("column", "at_ns").agg(
+        pl.col("span_ns").max(), count=pl.when(pl.col("wanted")).then(pl.col("count")).otherwise(0).sum()
+    )
+    sums = spans.group_by("column").agg(pl.col("count").sum(), pl.col("span_ns").sum()).sort("column")
+    return _filled(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges)
+
+
+def _is_busy() -> pl.Expr:
+    name = pl.col("category").cast(pl.String)
+    idle: pl.Expr = name.str.starts_with(IDLE) | name.is_in([STOLEN, "iowait"])
+    return idle.not_()
+
+
+def _busy(time: pl.DataFrame, edges: Floats) -> Floats:
+    busy = pl.when(_is_busy()).then(pl.col("time_ns")).otherwise(0).sum()
+    sums = time.group_by(_column(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
+    return _filled(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges)
+
+
+def _shares(time: pl.DataFrame) -> dict[str, float]:
+    total = float(time["time_ns"].sum() or 0)
+    sums = time.group_by(pl.col("category").cast(pl.String), maintain_order=True).agg(pl.col("time_ns").sum())
+    return {str(name): float(value) / total for name, value in sums.rows()} if total else {}
+
+
+def _commands(late: pl.DataFrame) -> tuple[Command, ...]:
+    response = (pl.col("ready_ns").cast(pl.Int64) - pl.col("sent_ns").cast(pl.Int64)).cast(pl.Float64)
+    cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
+    rows = late.with_columns(response=response, cpu=cpu, name=pl.col("command").cast(pl.String))
+    found = []
+    for (name,), mine in rows.group_by("name"):
+        values = np.sort(mine["response"].to_numpy())
+        p90 = sorted_quantile(values, 0.9) if len(values) >= 10 else None
+        mean = mine["cpu"].mean()
+        used = float(mean) if isinstance(mean, float) else None
+        found.append(Command(str(name), len(values), sorted_quantile(values, 0.5), p90, used))
+    return tuple(sorted(found, key=lambda one: (-one.count, one.name)))
+
+
+def _lateness(late: pl.DataFrame) -> float | None:
+    if late.is_empty():
+        return None
+    by = (late["sent_ns"].cast(pl.Int64) - late["planned_ns"].cast(pl.Int64)).clip(0).to_numpy()
+    return sorted_quantile(np.sort(by.astype(np.float64)), 0.99)

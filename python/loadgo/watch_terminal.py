@@ -1,0 +1,161 @@
+"""A watcher's frame in signs, for a terminal of 80 × 24 or more: the answer, the users, the system, the commands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadgo.bootstrap import Floats
+from loadgo.report_drawn import line
+from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share
+from loadgo.watch_frame import STATES, Frame
+
+SIGNS = {
+    "running": "█",
+    "ready": "▒",
+    "page wait": "P",
+    "disk wait": "D",
+    "other wait": "w",
+    "typing": "t",
+    "thinking": "·",
+    "not known yet": "?",
+}
+"""One for each state: told apart by their shapes, so that no colour is needed."""
+
+WORDS = {"page wait": "page", "disk wait": "disk", "other wait": "other wait", "not known yet": "not known"}
+"""Shorter names, so that the legend fits."""
+
+LABEL = 12
+"""Signs for the name at the left of a series."""
+SMALLEST = (60, 16)
+
+_BUSY, _HELD = 0.9, 0.4
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What stands around a frame."""
+
+    title: str
+    mode: str
+    """`live`, `ended`, or how fast it is played."""
+    target_ns: float | None = None
+    """The response time that is wanted."""
+
+
+def columns_of(width: int) -> int:
+    """How many columns a frame needs for a terminal so wide."""
+    return max(width, SMALLEST[0]) - LABEL - 10
+
+
+def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
+    """At most `height` lines of at most `width` signs."""
+    width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
+    head = [_head(frame, shown, width), answer(frame, shown.target_ns)]
+    system = _system(frame)
+    commands = _commands(frame, shown.target_ns)
+    room = height - len(head) - len(system) - 4 - min(len(commands), 6)
+    users = _users(frame, max(room, 2))
+    rest = height - len(head) - len(users) - len(system) - 3
+    lines = [*head, "", *users, *system, "", *commands[:rest], _instrument(frame)]
+    return [one[:width] for one in lines]
+
+
+def answer(frame: Frame, target_ns: float | None = None) -> str:
+    """In one sentence: is it fine, what is full, who waits for what."""
+    busy = float(np.nanmean(frame.busy)) if not np.all(np.isnan(frame.busy)) else math.nan
+    said = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
+    p90 = frame.response_ns.get(0.9)
+    slow = target_ns is not None and p90 is not None and p90 > target_ns
+    if frame.answered == 0:
+        return f"Nobody was answered in the last {duration(frame.width_ns)}; {said}."
+    most = max(frame.waiting.items(), key=lambda one: one[1], default=("", 0.0))
+    held = most[0] != "running" and most[1] >= _HELD
+    why = f"{share(most[1])} of the response time is {_cause(most[0])}" if held else ""
+    verdict = "Too slow" if slow else "Full" if busy >= _BUSY else "Held up" if held else "Fine"
+    told = "" if p90 is None else f", p90 {duration(p90)}"
+    return f"{verdict}: {said}{told}{'; ' + why if why else ''}."
+
+
+def _cause(state: str) -> str:
+    return {
+        "ready": "waiting for a processor",
+        "page wait": "waiting for pages",
+        "disk wait": "waiting for a disk",
+        "other wait": "waiting for what no meter tells",
+    }[state]
+
+
+def _head(frame: Frame, shown: Shown, width: int) -> str:
+    right = f"{people(frame.users)}, {frame.phase or 'not begun'}, {duration(frame.end_ns)} {shown.mode}"
+    room = max(width - len(right) - 1, 8)
+    title = plain(shown.title)
+    return f"{title if len(title) <= room else title[: room - 1] + '…':<{room}} {right}"
+
+
+def _users(frame: Frame, room: int) -> list[str]:
+    """A band for each user where they have room, else how many are in each state."""
+    if len(frame.bands) < room:
+        bands = [f"{f'user {user}':<{LABEL}}{_band(band)}" for user, band in frame.bands.items()]
+        return [*bands, " ".join(f"{sign} {WORDS.get(state, state)}" for state, sign in SIGNS.items())]
+    everybody = max(float(sum(frame.states.values(), np.zeros(len(frame.ready))).max()), 1.0)
+    states = [state for state in STATES if float(frame.states[state].max()) > 0.0][:room]
+    return [
+        f"{state:<{LABEL}}{line(list(frame.states[state] / everybody))} {number(float(frame.states[state][-1])):>8}"
+        for state in states
+    ]
+
+
+def _band(band: Mapping[str, Floats]) -> str:
+    """For every column the sign of what took most of it; what is longer than nothing is seen before thinking."""
+    signs = []
+    for column in range(len(band["running"])):
+        at = {state: float(values[column]) for state, values in band.items()}
+        waits = {state: value for state, value in at.items() if state in STATES[:5]}
+        most = max(waits, key=lambda state: waits[state])
+        quiet = max(at, key=lambda state: at[state])
+        signs.append(SIGNS[most] if waits[most] > 0.02 else SIGNS[quiet] if at[quiet] > 0 else " ")
+    return "".join(signs)
+
+
+def _system(frame: Frame) -> list[str]:
+    lines = [
+        _series("busy", frame.busy, 1.0, share),
+        _series("ready list", frame.ready, None, number),
+        _series("faults/s", frame.faults, None, number),
+        _series("answers/s", frame.per_second, None, number),
+    ]
+    if not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
+        lines.insert(3, _series("major/s", frame.major, None, number))
+    return lines
+
+
+def _series(name: str, values: Floats, most: float | None, told: Callable[[float], str]) -> str:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return f"{name:<{LABEL}}{NOT_MEASURED}"
+    top = most or float(known.max()) or 1.0
+    drawn = line([0.0 if math.isnan(value) else min(value / top, 1.0) for value in values])
+    return f"{name:<{LABEL}}{drawn} {told(float(known[-1])):>8}"
+
+
+def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
+    rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}"]
+    for one in frame.commands:
+        over = target_ns is not None and one.p90_ns is not None and one.p90_ns > target_ns
+        name = plain(one.name)[: LABEL - 1]
+        p90 = "few" if one.p90_ns is None else duration(one.p90_ns)
+        cpu = NOT_MEASURED if one.cpu_ns is None else duration(one.cpu_ns)
+        figures = f"{one.count:>8,}{duration(one.p50_ns):>10}{p90:>10}{cpu:>10}"
+        rows.append(f"{name:<{LABEL}}{figures}{' over' if over else ''}")
+    return rows
+
+
+def _instrument(frame: Frame) -> str:
+    """What the watcher's own laboratory did: how late its driver was, and what it lost."""
+    late = NOT_MEASURED if frame.lateness_ns is None else duration(frame.lateness_ns)
+    lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
+    return f"{frame.answered:,} answers in {duration(frame.width_ns)}; driver late {late} (p99), {lost}"

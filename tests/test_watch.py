@@ -1,0 +1,181 @@
+"""Watching a run: what is in a picture is what the tables say, in signs, as JSON, live and played again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import loadgo
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.tables import Tables, tables
+from loadgo.watch_follow import follow, reach_of
+from loadgo.watch_frame import STATES, frame_of
+from loadgo.watch_play import Clock, screens
+from loadgo.watch_terminal import SIGNS, Shown, screen
+from outside import COMMAND, PATIENCE_S, environment
+
+S = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("watched") / "run"
+    loadgo.run("typical-user", on="multics-6180", users=6, passes=2, seed=3, out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(run: Path) -> Tables:
+    return tables(run)
+
+
+def test_the_states_of_a_user_fill_the_time_that_is_known(told: Tables) -> None:
+    reach = reach_of(told)
+    frame = frame_of(told, reach, reach, 50)
+    for user, band in frame.bands.items():
+        shares = sum(band[state] for state in STATES)
+        assert np.all(shares <= 1 + 1e-9), user
+    inside = sum(float(np.sum(frame.states[state])) for state in STATES[:5]) * reach / 50
+    rows = told.interactions.filter(pl.col("ready_ns").is_not_null())
+    response = float((rows["ready_ns"].cast(pl.Int64) - rows["sent_ns"].cast(pl.Int64)).sum())
+    assert inside == pytest.approx(response, rel=1e-9)
+
+
+def test_figures_of_a_window_are_those_of_the_rows_in_it(told: Tables) -> None:
+    reach = reach_of(told)
+    end, width = reach * 2 // 3, reach // 4
+    frame = frame_of(told, end, width, 40)
+    rows = told.interactions.filter((pl.col("ready_ns") > end - width) & (pl.col("ready_ns") <= end))
+    assert frame.answered == len(rows) == sum(one.count for one in frame.commands)
+    assert float(np.sum(frame.per_second)) * width / 40 / S == pytest.approx(len(rows))
+    response = (rows["ready_ns"].cast(pl.Int64) - rows["sent_ns"].cast(pl.Int64)).to_numpy()
+    assert frame.response_ns[0.5] == pytest.approx(float(np.quantile(response, 0.5)))
+    assert sum(frame.time.values()) == pytest.approx(1)
+
+
+def test_answers_that_were_not_yet_given_are_in_no_figure(told: Tables) -> None:
+    first = int(told.interactions["ready_ns"].min())  # type: ignore[arg-type]
+    frame = frame_of(told, first - 1, first, 20)
+    assert (frame.answered, frame.commands) == (0, ())
+
+
+def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(told: Tables) -> None:
+    half = reach_of(told) // 2
+    still = told.sessions.with_columns(ended_ns=pl.lit(None, pl.UInt64))
+    growing = replace(told, interactions=told.interactions.filter(pl.col("ready_ns") <= half), sessions=still)
+    frame = frame_of(growing, half, half, 20)
+    assert sum(float(band["not known yet"][-1]) for band in frame.bands.values()) > 0
+    whole = frame_of(told, half, half, 20)
+    assert sum(float(band["not known yet"].sum()) for band in whole.bands.values()) == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 16)])
+def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> None:
+    from loadgo.watch_terminal import columns_of
+
+    frame = frame_of(told, reach_of(told), 600 * S, columns_of(width))
+    lines = screen(frame, Shown("typical user on multics-6180", "ended"), width, height)
+    assert len(lines) <= height
+    assert max(map(len, lines)) <= width
+    assert lines[1].startswith(("Fine", "Full", "Held up", "Too slow", "Nobody"))
+    bands = [line for line in lines if line.startswith("user ")]
+    assert not bands or set("".join(band[12:] for band in bands)) <= {*SIGNS.values(), " "}
+
+
+def test_a_target_that_is_missed_is_the_answer(told: Tables) -> None:
+    frame = frame_of(told, reach_of(told), reach_of(told), 40)
+    lines = screen(frame, Shown("a run", "ended", 1.0), 80, 24)
+    assert lines[1].startswith("Too slow")
+
+
+def test_a_run_is_played_from_its_beginning_to_its_end(run: Path) -> None:
+    seconds = iter(range(0, 10_000_000, 5))
+    clock = Clock(0, 10.0, lambda: next(seconds) * S)
+    pictures = list(screens(follow(run), clock, 60 * S, None, lambda: os.terminal_size((80, 24))))
+    assert len(pictures) > 3
+    assert pictures[0] != pictures[1] != pictures[-1]
+    assert pictures[-1][0].endswith("× 10.0")
+
+
+def test_a_run_that_grows_is_followed_and_comes_out_as_its_tables(tmp_path: Path) -> None:
+    script = tmp_path / "short.toml"
+    script.write_text('name = "short"\nlogin = "sh"\nthink = "fixed(50ms)"\npasses = 400\nlines = ["true"]\n')
+    folder = tmp_path / "growing"
+    command = [*COMMAND, "run", str(script), "--users", "2", "--out", str(folder), "--until", "time=6s", "--quiet"]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    counts = []
+    deadline = time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < deadline:
+        if (folder / "interactions.arrows").exists() and (folder / "run.toml").exists():
+            following = follow(folder)
+            counts.append(len(following.look().interactions))
+            time.sleep(0.3)
+            if not following.ended:
+                counts.append(len(following.look().interactions))
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in (0, 1), said.decode()
+    assert len(set(counts)) > 2, counts
+    assert counts == sorted(counts)
+    assert len(follow(folder).look().interactions) == len(tables(folder).interactions) >= counts[-1]
+
+
+def test_one_picture_goes_into_a_pipe(run: Path) -> None:
+    command = [*COMMAND, "watch", str(run), "--once", "--window", "10min"]
+    done = subprocess.run(command, env=environment(COLUMNS="80"), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "typical user on" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    wrong = subprocess.run([*COMMAND, "watch", str(run.parent)], env=environment(), capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert "run.toml" in wrong.stderr or "no run" in wrong.stderr
+
+
+@pytest.fixture
+def address(run: Path) -> object:
+    """Where a page of the run is served, until the test is over."""
+    command = [sys.executable, "-m", "loadgo", "watch", str(run)]
+    process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    assert "http://" in line, line + process.stderr.read()
+    yield line.split("http://")[1].split()[0]
+    process.terminate()
+    process.communicate(timeout=PATIENCE_S)
+
+
+def asked(address: str, path: str = "", **headers: str) -> tuple[int, str, dict[str, str]]:
+    """What the server answers: status, body, headers."""
+    request = urllib.request.Request(f"http://{address}{path}", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return answer.status, answer.read().decode(), {k.lower(): v for k, v in answer.headers.items()}
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode(), {}
+
+
+def test_the_page_and_its_pictures_are_served_behind_the_token_alone(address: str, told: Tables) -> None:
+    status, page, headers = asked(address)
+    assert (status, "<canvas" in page) == (200, True)
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "{{" not in page
+    end = reach_of(told)
+    status, body, _ = asked(address, f"frame?end={end}&width={end}&columns=50")
+    frame = json.loads(body)
+    rows = told.interactions.filter(pl.col("ready_ns") > 0)
+    assert (status, frame["answered"], frame["reach_ns"]) == (200, len(rows), end)
+    host, token = address.split("/")[:2]
+    assert asked(f"{host}/{token[:-1]}x/")[0] == 404
+    assert asked(f"{host}/")[0] == 404
+    assert asked(address, Host="rebound.example")[0] == 404
+    assert asked(address, "frame", Origin="http://elsewhere.example")[0] == 404
+    assert asked(address, "frame?end=soon")[0] == 400
+    assert asked(address, "frame?columns=99999999&width=1&end=1")[0] == 200
