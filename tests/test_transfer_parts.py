@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loadgo.transfer_apart import taken_apart
 from loadgo.transfer_parts import against_load, parts_of
-from loadgo.transfer_parts_page import render_apart, taken_apart
+from loadgo.transfer_parts_page import render_apart
 from loadgo.transfer_price import prices
 from loadgo.transfer_table import Observed, contradictions, read_table
 

@@ -6,14 +6,17 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 import loadgo
-from loadgo.cli_compare import deliver_page
 from loadgo.cli_options import Quiet, Tariff
-from loadgo.cli_output import BAD, GOOD, INTERRUPTED, in_colour, note, told
+from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_file, try_page
+
+if TYPE_CHECKING:
+    from loadgo.transfer import Transferred
+    from loadgo.transfer_price import Prices
 
 _ENDS = "Both ends"
 _SERVING = "serve"
@@ -55,6 +58,13 @@ def transfer(
         int | None,
         typer.Option(metavar="TIMES", min=1, help="A grid of sizes and messages, so many times, taken apart."),
     ] = None,
+    times: Annotated[
+        int, typer.Option(min=1, help="So many rounds of the same transfers: their spread is an interval.")
+    ] = 1,
+    load: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="With --grid: beside so many busy processes, one number after the other."),
+    ] = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the rows there too, as --read reads them.")
     ] = None,
@@ -62,7 +72,8 @@ def transfer(
         Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="OURS=THEIRS,…", help="What --read calls them: real_s=clk_s,direction=dir.")
+        str | None,
+        typer.Option(metavar="OURS=THEIRS,…", help="What --read calls them, and units: real_s=clk_s,cpu_s=cpu:ms."),
     ] = None,
     tariff: Tariff = "default",
     format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
@@ -93,7 +104,19 @@ def transfer(
             raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits")
         _between(
             to,
-            _Asked(method, size, message, from_file, into, token, span_s(at_most), receive=receive, grid=grid),
+            _Asked(
+                method,
+                size,
+                message,
+                from_file,
+                into,
+                token,
+                span_s(at_most),
+                receive=receive,
+                grid=grid,
+                times=times,
+                load=load,
+            ),
             _Shown(tariff, network, format, output, csv),
         )
 
@@ -109,6 +132,8 @@ class _Asked:
     time_s: float
     receive: bool
     grid: int | None
+    times: int
+    load: str | None
 
 
 @dataclass(frozen=True)
@@ -122,19 +147,28 @@ class _Shown:
 
 def _between(to: str, asked: _Asked, shown: _Shown) -> None:
     """Makes the transfers and shows them; ends the program."""
-    from loadgo.transfer_grid import as_csv, run_grid, table_of
+    from loadgo.transfer_grid import as_csv
     from loadgo.transfer_page import render_transfer
-    from loadgo.transfer_parts_page import render_apart, taken_apart
     from loadgo.transfer_price import prices
+    from loadgo.transfer_rounds import in_rounds
 
+    try_page(shown.format, shown.output, "transfer.html")
+    try_file(shown.csv, "--csv")
     priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
     size = None if asked.size is None else _bytes("--size", asked.size)
     if asked.into is not None and (not asked.receive or "," in asked.method or asked.method == "all"):
         raise ValueError("--into keeps what one method receives: give --receive and one --method")
     if asked.from_file is not None and asked.receive:
         raise ValueError("--from is what is sent, and --receive sends nothing: leave one out")
-    if asked.grid is None:
-        made = loadgo.transfer(
+    if asked.grid is not None:
+        raise typer.Exit(_grid(to, asked, shown, priced, size))
+    if asked.load is not None:
+        raise ValueError("--load compares the same transfers at several loads: give --grid too")
+    if asked.into is not None and asked.times > 1:
+        raise ValueError("--into keeps what one transfer receives: leave --times out")
+    made = in_rounds(
+        asked.times,
+        lambda: loadgo.transfer(
             to,
             size=size,
             method=asked.method,
@@ -144,25 +178,57 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
             into_file=asked.into,
             token=asked.token,
             time_s=asked.time_s,
-        )
-        content = render_transfer(made, shown.format, prices=priced, color=in_colour())
-    else:
-        if asked.message or asked.from_file or asked.into:
-            raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
-        made = run_grid(
+        ),
+    )
+    if shown.csv is not None:
+        shown.csv.write_text(as_csv(made.rows), encoding="utf-8")
+    content = render_transfer(made, shown.format, prices=priced, color=in_colour())
+    deliver_page(content, shown.format, shown.output, "transfer.html")
+    raise typer.Exit(_status(made))
+
+
+def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
+    """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
+    from loadgo.transfer_apart import LOAD_AVERAGE, RUNNING, taken_apart
+    from loadgo.transfer_grid import as_csv, run_grid, table_of
+    from loadgo.transfer_load import at_loads, loads_of, merged
+    from loadgo.transfer_parts_page import render_apart
+
+    if asked.message or asked.from_file or asked.into:
+        raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
+    loads = _loads(asked.load)
+    levels = at_loads(
+        loads or [0],
+        lambda after: run_grid(
             to,
             largest=size or 64 << 20,
             method=asked.method,
-            times=asked.grid,
+            times=(asked.grid or 1) * asked.times,
             receive=asked.receive,
             token=asked.token,
-        )
-        apart = taken_apart(table_of(made.rows), priced)
-        content = render_apart(apart, shown.format, color=in_colour())
+            progress=after,
+        ),
+    )
+    made = merged(levels)
+    running = loads_of(levels) if len(loads) > 1 else None
     if shown.csv is not None:
-        shown.csv.write_text(as_csv(made.rows), encoding="utf-8")
-    deliver_page(content, shown.format, shown.output, "transfer.html")
-    raise typer.Exit(INTERRUPTED if made.stopped else GOOD if made.complete else BAD)
+        shown.csv.write_text(as_csv(made.rows, running), encoding="utf-8")
+    table = table_of(made.rows, loads=running)
+    apart = taken_apart(table, priced, LOAD_AVERAGE if running is None else RUNNING)
+    deliver_page(render_apart(apart, shown.format, color=in_colour()), shown.format, shown.output, "transfer.html")
+    return _status(made)
+
+
+def _status(made: Transferred) -> int:
+    return INTERRUPTED if made.stopped else GOOD if made.complete else BAD
+
+
+def _loads(text: str | None) -> list[int]:
+    """The numbers of busy processes, each once, from the least; none where nothing is asked."""
+    parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    if text is not None and (not parts or not all(part.isdecimal() for part in parts)):
+        raise ValueError(f"--load {text!r}: write whole numbers of busy processes, as in 0,2,6")
+    return sorted({int(part) for part in parts})
 
 
 def _take_apart(
@@ -173,7 +239,8 @@ def _take_apart(
     format: Literal["text", "html", "json", "md"],
     output: Path | None,
 ) -> None:
-    from loadgo.transfer_parts_page import render_apart, taken_apart
+    from loadgo.transfer_apart import taken_apart
+    from loadgo.transfer_parts_page import render_apart
     from loadgo.transfer_price import prices
     from loadgo.transfer_table import read_table
 

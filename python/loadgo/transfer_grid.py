@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 from loadgo.transfer import Transferred, methods, transfer
 from loadgo.transfer_row import Row
-from loadgo.transfer_table import Observed, Table
+from loadgo.transfer_table import THIS_HOST, Observed, Table
 
 MESSAGES = (64, 512, 4096, 65536)
 SMALLEST = 4096
 _MOST_CALLS = 200_000
 _STEP = 8
-_COLUMNS = ("method", "direction", "bytes", "messages", "faults", "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load")
+_COLUMNS = (
+    "method", "direction", "bytes", "message", "messages", "faults",
+    "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load",
+)  # fmt: skip
 
 
 def grid_of(method: str, largest: int) -> list[tuple[int, int]]:
@@ -45,7 +48,11 @@ def run_grid(
     """
     if times < 1 or largest < SMALLEST:
         raise ValueError(f"a grid needs one time or more, and sizes up to {SMALLEST} bytes or more")
-    every = [(name, *cell) for name in method.split(",") for cell in grid_of(name, largest)] * times
+    names = list(methods()) if method == "all" else method.split(",")
+    unknown = [name for name in names if name not in methods()]
+    if unknown:
+        raise ValueError(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(methods())}")
+    every = [(name, *cell) for name in names for cell in grid_of(name, largest)] * times
     random.Random(1972).shuffle(every)
     made: list[Transferred] = []
     for at, (name, size, message) in enumerate(every):
@@ -61,36 +68,40 @@ def run_grid(
     )
 
 
-def table_of(rows: Iterable[Row], name: str = "this host") -> Table:
-    """The rows that came to their end as a table to be taken apart; the others are named."""
+def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] | None = None) -> Table:
+    """The rows that came to their end as a table to be taken apart; the others are named.
+
+    `loads` is the load of each row, where it is another than the load average of five minutes.
+    """
     kept, left_out = [], []
-    for at, row in enumerate(rows, start=1):
+    for at, row in enumerate(rows):
         if row.broke_off:
-            left_out.append(f"row {at}: broke off: {row.broke_off}")
+            left_out.append(f"row {at + 1}: broke off: {row.broke_off}")
         else:
-            kept.append(_observed(at, row))
+            kept.append(_observed(at + 1, row, row.load_5min if loads is None else loads[at]))
     return Table(name, tuple(kept), (), tuple(left_out))
 
 
-def as_csv(rows: Sequence[Row]) -> str:
-    """The rows as CSV, by the names that `transfer_table` reads."""
+def as_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
+    """The rows as CSV, by the names that `transfer_table` reads; `loads` as `table_of` takes them."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    for row in rows:
+    for at, row in enumerate(rows):
         if row.broke_off:
             continue
         faults = row.faults_minor + row.faults_major
         derived = (row.bits_per_s, None if row.cpu_s_per_bit is None else 1e6 * row.cpu_s_per_bit)
         writer.writerow(
-            [row.method, row.direction, row.bytes, row.messages, faults, repr(row.real_s), repr(row.cpu_s)]
+            [row.method, row.direction, row.bytes, row.message_bytes, row.messages, faults]
+            + [repr(row.real_s), repr(row.cpu_s)]
             + ["" if value is None else repr(value) for value in derived]
-            + [row.load_5min]
+            + [row.load_5min if loads is None else repr(loads[at])]
         )
     return out.getvalue()
 
 
-def _observed(at: int, row: Row) -> Observed:
+def _observed(at: int, row: Row, load: float) -> Observed:
     return Observed(
         place=f"row {at}",
         direction=row.direction,
@@ -100,5 +111,6 @@ def _observed(at: int, row: Row) -> Observed:
         real_s=row.real_s,
         messages=row.messages,
         faults=row.faults_minor + row.faults_major,
-        load=row.load_5min,
+        load=load,
+        message=row.message_bytes,
     )

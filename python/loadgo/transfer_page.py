@@ -10,7 +10,11 @@ from typing import Literal
 from loadgo.pages import Page, html_page, markdown_page, text_page
 from loadgo.report_grid import Column, Grid
 from loadgo.transfer import Transferred
+from loadgo.transfer_pictures import method_pictures
 from loadgo.transfer_price import Prices
+from loadgo.transfer_remedies import savings
+from loadgo.transfer_remedies_page import remedies_grids, remedies_notes
+from loadgo.transfer_rounds import by_kind, in_the_middle
 from loadgo.transfer_row import GIGABYTE, MEGABIT, Row
 
 Format = Literal["text", "html", "json", "md"]
@@ -35,19 +39,26 @@ def render_transfer(
     if format == "md":
         return markdown_page(page)
     if format == "html":
-        return html_page(page, [])
+        from loadgo.transfer_charts import method_charts
+
+        return html_page(page, method_charts(in_the_middle(made.rows), prices))
     raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 
 def transfer_page(made: Transferred, prices: Prices) -> Page:
-    """The page of transfers."""
+    """The page of transfers; of several rounds each end's middle one."""
+    rows = in_the_middle(made.rows)
+    saved = savings(made.rows)
+    rounds = max((len(of_kind) for of_kind in by_kind(made.rows).values()), default=0)
     return Page(
         title="What a network bit costs the host",
-        answer=_answer(made.rows, prices),
+        answer=_answer(rows, prices),
         warnings=(*(f"{_name(row)}: broke off: {row.broke_off}" for row in made.rows if row.broke_off), *made.notes),
-        about=(),
-        grids=(_seeds_columns(made.rows), _used(made.rows), _costs(made.rows, prices)),
-        notes=tuple(_notes(made.rows, prices)),
+        about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
+        grids=(_seeds_columns(rows), _used(rows), _costs(rows, prices), *remedies_grids(saved)),
+        notes=(*_notes(rows, prices), *remedies_notes(saved)),
+        pictures=method_pictures(rows, prices),
+        pictured_after=3,
     )
 
 
@@ -63,7 +74,13 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
         }
         for row in made.rows
     ]
-    told = {"rows": rows, "notes": made.notes, "stopped": made.stopped, "prices": dataclasses.asdict(prices)}
+    told = {
+        "rows": rows,
+        "savings": [dataclasses.asdict(one) for one in savings(made.rows)],
+        "notes": made.notes,
+        "stopped": made.stopped,
+        "prices": dataclasses.asdict(prices),
+    }
     return json.dumps(told, indent=2) + "\n"
 
 

@@ -1,7 +1,8 @@
 """What a transfer's processor time is made of: a part for each transfer, message, byte and fault, with intervals.
 
-Least squares of relative errors over the transfers of one direction and method, no part below nothing (Lawson and
-Hanson 1974, chapter 23); transfers are drawn again for the intervals. What all transfers have alike, or in one
+Least squares of errors relative to what the parts come to (McCullagh and Nelder 1989, chapter 8: a constant coefficient
+of variation) over the transfers of one direction and method, no part below nothing (Lawson and Hanson 1974, chapter
+23); transfers are drawn again for the intervals. What all transfers have alike, or in one
 proportion to something else, cannot be told from it, and is left to the first: the words say so.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from loadgo.resample import Interval, drawn, interval_of
+from loadgo.resample import Interval, drawn, grouped, interval_of
 from loadgo.transfer_table import Observed
 
 Floats = NDArray[np.float64]
@@ -25,6 +26,11 @@ _LOADS_APART = 0.5
 """Loads that differ by less tell nothing."""
 _ALIKE = 0.9995
 """Two columns that correlate more are one."""
+_TURNS = 6
+_LEAST = 1e-3
+"""A transfer of which the parts explain less than a thousandth counts as if they explained that."""
+_RIDGE = 1e-12
+"""Of a drawing that has one kind of transfer alone."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +99,15 @@ def _parts(kind: str, group: Sequence[Observed]) -> Parts:
     names = list(columns)
     cpu = np.array([one.cpu_s for one in group])
     matrix = np.stack([columns[name] for name in names], axis=1)
-    weights = drawn(len(group), replicates=_REPLICATES)
-    each = np.array([_fitted(matrix, cpu, row) for row in weights])
+    each = _fitted(matrix, cpu)
     whole = matrix @ each[0]
     sums = matrix.sum(axis=0) * each[0]
     parts = [
         Part(name, float(each[0, at]), _not_below_nothing(each[:, at], len(group)), float(sums[at] / sums.sum()))
         for at, name in enumerate(names)
     ]
-    return Parts(kind, len(group), tuple(parts), tuple(untold), float(np.sqrt(np.mean((whole / cpu - 1) ** 2))))
+    relative = cpu / np.maximum(whole, _LEAST * cpu)
+    return Parts(kind, len(group), tuple(parts), tuple(untold), float(np.sqrt(np.mean((relative - 1) ** 2))))
 
 
 def _not_below_nothing(draws: Floats, units: int) -> Interval | None:
@@ -109,10 +115,38 @@ def _not_below_nothing(draws: Floats, units: int) -> Interval | None:
     return None if found is None else Interval(max(0.0, found.low), found.high)
 
 
-def _fitted(matrix: Floats, cpu: Floats, weights: Floats) -> Floats:
-    """The parts that fit best, with each transfer's error as a part of its time, so many times as it was drawn."""
-    scale = np.sqrt(weights) / cpu
-    return np.asarray(nnls(matrix * scale[:, None], cpu * scale)[0], dtype=float)
+def _fitted(matrix: Floats, cpu: Floats) -> Floats:
+    """The parts that fit best: of all transfers in row 0, then of each drawing.
+
+    A drawing is a sum of the transfers' products, so that a million of them are drawn as fast as a hundred.
+    """
+    expected = _expected(matrix, cpu)
+    relative, target = matrix / expected[:, None], cpu / expected
+    lengths = np.linalg.norm(relative, axis=0)
+    columns = relative / lengths
+    count, width = columns.shape
+    products = grouped((columns[:, :, None] * columns[:, None, :]).reshape(count, width * width))
+    moments = grouped(columns * target[:, None])
+    weights = drawn(count, replicates=_REPLICATES)
+    found = [nnls(columns, target)[0]]
+    for product, moment in zip(weights[1:] @ products, weights[1:] @ moments, strict=True):
+        root = np.linalg.cholesky(product.reshape(width, width) + _RIDGE * np.eye(width))
+        found.append(nnls(root.T, np.linalg.solve(root, moment))[0])
+    return np.asarray(np.array(found) / lengths, dtype=float)
+
+
+def _expected(matrix: Floats, cpu: Floats) -> Floats:
+    """The time that each transfer's error is a part of: what its parts come to, found by turns with the parts.
+
+    Of its own time it would not do: the transfers that happened to be short would count most, and all parts be too low.
+    """
+    expected: Floats = cpu
+    for _ in range(_TURNS):
+        relative = matrix / expected[:, None]
+        lengths = np.linalg.norm(relative, axis=0)
+        each = nnls(relative / lengths, cpu / expected)[0] / lengths
+        expected = np.asarray(np.maximum(matrix @ each, _LEAST * cpu), dtype=float)
+    return expected
 
 
 def _told_apart(group: Sequence[Observed]) -> tuple[dict[str, Floats], list[str]]:
@@ -149,16 +183,13 @@ def _alike(one: Floats, other: Floats) -> bool:
 
 
 def _line(what: str, load: Floats, values: Floats) -> Line:
-    weights = drawn(len(load), replicates=_REPLICATES)
-    found = np.array([_straight(load, values, row) for row in weights])
-    at_none, slope = found[:, 0], found[:, 1]
+    """The straight line through `values`, and through those of each drawing."""
+    middle = load.mean()
+    x = load - middle
+    sums = grouped(np.stack([np.ones_like(x), x, values, x * x, x * values], axis=1))
+    one, of_x, of_y, of_xx, of_xy = (drawn(len(load), replicates=_REPLICATES) @ sums).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = (of_xy - of_x * of_y / one) / (of_xx - of_x * of_x / one)
+        at_none = (of_y - slope * of_x) / one - slope * middle
     units = len(load)
     return Line(what, units, float(at_none[0]), interval_of(at_none, units), float(slope[0]), interval_of(slope, units))
-
-
-def _straight(x: Floats, y: Floats, weights: Floats) -> tuple[float, float]:
-    whole = weights.sum()
-    mean_x, mean_y = float(weights @ x / whole), float(weights @ y / whole)
-    spread = float(weights @ (x - mean_x) ** 2)
-    slope = float(weights @ ((x - mean_x) * (y - mean_y))) / spread if spread else float("nan")
-    return mean_y - slope * mean_x, slope

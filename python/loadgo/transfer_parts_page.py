@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.report_figures import digits
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval
-from loadgo.transfer_parts import Line, Part, Parts, against_load, parts_of
+from loadgo.transfer_apart import Apart
+from loadgo.transfer_compared import Ends, Level
+from loadgo.transfer_drawn import WORDS, name_of
+from loadgo.transfer_parts import Line, Part, Parts
+from loadgo.transfer_pictures import apart_pictures
 from loadgo.transfer_price import Prices
 from loadgo.transfer_row import MEGABIT
-from loadgo.transfer_table import Observed, Table
+from loadgo.transfer_table import THIS_HOST, Observed
+from loadgo.transfer_words import a_size, a_time, between, how_many
 
 Format = Literal["text", "html", "json", "md"]
-WORDS = {"s": "sent", "r": "received"}
 _HOUR_S = 3600.0
-
-
-@dataclass(frozen=True)
-class Apart:
-    """A table of transfers, taken apart."""
-
-    table: Table
-    kinds: tuple[Parts, ...]
-    lines: tuple[Line, ...]
-    prices: Prices
-
-
-def taken_apart(table: Table, prices: Prices) -> Apart:
-    """What the transfers of `table` are made of."""
-    return Apart(table, tuple(parts_of(table.transfers)), tuple(against_load(table.transfers)), prices)
+_MOST_TOLD = 12
+"""Of rows that are warned of, so many by name."""
 
 
 def render_apart(made: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
@@ -47,7 +38,9 @@ def render_apart(made: Apart, format: Format, *, width: int | None = None, color
     if format == "md":
         return markdown_page(page)
     if format == "html":
-        return html_page(page, [])
+        from loadgo.transfer_charts import apart_charts
+
+        return html_page(page, apart_charts(made))
     raise ValueError(f"format {format!r} is none of text, html, json, md")
 
 
@@ -56,17 +49,32 @@ def apart_page(made: Apart) -> Page:
     grids = [_totals(made)]
     if made.kinds:
         grids.append(_parts(made.kinds))
+    if made.ends:
+        grids.append(_ends(made.ends))
+    if made.levels:
+        grids.append(_levels(made.levels))
     if made.lines:
         grids.append(_lines(made.lines))
     return Page(
         title=f"Transfers of {made.table.name}",
         answer=_answer(made),
-        warnings=(*(f"contradicts itself: {told}" for told in made.table.contradictions),
-                  *(f"left out: {told}" for told in made.table.left_out)),
+        warnings=(
+            *made.table.remarks,
+            *_some("contradicts itself", made.table.contradictions),
+            *_some("left out", made.table.left_out),
+        ),
         about=(),
         grids=tuple(grids),
         notes=tuple(_notes(made)),
-    )  # fmt: skip
+        pictures=apart_pictures(made),
+        pictured_after=1,
+    )
+
+
+def _some(what: str, told: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    more = [f"{what}: {len(told) - _MOST_TOLD:,} rows more"] if len(told) > _MOST_TOLD else []
+    return [f"{what}: {one}" for one in told[:_MOST_TOLD]] + more
 
 
 def _answer(made: Apart) -> str:
@@ -78,7 +86,21 @@ def _answer(made: Apart) -> str:
         if told:
             ends.append(f"{doing} a million bits costs the host {' to '.join(_each_end(told, made.prices))}")
     words = "; ".join(ends)
-    return f"{words[0].upper()}{words[1:]}." if words else "No transfer moved a byte."
+    if not words:
+        return "No transfer moved a byte."
+    return " ".join([f"{words[0].upper()}{words[1:]}.", *_loaded(made)])
+
+
+def _loaded(made: Apart) -> list[str]:
+    """What the load changes, in a sentence; nothing where loads were not compared."""
+    if not made.levels:
+        return []
+    low, high = made.levels[0], made.levels[-1]
+    cpu, real = 100 * (high.cpu.times - 1), high.real.times
+    return [
+        f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu:+.0f} %, "
+        f"and real time is {real:.3g} times as long."
+    ]
 
 
 def _each_end(told: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
@@ -120,7 +142,7 @@ def _totals(made: Apart) -> Grid:
 
 def _a_bit(group: Sequence[Observed]) -> str:
     bits = sum(one.bits for one in group)
-    return _time(sum(one.cpu_s for one in group) / bits) if bits else "-"
+    return a_time(sum(one.cpu_s for one in group) / bits) if bits else "-"
 
 
 def _priced(value: float | None, prices: Prices) -> str:
@@ -133,7 +155,7 @@ def _parts(kinds: Sequence[Parts]) -> Grid:
         "Processor time taken apart",
         (
             Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
-            Column("each", tuple(_time(part.each_s) for _, part in rows)),
+            Column("each", tuple(a_time(part.each_s) for _, part in rows)),
             Column("95 %", tuple(_interval(part.interval) for _, part in rows)),
             Column("of all", tuple(f"{part.share:.1%}" for _, part in rows)),
         ),
@@ -155,11 +177,62 @@ def _lines(lines: Sequence[Line]) -> Grid:
     )
 
 
+def _ends(ends: Sequence[Ends]) -> Grid:
+    return Grid(
+        "Receiving over sending, processor time a bit",
+        (
+            Column("", tuple(one.method or "all" for one in ends)),
+            Column("times", tuple(how_many(one.receives) for one in ends)),
+            Column("95 %", tuple(between(one.receives.interval) for one in ends)),
+            Column(
+                "compared",
+                tuple(f"{one.compared} {'sizes' if one.alike else 'at least, all together'}" for one in ends),
+                spare=1,
+            ),
+        ),
+    )
+
+
+def _levels(levels: Sequence[Level]) -> Grid:
+    def cells(of: Callable[[Level], str]) -> tuple[str, ...]:
+        return tuple(of(level) for level in levels)
+
+    return Grid(
+        "Against the load: the same transfers, times those of the lowest",
+        (
+            Column("load", cells(lambda level: f"{level.load:.1f}")),
+            Column("transfers", cells(lambda level: f"{level.transfers:,}"), spare=3),
+            Column("CPU a bit", cells(lambda level: how_many(level.cpu))),
+            Column("95 %", cells(lambda level: between(level.cpu.interval)), spare=1),
+            Column("real time", cells(lambda level: how_many(level.real))),
+            Column("95 %", cells(lambda level: between(level.real.interval)), spare=1),
+            Column("real over CPU", cells(lambda level: how_many(level.stretch))),
+            Column("95 %", cells(lambda level: between(level.stretch.interval)), spare=2),
+        ),
+    )
+
+
 def _notes(made: Apart) -> list[tuple[str, str]]:
     notes = [("prices", made.prices.about)]
+    notes += [("price passes", _passes(made, at)) for at in range(len(made.crossings))]
+    if made.levels or made.lines:
+        notes.append(("load", made.load))
+    if made.ends and made.table.name == THIS_HOST:
+        notes.append(("ends", "on one host most of what the network's protocol does is in the time of who sends"))
     notes += [("not told", f"{_named(kind)}: {told}") for kind in made.kinds for told in kind.untold]
     notes += [("off", f"{_named(kind)}: a transfer is {kind.off:.1%} from its parts") for kind in made.kinds]
     return notes
+
+
+def _passes(made: Apart, at: int) -> str:
+    """Where the processor's price passes the network's, of one kind."""
+    one, currency = made.crossings[at], made.prices.currency
+    what = f"{name_of(one) or 'all'}: the processor is"
+    if one.where == "always above":
+        return f"{what} dearer than the network however long the {one.of}s ({currency}{digits(one.a_byte)} a gigabyte)"
+    if one.where == "always below" or one.size is None:
+        return f"{what} cheaper than the network however short the {one.of}s"
+    return f"{what} dearer than the network when {one.of}s are shorter than {a_size(one.size)}"
 
 
 def _named(kind: Parts) -> str:
@@ -167,16 +240,9 @@ def _named(kind: Parts) -> str:
     return f"{method} {WORDS[way]}".strip()
 
 
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
 def _interval(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{_time(interval.low)} to {_time(interval.high)}"
+    return between(interval, a_time)
 
 
 def _numbers(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{interval.low:.3g} to {interval.high:.3g}"
+    return between(interval, lambda value: f"{value:.3g}")

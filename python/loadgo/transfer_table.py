@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from statistics import median
 
-NEEDED = ("bytes", "direction", "cpu_s")
-KNOWN = (*NEEDED, "real_s", "bits_per_s", "us_per_bit", "load", "messages", "faults", "method", "table")
-_MOST = Decimal(10) ** 18
-_TEXTS = ("direction", "method", "table")
+from loadgo.transfer_cells import KNOWN, NEEDED, TEXTS, Place, cells_of, lines_of, number, parting_sign, places
+
+__all__ = ["KNOWN", "NEEDED", "THIS_HOST", "Observed", "Table", "contradictions", "read_table"]
+
+THIS_HOST = "this host"
+"""What a table of rows that were made here is called."""
+
 _SENDS = ("s", "send", "sends", "sent")
 _RECEIVES = ("r", "receive", "receives", "received")
+_THOUSANDTHS = {-3: "thousands of seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
     """A transfer as somebody measured it; None where the table does not say."""
 
@@ -34,6 +36,8 @@ class Observed:
     messages: int | None = None
     faults: int | None = None
     load: float | None = None
+    message: int | None = None
+    """The most bytes of a call."""
 
     @property
     def bits(self) -> int:
@@ -51,54 +55,77 @@ class Table:
     """Of rows that are left in: printed figures that do not follow from the others, each with its place."""
     left_out: tuple[str, ...]
     """Rows that cannot be read, and why."""
+    remarks: tuple[str, ...] = ()
+    """What all rows together look like: figures in another unit than they should be."""
 
 
 def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Table:
-    """The table in the CSV file `path`; `columns` says what the file calls a column of `KNOWN` where it is not that.
+    """The table in the CSV file `path`; `columns` says what the file calls a column of `KNOWN` where it is not that,
+    and its unit behind a colon where it is another: `runtime:ms`.
 
-    Raises `ValueError` in words for a file that is none, lacks a column that is needed, or has no row that can be read.
+    Raises `ValueError` in words for a file that is none, lacks a column that is needed, or has no row that can be read;
+    `OSError` for one that is not there.
     """
-    name = Path(path).name
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not UTF-8: write the table as CSV in UTF-8") from None
-    lines = list(csv.reader(io.StringIO(text)))
-    if not lines:
+    text = _text(path)
+    sign = parting_sign(text.partition("\n")[0])
+    lines = lines_of(str(path), text, sign)
+    names = next(lines, None)
+    if names is None:
         raise ValueError(f"{path} is empty: a table has a line of names, and a line a transfer")
-    places = _places(str(path), [cell.strip() for cell in lines[0]], dict(columns or {}))
+    where = places(str(path), [name.strip() for name in names], dict(columns or {}))
     found: list[Observed] = []
     wrong: list[str] = []
     left_out: list[str] = []
     counts: dict[str, int] = {}
-    for line in (line for line in lines[1:] if any(cell.strip() for cell in line)):
-        cells = {key: line[at].strip() for key, at in places.items() if at < len(line) and line[at].strip()}
-        place = _place(cells.get("table", ""), counts)
+    factors: dict[str, list[float]] = {}
+    for line in lines:
+        place = _place(_cell(line, where.get("table")), counts)
         try:
+            cells = cells_of(line, where, sign)
             found.append(_observed(cells, place))
             wrong += [f"{place}: {told}" for told in contradictions(cells)]
+            _compare(cells, found[-1], factors)
         except ValueError as mistake:
             left_out.append(f"{place}: {mistake}")
     if not found:
         raise ValueError(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
-    return Table(name, tuple(found), tuple(wrong), tuple(left_out))
+    return Table(Path(path).name, tuple(found), tuple(wrong), tuple(left_out), tuple(_units(factors)))
 
 
-def _places(path: str, names: Sequence[str], columns: dict[str, str]) -> dict[str, int]:
-    unknown = [key for key in columns if key not in KNOWN]
-    if unknown:
-        raise ValueError(f"--columns: there is no {', '.join(unknown)}; these are: {', '.join(KNOWN)}")
-    missing = [asked for asked in columns.values() if asked not in names]
-    if missing:
-        raise ValueError(f"{path} has no column {', '.join(missing)}: it has {', '.join(names)}")
-    places = {key: names.index(columns.get(key, key)) for key in KNOWN if columns.get(key, key) in names}
-    lacking = [key for key in NEEDED if key not in places]
-    if lacking:
-        told = ",".join(f"{key}=NAME" for key in lacking)
-        raise ValueError(
-            f"{path}: say which column is {', '.join(lacking)}, with --columns {told}; it has {', '.join(names)}"
-        )
-    return places
+def _cell(line: list[str], place: Place | None) -> str:
+    return line[place.at].strip() if place is not None and place.at < len(line) else ""
+
+
+def _text(path: str | Path) -> str:
+    content = Path(path).read_bytes()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4096]:
+        raise ValueError(f"{path} is UTF-16, or no text at all: write the table as CSV in UTF-8")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as why:
+        line = content[: why.start].count(b"\n") + 1
+        raise ValueError(f"{path} is not UTF-8 (line {line}): write the table as CSV in UTF-8") from None
+
+
+def _compare(cells: Mapping[str, str], one: Observed, factors: dict[str, list[float]]) -> None:
+    """Adds how many times too great the row's times are, by its other figures."""
+    if "us_per_bit" in cells and one.bits and one.cpu_s and (printed := float(number(cells, "us_per_bit"))):
+        factors.setdefault("cpu_s", []).append(1e6 * one.cpu_s / one.bits / printed)
+    if "bits_per_s" in cells and one.bits and one.real_s and (printed := float(number(cells, "bits_per_s"))):
+        factors.setdefault("real_s", []).append(one.real_s * printed / one.bits)
+
+
+def _units(factors: Mapping[str, list[float]]) -> list[str]:
+    """A remark on each time that is in another unit, as most rows have it."""
+    found = []
+    for key, told in factors.items():
+        powers = math.log10(median(told))
+        power = 3 * round(powers / 3)
+        if power in _THOUSANDTHS and abs(powers - power) < 0.1:
+            unit = {3: "ms", 6: "us", 9: "ns"}.get(power)
+            remedy = f": say so with --columns {key}=NAME:{unit}" if unit else ""
+            found.append(f"{key} seems to be in {_THOUSANDTHS[power]}, by the other columns{remedy}")
+    return found
 
 
 def _place(table: str, counts: dict[str, int]) -> str:
@@ -110,10 +137,11 @@ def _observed(cells: Mapping[str, str], place: str) -> Observed:
     absent = [key for key in NEEDED if key not in cells]
     if absent:
         raise ValueError(f"no {', '.join(absent)}")
-    numbers = {key: float(_number(cells, key)) for key in cells if key not in _TEXTS}
-    whole = {key: int(numbers[key]) for key in ("bytes", "messages", "faults") if key in numbers}
-    if numbers["bytes"] != whole["bytes"]:
-        raise ValueError(f"{cells['bytes']} bytes are no whole number")
+    numbers = {key: float(number(cells, key)) for key in cells if key not in TEXTS}
+    whole = {key: int(numbers[key]) for key in ("bytes", "message", "messages", "faults") if key in numbers}
+    broken = next((key for key, value in whole.items() if numbers[key] != value), None)
+    if broken is not None:
+        raise ValueError(f"{cells[broken]} {broken} are no whole number")
     return Observed(
         place=place,
         direction=_direction(cells["direction"]),
@@ -124,6 +152,7 @@ def _observed(cells: Mapping[str, str], place: str) -> Observed:
         messages=whole.get("messages"),
         faults=whole.get("faults"),
         load=numbers.get("load"),
+        message=whole.get("message"),
     )
 
 
@@ -135,23 +164,13 @@ def _direction(text: str) -> str:
     raise ValueError(f"direction {text!r} is neither s (sent) nor r (received)")
 
 
-def _number(cells: Mapping[str, str], key: str) -> Decimal:
-    try:
-        number = Decimal(cells[key].replace(",", ""))
-    except InvalidOperation:
-        raise ValueError(f"{key} {cells[key]!r} is no number") from None
-    if not number.is_finite() or number < 0 or number > _MOST or 0 < number < 1 / _MOST:
-        raise ValueError(f"{key} {cells[key]!r} is no number of 0 or more, up to {_MOST:.0e}")
-    return number
-
-
 def contradictions(cells: Mapping[str, str]) -> list[str]:
     """What a row's figures say against each other; its cells by the names of `KNOWN`.
 
     A printed figure may be off by one unit of its last place, whether it was rounded or cut. The formulas are the
     right way up: bits a second are bits over real time, which RFC 392 printed upside down.
     """
-    bits = 8 * float(_number(cells, "bytes"))
+    bits = 8 * float(number(cells, "bytes"))
     cpu = _spread(cells, "cpu_s")
     found = []
     if "real_s" in cells:
@@ -163,7 +182,7 @@ def contradictions(cells: Mapping[str, str]) -> list[str]:
     if "us_per_bit" in cells and bits:
         low, high = _spread(cells, "us_per_bit")
         if 1e6 * cpu[1] / bits < low or 1e6 * cpu[0] / bits > high:
-            ours = 1e6 * float(_number(cells, "cpu_s")) / bits
+            ours = 1e6 * float(number(cells, "cpu_s")) / bits
             found.append(f"{cells['us_per_bit']} us a bit printed, {ours:.2f} from its processor time and bytes")
     return found
 
@@ -181,7 +200,7 @@ def _apart(
 
 def _spread(cells: Mapping[str, str], key: str) -> tuple[float, float]:
     """What a printed number may stand for: one unit of its last place more or less."""
-    number = _number(cells, key)
-    exponent = number.as_tuple().exponent
+    printed = number(cells, key)
+    exponent = printed.as_tuple().exponent
     unit = 10.0 ** (exponent if isinstance(exponent, int) else 0)
-    return max(0.0, float(number) - unit), float(number) + unit
+    return max(0.0, float(printed) - unit), float(printed) + unit

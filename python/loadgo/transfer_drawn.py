@@ -1,0 +1,108 @@
+"""What the pictures of transfers draw: points and curves by name, for charts and for signs alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from loadgo.transfer_apart import Apart
+from loadgo.transfer_crossing import Crossing
+from loadgo.transfer_price import Prices
+from loadgo.transfer_row import GIGABYTE, Row
+from loadgo.transfer_table import Observed
+
+WORDS = {"s": "sent", "r": "received"}
+SENDS = {"s": "sends", "r": "receives"}
+_STEPS = 48
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point: of which method and end, where it is, and of what it is the median."""
+
+    method: str
+    end: str
+    """`sent` or `received`."""
+    x: float
+    y: float
+    bytes: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Method and end in words."""
+        return f"{self.method} {self.end}".strip()
+
+
+def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[Point]]:
+    """What x counts, and processor time a bit by the bytes of a message, or of a transfer where there are none.
+
+    A point is the median of the transfers of one method, end, size and message.
+    """
+    moved = [one for one in transfers if one.bytes and one.cpu_s > 0]
+    of_messages = any(one.message or one.messages for one in moved)
+    kinds: dict[tuple[str, str, int, float], list[float]] = {}
+    for one in moved:
+        x = _message(one) if of_messages else float(one.bytes)
+        kinds.setdefault((one.method, WORDS[one.direction], one.bytes, x), []).append(one.cpu_s / one.bits)
+    found = [Point(method, end, x, median(of), size, len(of)) for (method, end, size, x), of in sorted(kinds.items())]
+    return ("bytes a message" if of_messages else "bytes a transfer"), found
+
+
+def longest(points: Sequence[Point]) -> list[Point]:
+    """Of each method, end and place the point of the longest transfers, where a transfer's own part is least."""
+    found: dict[tuple[str, float], Point] = {}
+    for point in points:
+        at = (point.name, point.x)
+        if at not in found or point.bytes > found[at].bytes:
+            found[at] = point
+    return [found[at] for at in sorted(found)]
+
+
+def _message(one: Observed) -> float:
+    """The bytes that a message moved: as asked for, or as counted."""
+    if one.message:
+        return float(min(one.message, one.bytes))
+    return one.bytes / one.messages if one.messages else float(one.bytes)
+
+
+def name_of(crossing: Crossing) -> str:
+    """The method and end of a crossing, in words."""
+    way, _, method = crossing.kind.partition(" ")
+    return f"{method} {WORDS[way]}".strip()
+
+
+def price_curve(crossing: Crossing, sizes: Sequence[float]) -> list[tuple[float, float]]:
+    """The processor's price of a gigabyte by size, from the least of `sizes` to the greatest."""
+    low, high = math.log(min(sizes)), math.log(max(sizes))
+    at = [math.exp(low + (high - low) * step / _STEPS) for step in range(_STEPS + 1)]
+    return [(size, crossing.gigabyte(size)) for size in at]
+
+
+def price_sizes(made: Apart) -> list[float]:
+    """The sizes that prices are drawn over: those that were measured, and where prices cross if that is near."""
+    measured = [point.x for point in points_by_size(made.table.transfers)[1]]
+    low, high = min(measured), max(measured)
+    near = [one.size for one in made.crossings if one.size is not None and low / 100 <= one.size <= high * 100]
+    return [low, high, *near]
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a gigabyte costs by one method at one end."""
+
+    name: str
+    end: str
+    cost: float
+
+
+def priced_methods(rows: Sequence[Row], prices: Prices) -> list[Priced]:
+    """Every row that moved something, the dearest first."""
+    found = [
+        Priced(f"{row.method}{'' if row.side == 'here' else ' there'}", WORDS[row.direction], cost)
+        for row in rows
+        if not row.broke_off and (cost := prices.host(row, GIGABYTE)) is not None and cost > 0
+    ]
+    return sorted(found, key=lambda one: -one.cost)
