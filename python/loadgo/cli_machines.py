@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -57,6 +58,10 @@ def reproduce(
         Path | None,
         typer.Option("--output", "-o", help="The file to write; HTML is reproduce.html when nothing is said."),
     ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Make the transfers of rfc-392 on this host too: its rows under the printed.")
+    ] = False,
+    tariff: Annotated[str, typer.Option(help="With --here: what this host's processor and network cost.")] = "cloud",
 ) -> None:
     """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
     with told():
@@ -64,6 +69,9 @@ def reproduce(
         from loadgo.reproducing import render_reproduction
 
         try_page(format, output, "reproduce.html")
-        made = reproduced(name, progress=note)
+        from loadgo.transfer_price import prices
+
+        priced = prices(tariff, processors=os.cpu_count() or 1) if here else None
+        made = reproduced(name, here=priced, progress=note)
         deliver_page(render_reproduction(made, format, color=in_colour()), format, output, "reproduce.html")
         raise typer.Exit(BAD if made.bad else GOOD)

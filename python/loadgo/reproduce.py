@@ -11,16 +11,19 @@ import fnmatch
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Literal, get_args
 
 from loadgo.consistency import Finding, check
 from loadgo.published import Document, Figure, Rule, Total, document, documents
 from loadgo.reproduce_arithmetic import ours_of, with_arithmetic
+from loadgo.reproduce_here import Here, made_here
 from loadgo.reproduce_lab import Lab
+from loadgo.reproduce_remedies import Remedied, remedied
 from loadgo.reproduce_value import Plot, Value, Values
 from loadgo.reproduce_verdict import near, ratio_of
+from loadgo.transfer_price import Prices
 
 MODELS = {
     "ctss-trivial": "reproduce_000",
@@ -30,6 +33,9 @@ MODELS = {
     "csr-rfc-20": "reproduce_004",
 }
 """The module that runs each document's models: its `provide(lab)` and `plots(lab)`."""
+
+TRANSFERS = "rfc-392"
+"""The document whose transfers can be made on this host."""
 
 Verdict = Literal["given", "fitted", "not modelled", "within", "outside", "misprint", "missing", "not predicted"]
 
@@ -85,6 +91,10 @@ class DocumentAgain:
     findings: tuple[Finding, ...]
     """Where the document contradicts itself."""
     plots: tuple[Plot, ...]
+    remedies: tuple[Remedied, ...] = ()
+    """What the document proposes, and what it would have saved."""
+    here: Here | None = None
+    """The document's measurements made on this host, where that was asked for."""
 
     def count(self, *verdicts: Verdict) -> int:
         """How many figures and totals came to one of these."""
@@ -113,16 +123,23 @@ class Reproduction:
         return self.count(*BAD) > 0
 
 
-def reproduce(name: str | None = None, *, progress: Progress | None = None) -> Reproduction:
+def reproduce(name: str | None = None, *, here: Prices | None = None, progress: Progress | None = None) -> Reproduction:
     """Reproduces the document called `name`, or all; `progress` is called with a line for each that is done.
 
-    Raises `ValueError` for an unknown name, and the errors of `loadgo.errors` for a machine that cannot be run.
+    With `here`, the prices of this host, the transfers of RFC 392 are then made on it too.
+
+    Raises `ValueError` for an unknown name, and for `here` with another document; and the errors of `loadgo.errors` for
+    a machine that cannot be run.
     """
+    if here is not None and name not in (None, TRANSFERS):
+        raise ValueError(f"{name} has nothing to be measured on this host: that is for {TRANSFERS}, its transfers")
     asked = documents() if name is None else (document(name),)
     began = time.monotonic()
     with Lab() as lab, ThreadPoolExecutor(max_workers=len(asked)) as together:
         done = [together.submit(_again, one, lab, progress) for one in asked]
         found = tuple(one.result() for one in done)
+        # Not before the machines are done: nothing else is to run beside it.
+        found = tuple(_on_this_host(one, here, progress) for one in found)
         return Reproduction(found, lab.count, time.monotonic() - began)
 
 
@@ -153,9 +170,17 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
 def _again(told: Document, lab: Lab, progress: Progress | None) -> DocumentAgain:
     model = import_module(f"loadgo.{MODELS[told.name]}")
     again = judged(told, model.provide(lab), model.plots(lab))
+    if told.name == TRANSFERS:
+        again = replace(again, remedies=remedied(lab))
     if progress is not None:
         progress(f"{told.name}: {again.count(*get_args(Verdict))} figures, {again.count(*BAD)} not as they should be")
     return again
+
+
+def _on_this_host(again: DocumentAgain, here: Prices | None, progress: Progress | None) -> DocumentAgain:
+    if here is None or again.document.name != TRANSFERS:
+        return again
+    return replace(again, here=made_here(here, progress=progress))
 
 
 def _rule(told: Document, key: str) -> Rule:

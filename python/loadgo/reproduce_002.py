@@ -52,10 +52,10 @@ class Transfer:
 
 def provide(lab: Lab) -> Values:
     """Our figures by the ids of the printed ones; those that need no run are in `reproduce_arithmetic`."""
-    transfers = _transfers()
-    used = _used(lab, transfers)
+    every = transfers()
+    used = _used(lab, every)
     values: dict[str, Value] = {}
-    for transfer in transfers:
+    for transfer in every:
         values |= _row(transfer, used[transfer])
     values |= _totals(used)
     return {f"rfc-392/{name}": value for name, value in values.items()}
@@ -159,7 +159,8 @@ def _us_per_bit(use: Use, size: int) -> float:
     return 1e6 * use.cpu_s / size / 8
 
 
-def _transfers() -> list[Transfer]:
+def transfers() -> list[Transfer]:
+    """The rows of the document's two tables, in their order."""
     path = resources.files("loadgo") / "published" / "rfc392_tables.csv"
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     found = []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
 from loadgo import reproduce_words as words
 from loadgo.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
-from loadgo.reproduce_layout import Block, Shown, blocks
+from loadgo.reproduce_block import Block, Shown
+from loadgo.reproduce_layout import blocks
 
 COLUMNS = (
     "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",
@@ -65,7 +67,7 @@ def _items(title: str, items: list[list[str]]) -> list[str]:
 def _table(block: Block) -> list[str]:
     lines = [f"### {block.title}", ""] if block.title else []
     lines += [f"> {_safe(block.lead)}", ""] if block.lead else []
-    headings = ["", *block.columns] if block.stacked else ["", block.columns[0], "ours", "ratio", "mark"]
+    headings = ["", *block.columns] if block.stacked else ["", block.columns[0], *block.under, "mark"]
     lines += [f"| {' | '.join(headings)} |", "|---" + "|--:" * (len(headings) - 1) + "|"]
     for row in block.rows:
         cells = [_stacked(cell) for cell in row.cells] if block.stacked else _listed(row.cells[0])
@@ -111,6 +113,8 @@ def _document(again: DocumentAgain) -> dict[str, Any]:
             {"name": plot.name, "title": plot.title, "curves": {curve.name: curve.points for curve in plot.curves}}
             for plot in again.plots
         ],
+        "remedies": [asdict(one) | {"times": one.times, "agrees": one.agrees} for one in again.remedies],
+        "here": None if again.here is None else asdict(again.here),
     }
 
 

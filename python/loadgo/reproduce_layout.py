@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loadgo.published import Passage, Table
-from loadgo.reproduce import DocumentAgain, Reproduced, Verdict
+from loadgo.reproduce import DocumentAgain, Reproduced
+from loadgo.reproduce_block import Block, Shown, ShownRow
+from loadgo.reproduce_here_layout import here_blocks, remedy_blocks
 from loadgo.reproduce_words import mark, ours_text, ratio_text, significant
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A cell: what is printed, ours, their ratio, and the mark; texts that may be empty."""
-
-    printed: str
-    ours: str = ""
-    ratio: str = ""
-    mark: str = ""
-    verdict: Verdict | None = None
-    how: str = ""
-
-
-@dataclass(frozen=True)
-class ShownRow:
-    """A row with its label."""
-
-    label: str
-    cells: tuple[Shown, ...]
-
-
-@dataclass(frozen=True)
-class Block:
-    """A table to be printed; `lead` is running text above it."""
-
-    title: str
-    lead: str
-    over: tuple[str, ...]
-    """Headings over the columns, each as often as it spans; empty when there are none."""
-    columns: tuple[str, ...]
-    rows: tuple[ShownRow, ...]
-    stacked: bool
-    """Whether ours and the ratio stand below the printed figure, as in a table; else they are columns of their own."""
 
 
 def blocks(again: DocumentAgain) -> list[Block]:
@@ -54,7 +20,7 @@ def blocks(again: DocumentAgain) -> list[Block]:
             found.append(_table(tables[name], again))
         elif passages[int(name)].figures:
             found.append(_passage(passages[int(name)], again))
-    return [*found, *_totals(again), *_further(again)]
+    return [*found, *_totals(again), *_further(again), *remedy_blocks(again.remedies), *here_blocks(again)]
 
 
 def _table(table: Table, again: DocumentAgain) -> Block:

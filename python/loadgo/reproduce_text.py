@@ -12,7 +12,8 @@ from rich.text import Text
 from loadgo import reproduce_words as words
 from loadgo.report_figures import plain
 from loadgo.reproduce import BAD, DocumentAgain, Reproduction
-from loadgo.reproduce_layout import Block, Shown, ShownRow, blocks
+from loadgo.reproduce_block import Block, Shown, ShownRow
+from loadgo.reproduce_layout import blocks
 
 NARROWEST = 72
 WIDEST = 140
@@ -20,7 +21,6 @@ _GAP = "  "
 _LEAST_LABEL = 12
 _LONG = 20
 """Longer cells than this are of text, and wrapped."""
-_NAMES = ("", "ours", "ratio")
 _STYLES = {"p!": "bold red", "!": "bold red", "?": "bold red", "p*": "magenta", "p": "green", "f": "cyan"}
 
 Line = tuple[str, str]
@@ -94,9 +94,10 @@ def _stacked(block: Block, page: int) -> list[Line]:
     widths = _widths(block, page - min(longest, _LEAST_LABEL))
     label = min(longest, max(_LEAST_LABEL, page - sum(widths) - len(_GAP) * len(widths)))
     lines: list[Line] = _wrapped(block.title, page, "bold")
+    lines += _wrapped(block.lead, page, "dim") if block.lead else []
     lines += [(line, "dim") for line in _headings(block, label, widths)]
     for row in block.rows:
-        lines += _row(row, label, widths)
+        lines += _row(row, label, widths, block.under)
     return lines
 
 
@@ -149,7 +150,7 @@ def _headings(block: Block, label: int, widths: list[int]) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _row(row: ShownRow, label: int, widths: list[int]) -> list[Line]:
+def _row(row: ShownRow, label: int, widths: list[int], under: tuple[str, str]) -> list[Line]:
     """The row's lines: as many as its label, or its figures, need."""
     folded = textwrap.wrap(row.label, label) or [""]
     deep = any(cell.ours for cell in row.cells)
@@ -157,7 +158,7 @@ def _row(row: ShownRow, label: int, widths: list[int]) -> list[Line]:
     height = max(len(folded), 3 if deep else 1, *map(len, texts))
     lines = []
     for k in range(height):
-        name = folded[k] if k < len(folded) else ("  " + _NAMES[k] if deep and k < 3 else "")
+        name = folded[k] if k < len(folded) else ("  " + ("", *under)[k] if deep and k < 3 else "")
         parts = [_part(cell, k, width, fold) for cell, width, fold in zip(row.cells, widths, texts, strict=True)]
         style = "" if k == 0 else _worst(row)
         lines.append((f"{name.ljust(label)}{_GAP}{_GAP.join(parts)}", style))
@@ -193,9 +194,9 @@ def _worst(row: ShownRow) -> str:
 def _listed(block: Block, page: int) -> list[Line]:
     """Figures one under the other: printed, ours, ratio, mark."""
     lines = _wrapped(block.title, page, "bold") if block.title else []
-    lines += _wrapped(f"“{block.lead}”", page, "italic") if block.lead else []
+    lines += _wrapped(block.lead if block.title else f"“{block.lead}”", page, "italic") if block.lead else []
     cells = [row.cells[0] for row in block.rows]
-    names = (block.columns[0], "ours", "ratio")
+    names = (block.columns[0], *block.under)
     texts = [(cell.printed, cell.ours, cell.ratio) for cell in cells]
     widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]
     room = page - sum(widths) - 5 * len(_GAP) - 2
