@@ -15,6 +15,7 @@ import polars as pl
 
 from loadgo.bootstrap import Floats
 from loadgo.response import sorted_quantile
+from loadgo.total_time import GROUPS
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -58,6 +59,8 @@ class Frame:
     """Share of the processors' time."""
     time: Mapping[str, float]
     """Share of each category of the processors' time, over the window."""
+    processes: Mapping[str, Floats]
+    """By name, the share of all processors' time: those that used most, the first first. Empty where not measured."""
     faults: Floats
     """Page faults a second."""
     major: Floats
@@ -108,6 +111,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         ready=_means(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
         busy=_busy(time, edges),
         time=_shares(time),
+        processes=_processes(tables.processes, edges, max(len(set(time["processor"].to_list())), 1)),
         faults=_rates(tables.faults, edges, _FAULTS) if len(tables.faults) else _told(late, edges, *_COUNTED),
         major=_rates(tables.faults, edges, _WAITED) if len(tables.faults) else _told(late, edges, _COUNTED[1]),
         answered=len(late),
@@ -261,6 +265,25 @@ def _shares(time: pl.DataFrame) -> dict[str, float]:
     total = float(time["time_ns"].sum() or 0)
     sums = time.group_by(pl.col("category").cast(pl.String), maintain_order=True).agg(pl.col("time_ns").sum())
     return {str(name): float(value) / total for name, value in sums.rows()} if total else {}
+
+
+def _processes(processes: pl.DataFrame, edges: Floats, processors: int) -> dict[str, Floats]:
+    """The names of processes that used most; the groups that a run has (users, driver) are told elsewhere."""
+    rows = _spanned(processes, edges).with_columns(_column(edges), who=pl.col("who").cast(pl.String))
+    own = rows.filter(~pl.col("who").is_in(GROUPS)).with_columns(length=pl.col("span_ns").max().over("column", "at_ns"))
+    most = own.group_by("who").agg(pl.col("cpu_ns").sum()).sort("cpu_ns", "who", descending=[True, False]).head(_MOST)
+    lengths = own.unique(["column", "at_ns"]).group_by("column").agg(pl.col("length").sum())
+    found = {}
+    for name in most["who"].to_list():
+        used = own.filter(pl.col("who") == name).group_by("column").agg(pl.col("cpu_ns").sum())
+        joined = lengths.join(used, on="column", how="left").with_columns(
+            share=pl.col("cpu_ns").fill_null(0) / pl.col("length") / processors
+        )
+        found[str(name)] = _filled(joined.sort("column"), "share", edges)
+    return found
+
+
+_MOST = 8
 
 
 def _commands(late: pl.DataFrame) -> tuple[Command, ...]:

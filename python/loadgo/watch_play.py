@@ -50,12 +50,14 @@ def screens(
         moment = clock.moment(reach)
         room = size()
         frame = frame_of(seen, moment, width_ns, columns_of(room.columns))
-        title = f"{seen.conditions.get('name') or following.folder.name} on {_system(seen.conditions)}"
+        title = title_of(seen.conditions)
         yield screen(frame, Shown(title, clock.mode(ended=following.ended), target_ns), room.columns, room.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 
 
-def _system(conditions: dict[str, object]) -> str:
+def title_of(conditions: dict[str, object]) -> str:
+    """What is watched, and where."""
     system = conditions.get("system", {})
-    return str(system.get("name") or system.get("hostname") or "?") if isinstance(system, dict) else "?"
+    name = str(system.get("name") or system.get("hostname") or "?") if isinstance(system, dict) else "?"
+    return name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"

@@ -32,7 +32,7 @@ LABEL = 12
 """Signs for the name at the left of a series."""
 SMALLEST = (60, 16)
 
-_BUSY, _HELD = 0.9, 0.4
+_BUSY, _HELD, _IDLE = 0.9, 0.4, 0.1
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,28 @@ def answer(frame: Frame, target_ns: float | None = None) -> str:
     said = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
     p90 = frame.response_ns.get(0.9)
     slow = target_ns is not None and p90 is not None and p90 > target_ns
-    if frame.answered == 0:
+    if frame.bands and frame.answered == 0:
         return f"Nobody was answered in the last {duration(frame.width_ns)}; {said}."
     most = max(frame.waiting.items(), key=lambda one: one[1], default=("", 0.0))
     held = most[0] != "running" and most[1] >= _HELD
     why = f"{share(most[1])} of the response time is {_cause(most[0])}" if held else ""
     verdict = "Too slow" if slow else "Full" if busy >= _BUSY else "Held up" if held else "Fine"
     told = "" if p90 is None else f", p90 {duration(p90)}"
+    if not frame.bands:
+        idle = max(((name, part) for name, part in frame.time.items() if name in _CAUSES), key=_part, default=("", 0.0))
+        why = (
+            f"{share(idle[1])} of the processors' time they were idle because of a {_CAUSES[idle[0]]}"
+            if idle[1] > 0.1
+            else ""
+        )
     return f"{verdict}: {said}{told}{'; ' + why if why else ''}."
+
+
+_CAUSES = {"idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota"}
+
+
+def _part(one: tuple[str, float]) -> float:
+    return one[1]
 
 
 def _cause(state: str) -> str:
@@ -90,14 +104,19 @@ def _cause(state: str) -> str:
 
 
 def _head(frame: Frame, shown: Shown, width: int) -> str:
-    right = f"{people(frame.users)}, {frame.phase or 'not begun'}, {duration(frame.end_ns)} {shown.mode}"
+    there = f"{people(frame.users)}, {frame.phase or 'not begun'}, " if frame.bands else ""
+    right = f"{there}{duration(frame.end_ns)} {shown.mode}"
     room = max(width - len(right) - 1, 8)
     title = plain(shown.title)
     return f"{title if len(title) <= room else title[: room - 1] + '…':<{room}} {right}"
 
 
 def _users(frame: Frame, room: int) -> list[str]:
-    """A band for each user where they have room, else how many are in each state."""
+    """A band for each user where they have room, else how many are in each state; without users, who used most."""
+    if not frame.bands:
+        return [
+            _series(plain(name)[: LABEL - 1], used, 1.0, share) for name, used in list(frame.processes.items())[:room]
+        ]
     if len(frame.bands) < room:
         bands = [f"{f'user {user}':<{LABEL}}{_band(band)}" for user, band in frame.bands.items()]
         return [*bands, " ".join(f"{sign} {WORDS.get(state, state)}" for state, sign in SIGNS.items())]
@@ -126,8 +145,9 @@ def _system(frame: Frame) -> list[str]:
         _series("busy", frame.busy, 1.0, share),
         _series("ready list", frame.ready, None, number),
         _series("faults/s", frame.faults, None, number),
-        _series("answers/s", frame.per_second, None, number),
     ]
+    if frame.bands:
+        lines.append(_series("answers/s", frame.per_second, None, number))
     if not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
         lines.insert(3, _series("major/s", frame.major, None, number))
     return lines
@@ -143,6 +163,8 @@ def _series(name: str, values: Floats, most: float | None, told: Callable[[float
 
 
 def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
+    if not frame.bands:
+        return [f"{name:<24}{share(part):>10}" for name, part in sorted(frame.time.items(), key=_part, reverse=True)]
     rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}"]
     for one in frame.commands:
         over = target_ns is not None and one.p90_ns is not None and one.p90_ns > target_ns
@@ -156,6 +178,8 @@ def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
 
 def _instrument(frame: Frame) -> str:
     """What the watcher's own laboratory did: how late its driver was, and what it lost."""
+    if not frame.bands:
+        return f"no users: {duration(frame.width_ns)} of this system's own work"
     late = NOT_MEASURED if frame.lateness_ns is None else duration(frame.lateness_ns)
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
     return f"{frame.answered:,} answers in {duration(frame.width_ns)}; driver late {late} (p99), {lost}"
