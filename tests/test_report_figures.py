@@ -3,8 +3,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.report_figures import duration, interval, money, money_scale, number, plain, share, size
+from loadgo.report_figures import counted, duration, interval, money, money_scale, number, people, plain, share, size
 from loadgo.response import Quantile
+
+
+def test_one_is_not_many() -> None:
+    assert [people(1), people(5), people(1, 5, 1036), people(1, 2)] == [
+        "1 user",
+        "5 users",
+        "1, 5 and 1,036 users",
+        "1 and 2 users",
+    ]
+    assert [counted(1, "interaction"), counted(0, "record")] == ["1 interaction", "0 records"]
 
 
 @pytest.mark.parametrize(

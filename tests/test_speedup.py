@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+from loadgo.report_figures import digits, duration
 from loadgo.speedup import Speedup, change_of, speedup
 from loadgo.speedup_measured import speedup_of
 from loadgo.speedup_page import render_speedup
@@ -52,6 +53,14 @@ def test_bookkeeping_of_the_work_and_the_cause_agree_on_the_bracket(made: Speedu
     assert min(processor.first, processor.last) <= processor.factor <= max(processor.first, processor.last)
     assert processor.interval is not None
     assert processor.interval.holds(processor.factor)
+
+
+def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_worth(made: Speedup) -> None:
+    told = next(one for one in made.causes if one.measure == "response")
+    words = " ".join(render_speedup(made, "text", width=120).split())
+    whole = f"Response goes from {duration(told.before)} to {duration(told.after)} with all the changes, "
+    assert whole + f"{digits(told.ratio)} times less: {digits(told.causes[0].factor)} times less by processor" in words
+    assert "by nothing" not in words
 
 
 def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:

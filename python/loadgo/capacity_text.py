@@ -59,7 +59,7 @@ def _curve(made: Capacity) -> Grid | None:
     for place, name in enumerate(resources):
         columns.append(column(name, lambda one, name=name: share(one.utilisation.get(name)), min(place, 1) * 4))  # type: ignore[misc]
     if any(one.others is not None for one in points):
-        columns.append(column("others'", lambda one: share(one.others), spare=3))
+        columns.append(column("others'", lambda one: share(one.others), spare=1))
         columns.append(column("users' CPU", lambda one: _seconds_or_dash(one.users_cpu_s), spare=6))
     if any(one.cost_user_hour is not None for one in points):
         columns.append(column("a user-hour", lambda one: money(one.cost_user_hour, made.currency), spare=6))
@@ -148,7 +148,7 @@ def _doubt(told: Holds) -> str:
 
 
 def _range(ends: tuple[int, int | None] | None) -> str:
-    if ends is None:
+    if ends is None or ends == (0, None):
         return ""
     low, high = ends
     return f"{low:,} or more" if high is None else f"{low:,}–{high:,}" if low != high else f"{low:,}"

@@ -23,7 +23,7 @@ def fairness_charts(made: Fairness) -> list[Chart]:
     """The one chart."""
     points = safe(fairness_frame(made))
     low, high = _ends(points)
-    scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
     x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A takes so many times what B takes"))
     y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A is charged so many times what B is"))
     base = alt.Chart(points).encode(x=x, y=y, color=_color(points))

@@ -56,7 +56,11 @@ def _judged(made: Comparison) -> Grid | None:
         Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),
         Column("the prediction is", tuple(one.judgement for one in told)),
     )
-    return Grid("A as a prediction of B", columns)
+    return Grid(f"A as a prediction of B: {_of_what(made)}", columns)
+
+
+def _of_what(made: Comparison) -> str:
+    return "a mean interaction, in the mix of both" if made.rows.by == "command" else "the whole script of one user"
 
 
 def _processor(made: Comparison) -> Grid | None:
@@ -150,8 +154,7 @@ def _whole(made: Comparison) -> Grid | None:
         *_intervals(told),
         Column("B is", tuple(one.verdict for one in told)),
     )
-    title = "a mean interaction, in the mix of both" if made.rows.by == "command" else "the whole script of one user"
-    return Grid(f"In all: {title}", columns)
+    return Grid(f"In all: {_of_what(made)}", columns)
 
 
 def _parts(made: Comparison) -> Grid | None:

@@ -12,7 +12,18 @@ from loadgo.cost_json import costs_json
 from loadgo.cost_priced import Item, Priced, Row
 from loadgo.cost_words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words
 from loadgo.pages import Format, Page, render_page
-from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale, number, people, share, size
+from loadgo.report_figures import (
+    NOT_MEASURED,
+    counted,
+    digits,
+    duration,
+    money,
+    money_scale,
+    number,
+    people,
+    share,
+    size,
+)
 from loadgo.report_grid import Column, Grid
 
 if TYPE_CHECKING:
@@ -108,8 +119,8 @@ def _scope(point: Point) -> str:
     stretch = point.use.stretches[0]
     part = "the steady part of the run" if stretch.name == "steady" else "the whole run"
     runs = f"{len(point.runs)} runs ({', '.join(point.runs)})" if len(point.runs) > 1 else point.runs[0]
-    count = number(point.use.interactions)
-    return f"{runs}: {count} interactions of {people(point.users)}, {duration(point.use.held.elapsed_ns)}, {part}"
+    who = f"{counted(point.use.interactions, 'interaction')} of {people(point.users)}"
+    return f"{runs}: {who}, {duration(point.use.held.elapsed_ns)}, {part}"
 
 
 def _at_tariffs(point: Point) -> Grid:

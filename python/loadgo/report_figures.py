@@ -47,6 +47,11 @@ def people(*counts: int) -> str:
     return f"{listed} user{'' if listed == '1' else 's'}"
 
 
+def counted(count: int, name: str) -> str:
+    """`1 interaction`, `1,234 interactions`."""
+    return f"{number(count)} {name}{'' if count == 1 else 's'}"
+
+
 def in_words(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

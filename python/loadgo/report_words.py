@@ -7,7 +7,18 @@ from __future__ import annotations
 from loadgo.audit import Driver
 from loadgo.bootstrap import FEWEST_USERS
 from loadgo.laws import Audit
-from loadgo.report_figures import NOT_MEASURED, duration, money, money_scale, number, people, quantile, share, size
+from loadgo.report_figures import (
+    NOT_MEASURED,
+    counted,
+    duration,
+    money,
+    money_scale,
+    number,
+    people,
+    quantile,
+    share,
+    size,
+)
 from loadgo.report_prediction import prediction_answer, prediction_words
 from loadgo.report_simulated import machine, simulated, virtual_time
 from loadgo.report_time_words import account_warning, metered_answer, time_lines, without_load
@@ -209,7 +220,7 @@ def scope(summary: Summary) -> str:
     if stretch.name == "all":
         return f"Figures are of all {number(stretch.counted)} interactions, warm-up and ramp-down with them."
     left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"
-    steady = f"the {number(stretch.counted)} interactions of the steady phase ({duration(stretch.span_ns)})"
+    steady = f"the {counted(stretch.counted, 'interaction')} of the steady phase ({duration(stretch.span_ns)})"
     return f"Figures are of {steady}; {left_out}."
 
 

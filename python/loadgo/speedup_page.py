@@ -82,7 +82,10 @@ def _answer(made: Speedup) -> str:
     whole = f"{told.measure.capitalize()} goes from {before} to {after} with all the changes, {_times(told.ratio)}"
     if len(told.causes) < 2:
         return f"{whole}."
-    parts = in_words([f"{_times(cause.factor)} by {cause.name}" for cause in told.causes])
+    moved = [cause for cause in told.causes if abs(cause.factor - 1) >= _SAME]
+    parts = in_words([f"{_times(cause.factor)} by {cause.name}" for cause in moved])
+    if not moved:
+        return f"{whole}: none of them does anything to it."
     return f"{whole}: {parts}, which multiply to the whole."
 
 
