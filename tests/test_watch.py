@@ -153,6 +153,23 @@ def test_this_host_is_watched_without_a_run_and_nothing_stays_behind() -> None:
     assert (wrong.returncode, "--speed" in wrong.stderr) == (2, True)
 
 
+def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) -> None:
+    script = tmp_path / "short.toml"
+    script.write_text('name = "short"\nlogin = "sh"\nthink = "fixed(50ms)"\npasses = 9999\nlines = ["true"]\n')
+    folder = tmp_path / "watched"
+    command = [*COMMAND, "run", str(script), "--users", "2", "--out", str(folder), "--watch", "--quiet"]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    line = next((line for line in process.stderr if "http://" in line), "")
+    where = line.split("http://")[1].split()[0]
+    assert json.loads(asked(where, "frame")[1])["ended"] is False
+    process.terminate()
+    process.communicate(timeout=PATIENCE_S)
+    with pytest.raises(urllib.error.URLError):
+        asked(where)
+    assert len(tables(folder).interactions) > 0
+
+
 @pytest.fixture
 def address(run: Path) -> object:
     """Where a page of the run is served, until the test is over."""

@@ -131,6 +131,7 @@ def run(
     draws: Draws = None,
     tariff: Tariff = "default",
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "text",
+    watch: Annotated[bool, typer.Option("--watch", help="Show it in a browser while it goes.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Loads the system with users who type SCRIPT, and prints the report."""
@@ -138,7 +139,7 @@ def run(
         from loadgo.on_host import Driver
         from loadgo.progress import bar
 
-        with bar(console(), shown=not quiet) as progress:
+        with bar(console(), shown=not quiet) as shown, cli_watch.watched(shown, wanted=watch) as progress:
             made = loadgo.run(
                 script,
                 on=on,

@@ -1,18 +1,24 @@
-"""The command that shows a run while it goes, or a finished one again."""
+"""The command that shows this host, or a run while it goes, or again; and what `loadgo run --watch` begins."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from loadgo.cli_output import GOOD, complain, note, say, told
 
+Telling = Callable[[dict[str, Any]], None]
+
+_MEEK = 10
 _SOME_SPANS_S = 2.5
 """So long this host is metered for one picture of it."""
 
@@ -82,3 +88,30 @@ def _play(pictures: Iterator[list[str]]) -> None:
         sys.stdout.write(_FIRST_SCREEN)
         sys.stdout.write("\n".join(last) + "\n")
         sys.stdout.flush()
+
+
+@contextmanager
+def watched(progress: Telling | None, *, wanted: bool) -> Iterator[Telling | None]:
+    """What tells of a run as `progress` does and, where that is wanted, serves its page as soon as there is a folder.
+
+    The page is another process, of lower priority, so that it takes nothing from the driver; it ends with the run.
+    """
+    if not wanted:
+        yield progress
+        return
+    children: list[subprocess.Popen[bytes]] = []
+
+    def tell(what: dict[str, Any]) -> None:
+        if not children and (Path(what["folder"]) / "run.toml").exists():
+            command = [sys.executable, "-m", "loadgo", "watch", what["folder"]]
+            children.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True))
+            os.setpriority(os.PRIO_PROCESS, children[0].pid, _MEEK)
+        if progress is not None:
+            progress(what)
+
+    try:
+        yield tell
+    finally:
+        for child in children:
+            child.terminate()
+            child.wait()

@@ -236,7 +236,7 @@ def _driven(job: _Job, progress: Progress | None) -> Told:
 
         def go_on(told: Told) -> bool:
             if progress is not None:
-                progress(told)
+                progress(told | {"folder": str(job.folder)})
             return not stop.is_set()
 
         return job.drive(job.source.text, job.options, str(job.folder), go_on)
