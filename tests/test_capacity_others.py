@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 from known_capacity import MEAN, SERVERS, exact, exacts
 from loadgo.capacity import Point
 from loadgo.capacity_answer import Beside, answer_of, others_of, saturation_of
+from loadgo.capacity_demands import demands_of
+from loadgo.capacity_drive import Load, Manner, site_of
+from loadgo.capacity_drive import tried as site_trial
 from loadgo.capacity_models import Models, models_of
 from loadgo.capacity_outcomes import Found, Untold, Wanted
 from loadgo.capacity_points import point_of
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Asked, Trial, trial_of
 from loadgo.cost import load_tariff
-from loadgo.tables import Tables
+from loadgo.tables import Tables, tables
 from synthetic import S, Work, closed_loop
 from test_capacity_page import capacity_of, grid, rows
 
+COUNTING = """\
+name  = "counting"
+login = "sh"
+think = "fixed(100ms)"
+lines = ["i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
+"""
 USERS = (5, 15, 25)
 OWN_S = 0.6
 WANTED = Wanted((MEAN,), 100, None, 10**6, 60, live=True)
@@ -100,6 +110,27 @@ def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
     )
     assert point.users_cpu_s == pytest.approx(own_s, rel=0.1)
     assert point.utilisation["processors"] > 1.5 * (point.users_cpu_s or 0.0) * point.throughput.value / 2
+
+
+def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path: Path) -> None:
+    """Whatever else this host does meanwhile: the users' own time is about that of their interactions."""
+    script = tmp_path / "count.toml"
+    script.write_text(COUNTING, encoding="utf-8")
+    targets = targets_of("mean < 30s")
+    site = site_of(script, "here", Manner(), out=tmp_path)
+    trial = site_trial(site, targets, Load(1, 1, 0.5, 4.0), lambda *_: True)
+    if trial.whose is None:
+        pytest.skip("whose time it was is not told apart here: loadgo doctor says why")
+    point = point_of([trial], targets)
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    rows = tables(folder).interactions.filter(pl.col("phase").cast(pl.String) == "steady")
+    own_s = rows.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).mean()).item() / S
+    assert point.users_cpu_s is not None
+    assert point.others is not None
+    assert 0 <= point.others < 1
+    assert 0.5 * own_s < point.users_cpu_s < 2 * own_s
+    (processors,) = demands_of([point], {"processors": site.servers["processors"]})
+    assert processors.seconds == pytest.approx(point.users_cpu_s / (1 - processors.background))
 
 
 @pytest.mark.parametrize("outcome", [Found(25, 24, 26, 0, enough=True), Untold(5, 14, "5 trials were all")])
