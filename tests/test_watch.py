@@ -203,6 +203,7 @@ def test_the_page_and_its_pictures_are_served_behind_the_token_alone(address: st
     frame = json.loads(body)
     rows = told.interactions.filter(pl.col("ready_ns") > 0)
     assert (status, frame["answered"], frame["reach_ns"]) == (200, len(rows), end)
+    assert (frame["title"], frame["answer"][:4]) == ("typical user on multics-6180", "Fine")
     host, token = address.split("/")[:2]
     assert asked(f"{host}/{token[:-1]}x/")[0] == 404
     assert asked(f"{host}/")[0] == 404

@@ -26,6 +26,7 @@ from starlette.routing import Route
 from loadgo.errors import BadRun
 from loadgo.watch_follow import Following, reach_of
 from loadgo.watch_frame import frame_of
+from loadgo.watch_play import title_of
 from loadgo.watch_terminal import answer
 
 ADDRESS = "127.0.0.1"
@@ -62,14 +63,8 @@ def application(following: Following, token: str, at: str, width_ns: int, target
         columns = min(max(int(question.get("columns", 200)), 10), MOST_COLUMNS)
         frame = frame_of(seen, end, width, columns)
         bands = dict(list(frame.bands.items())[:MOST_BANDS])
-        told = asdict(frame) | {"bands": bands, "reach_ns": reach, "ended": following.ended, "target_ns": target_ns}
-        told |= {
-            "answer": answer(frame, target_ns),
-            "name": seen.conditions.get("name", ""),
-            "folder": str(following.folder.name),
-        }
-        told |= {"everybody": len(frame.bands), "system": seen.conditions.get("system", {}).get("name", "")}
-        return told
+        told = {"bands": bands, "everybody": len(frame.bands), "reach_ns": reach, "ended": following.ended}
+        return asdict(frame) | told | {"answer": answer(frame, target_ns), "title": title_of(seen.conditions)}
 
     async def page(request: Request) -> Response:
         if not _ours(request, token, at):

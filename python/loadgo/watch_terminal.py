@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ def columns_of(width: int) -> int:
 def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     """At most `height` lines of at most `width` signs."""
     width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
-    head = [_head(frame, shown, width), answer(frame, shown.target_ns)]
+    head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
     system = _system(frame)
     commands = _commands(frame, shown.target_ns)
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
