@@ -25,7 +25,7 @@ from loadgo import (
     cli_transfer,
     cli_watch,
 )
-from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
+from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, On, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
 
 FIRST_STEPS = """\
@@ -100,14 +100,7 @@ def run(
         typer.Option(help="Leave this time out of the figures; by default until everybody has typed a line."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed: the same users, to the keystroke.")] = 1,
-    on: Annotated[
-        str,
-        typer.Option(
-            metavar="SYSTEM",
-            help="The system that users are logged in to: here, this host; a simulated machine's name "
-            "(see loadgo machines), or the path of a machine file.",
-        ),
-    ] = "here",
+    on: On = "here",
     set: Set = None,
     until: Until = None,
     limit: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli_options import Set, Tariff
+from loadgo.cli_options import On, Set, Tariff
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_page
 
 
@@ -31,14 +31,7 @@ def capacity(
             help="Users of several classes, each with its script: heavy.toml=1,ordinary.toml=3,light=6.",
         ),
     ] = None,
-    on: Annotated[
-        str,
-        typer.Option(
-            metavar="SYSTEM",
-            help="The system that users are logged in to: here, this host; a simulated machine's name "
-            "(see loadgo machines), or the path of a machine file.",
-        ),
-    ] = "here",
+    on: On = "here",
     max_users: Annotated[
         int | None,
         typer.Option(help="Never log in more. 10,000 on a simulated machine; on this host 8, when nothing is said."),

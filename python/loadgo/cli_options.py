@@ -36,6 +36,14 @@ Output = Annotated[
         help="The file to write; - is the standard output. HTML and pictures go beside the run by default.",
     ),
 ]
+On = Annotated[
+    str,
+    typer.Option(
+        metavar="SYSTEM",
+        help="The system that users are logged in to: here, this host; a simulated machine's name "
+        "(see loadgo machines), or the path of a machine file.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
