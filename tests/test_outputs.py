@@ -52,6 +52,14 @@ def test_a_place_that_is_tried_is_left_as_it_was(name: str, tmp_path: Path) -> N
     assert kept.read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
+    told = CliRunner().invoke(app, ["compare", "mpl-16:ctss", "mpl-16:multics", "-o", "/dev/full"])
+    assert told.exit_code == 2
+    assert "B against A: CPU +39.7 %" in told.output
+    assert "/dev/full: No space left on device" in " ".join(told.output.split())
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder: name a file in it with --csv"):
         try_file(tmp_path, "--csv")

@@ -65,12 +65,20 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
 
 
 def deliver_page(content: str, format: str, output: Path | None, usual: str) -> None:
-    """Text to the standard output, a page into a file: HTML into `usual` when nothing is said."""
+    """Text to the standard output, a page into a file: HTML into `usual` when nothing is said.
+
+    What cannot be written after all (the disk is full) goes to the standard output, unless it is HTML.
+    """
     place = _page_place(format, output, usual)
     if place is None:
         say(content)
         return
-    place.write_text(content, encoding="utf-8")
+    try:
+        place.write_text(content, encoding="utf-8")
+    except OSError as refusal:
+        if format != "html":
+            say(content)
+        raise OSError(refusal.errno, refusal.strerror, str(place)) from None
     note(f"it is in {place}")
 
 
