@@ -1,6 +1,7 @@
 """A machine fitted to a host's run: what the meters say by cause is in it by cause, what nobody owns is regressed."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from loadgo.fit import fit
 from loadgo.fit_laws import read_law
 from loadgo.fit_reading import readings_of
+from loadgo.fit_remarks import warnings_of
 from loadgo.fit_unowned import unowned_in
 from loadgo.tables import COLUMNS
 
@@ -173,6 +175,17 @@ def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
     for name in COMMANDS:
         wait = read_law(told["storage"][f"wait-{name}"]["service"]).mean
         assert wait == pytest.approx(2e6, rel=0.01), "an eighth of the waits are of 60 ms"
+
+
+def test_others_are_told_as_a_report_tells_them_though_the_run_is_too_short_to_regress(tmp_path: Path) -> None:
+    (reading,) = readings_of([laid(tmp_path / "short", rows_of())])
+    total = reading.total
+    assert total is not None
+    account = replace(total.account, unattributed_ns=round(0.6 * total.total_ns))
+    others = replace(reading, total=replace(total, account=account))
+    assert warnings_of([others], None, ())[0].startswith("60.0 % of the processors' time went to others than these")
+    quiet = replace(account, unattributed_ns=0)
+    assert warnings_of([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
 
 
 def test_faults_that_waited_become_paging_from_a_store(tmp_path: Path) -> None:

@@ -83,11 +83,12 @@ def _taken_by_others(readings: Sequence[Reading], unowned: Unowned | None) -> fl
     """The share of the processors' time that others had, as reports tell it; where nobody's time was told apart, what
     is busy without anybody's line.
     """
-    told = [(one.total.others_share, one.span_s) for one in readings if one.total is not None]
+    told = [(one.total.others_share, one.span_s) for one in readings if one.total is not None and one.kind == "host"]
     known = [(share, span_s) for share, span_s in told if share is not None]
-    if unowned is None or not known or sum(span_s for _, span_s in known) <= 0:
-        return 0.0 if unowned is None else unowned.background / readings[0].processors
-    return sum(share * span_s for share, span_s in known) / sum(span_s for _, span_s in known)
+    whole_s = sum(span_s for _, span_s in known)
+    if whole_s > 0:
+        return sum(share * span_s for share, span_s in known) / whole_s
+    return 0.0 if unowned is None else unowned.background / readings[0].processors
 
 
 def _typed(readings: Sequence[Reading]) -> set[str]:
