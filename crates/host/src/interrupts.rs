@@ -32,10 +32,11 @@ fn parsed(text: &str) -> InterruptTicks {
     InterruptTicks { interrupts: numbers.get(5).copied().unwrap_or(0), soft: numbers.get(6).copied().unwrap_or(0) }
 }
 
-/// The load average of five minutes; 0 where it cannot be read.
-pub fn load_average_5min() -> f64 {
+/// The load averages of one and of five minutes; 0 where they cannot be read.
+pub fn load_averages() -> [f64; 2] {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0)
+    let mut words = text.split_whitespace().map_while(|word| word.parse().ok());
+    [words.next().unwrap_or(0.0), words.next().unwrap_or(0.0)]
 }
 
 #[cfg(test)]

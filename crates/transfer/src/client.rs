@@ -13,6 +13,7 @@ use std::time::Instant;
 use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
 use crate::end;
+use crate::jobs::Job;
 use crate::meeting::{self, CONTROL};
 use crate::method::{Method, Way};
 use crate::row::End;
@@ -40,6 +41,8 @@ pub struct Ask {
     pub from: Option<PathBuf>,
     /// Where what is received is put; nowhere where there is none.
     pub into: Option<PathBuf>,
+    /// What it is to a batch host, if it is something to one.
+    pub job: Option<Job>,
     /// Patience; its number and bytes are the server's matter.
     pub bounds: Bounds,
 }
@@ -51,6 +54,8 @@ pub struct Transfer {
     pub here: End,
     /// The server's; what it said when it could not tell.
     pub there: Result<End, String>,
+    /// The name of the job that was submitted.
+    pub job: Option<String>,
 }
 
 /// Makes one transfer; `stop` ends it early.
@@ -69,11 +74,13 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
         method: ask.method,
         size,
         message: ask.message,
+        job: ask.job.clone(),
     };
     let there = |error: io::Error| format!("{}: {}", ask.to, in_words(error));
     control.say(&request).map_err(there)?;
-    let (ticket, unix, authority) = match control.hear(TO_SAY_SOMETHING, stop).map_err(there)? {
-        Answer::Ticket { ticket, unix, authority } => (ticket, unix, authority),
+    let patience = if matches!(ask.job, Some(Job::Print(_))) { ask.bounds.time } else { TO_SAY_SOMETHING };
+    let (ticket, unix, authority, size) = match control.hear(patience, stop).map_err(there)? {
+        Answer::Ticket { ticket, unix, authority, size: told } => (ticket, unix, authority, told.unwrap_or(size)),
         Answer::Refused(why) => return Err(format!("{} refused: {why}", ask.to)),
     };
     let data = match unix {
@@ -85,15 +92,23 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
     let tls = authority.map(tls::client).transpose().map_err(there)?;
     let way = Way { method: ask.method, message: ask.message, tls };
     let here = moved(ask, way, size, source, place, socket, stop)?;
-    let there = match control.hear::<Told>(end::TO_TELL, &AtomicBool::new(false)) {
-        Ok(told) => Ok(told.end),
-        Err(error) => Err(format!("the other end did not tell its row: {}", in_words(error))),
-    };
-    Ok(Transfer { here, there })
+    let told = control.hear::<Told>(end::TO_TELL, &AtomicBool::new(false));
+    if ask.job.is_some() && told.is_ok() {
+        let _ = control.say(&Told { end: here.clone(), job: None }); // who does not hear it misses a row, no byte
+    }
+    Ok(match told {
+        Ok(Told { end, job }) => Transfer { here, there: Ok(end), job },
+        Err(error) => {
+            Transfer { here, there: Err(format!("the other end did not tell its row: {}", in_words(error))), job: None }
+        }
+    })
 }
 
 /// What is sent, and how many bytes of it.
 fn source(ask: &Ask) -> Result<(Option<Source>, u64), String> {
+    if matches!(ask.job, Some(Job::Print(_))) {
+        return Ok((None, 0)); // as many as there are
+    }
     if ask.direction == Direction::Receive {
         return ask.size.map(|size| (None, size)).ok_or_else(|| "how much is to be received? say --size".to_owned());
     }

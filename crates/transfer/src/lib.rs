@@ -7,13 +7,16 @@
 pub mod bounds;
 pub mod client;
 pub mod control;
+pub mod deck;
 pub mod end;
+pub mod jobs;
 pub mod measure;
 pub mod meeting;
 pub mod method;
 pub mod receive;
 pub mod records;
 pub mod row;
+pub mod rows;
 pub mod send;
 pub mod server;
 pub mod socket;

@@ -27,6 +27,7 @@ impl Begun {
         let usage = ThreadUsage::read();
         let real = self.at.elapsed();
         let (soft, hard) = InterruptTicks::read().since(&self.ticks);
+        let [load_1min, load_5min] = loadgo_host::interrupts::load_averages();
         End {
             real_ns: real.as_nanos() as u64,
             cpu_ns: usage.cpu_ns - self.usage.cpu_ns,
@@ -38,7 +39,8 @@ impl Begun {
             faults_major: usage.faults_major - self.usage.faults_major,
             switches_voluntary: usage.switches_voluntary - self.usage.switches_voluntary,
             switches_involuntary: usage.switches_involuntary - self.usage.switches_involuntary,
-            load_5min: loadgo_host::interrupts::load_average_5min(),
+            load_5min,
+            load_1min,
             ..End::default()
         }
     }

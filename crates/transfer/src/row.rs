@@ -42,6 +42,9 @@ pub struct End {
     pub switches_involuntary: u64,
     /// The load average of five minutes, at the end; the seed's sixth column.
     pub load_5min: f64,
+    /// That of one minute, which follows a run of minutes.
+    #[serde(default)]
+    pub load_1min: f64,
     /// Bytes that the socket itself counted, onto the network and off it; None where it does not count (Unix sockets).
     pub counted: Option<u64>,
     /// Why it broke off; None when all came over.

@@ -21,6 +21,7 @@ use rustix::io::Errno;
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
 use crate::end;
+use crate::jobs::{Jobs, Work};
 use crate::meeting::{self, CONTROL, DATA, same};
 use crate::method::{Method, Way};
 use crate::row::End;
@@ -51,9 +52,24 @@ pub enum News {
         request: Request,
         /// This end of it.
         end: Box<End>,
+        /// The client's end, where it was a job and it told.
+        theirs: Option<Box<End>>,
     },
     /// Somebody was refused, and why.
     Refused(SocketAddr, String),
+}
+
+/// A transfer that has ended, and nobody has said yet with whom.
+struct Done {
+    request: Request,
+    end: End,
+    theirs: Option<End>,
+}
+
+impl Done {
+    fn of(self, peer: SocketAddr) -> News {
+        News::Ended { peer, request: self.request, end: Box::new(self.end), theirs: self.theirs.map(Box::new) }
+    }
 }
 
 /// Data connections by ticket: who waits for them.
@@ -65,6 +81,7 @@ struct House {
     serving: Serving,
     stop: Arc<AtomicBool>,
     waiting: Waiting,
+    jobs: Jobs,
     connections: AtomicUsize,
     transfers: AtomicUsize,
 }
@@ -78,7 +95,8 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
     // A transfer has two connections, and there are some on which to be refused.
     let most = 2 * serving.bounds.connections + 8;
     let (waiting, connections, transfers) = (Waiting::default(), AtomicUsize::new(0), AtomicUsize::new(0));
-    let house = Arc::new(House { serving, stop, waiting, connections, transfers });
+    let jobs = Jobs::new(serving.bounds);
+    let house = Arc::new(House { serving, stop, waiting, jobs, connections, transfers });
     while !house.stop.load(Ordering::Relaxed) {
         let Some((stream, peer)) = next(listener)? else { continue };
         if house.connections.load(Ordering::Relaxed) >= most {
@@ -91,7 +109,7 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
             let told = house.attend(stream);
             house.connections.fetch_sub(1, Ordering::Relaxed);
             let _ = match told {
-                Ok(Some((request, end))) => news.send(News::Ended { peer, request, end: Box::new(end) }),
+                Ok(Some(ended)) => news.send(ended.of(peer)),
                 Ok(None) => Ok(()),
                 Err(why) => news.send(News::Refused(peer, in_words(why))),
             };
@@ -122,7 +140,7 @@ fn next(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
 
 impl House {
     /// A data connection is handed to who waits for it; on a control connection a transfer is made.
-    fn attend(&self, mut stream: TcpStream) -> io::Result<Option<(Request, End)>> {
+    fn attend(&self, mut stream: TcpStream) -> io::Result<Option<Done>> {
         stream.set_read_timeout(Some(TO_SAY_SOMETHING))?;
         let mut first = [0; 1];
         stream.read_exact(&mut first).map_err(|_| told(ErrorKind::TimedOut, "it said nothing"))?;
@@ -147,24 +165,29 @@ impl House {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn control(&self, stream: TcpStream) -> io::Result<(Request, End)> {
+    fn control(&self, stream: TcpStream) -> io::Result<Done> {
         let mut control = Control::new(stream)?;
         control.say(&Greeting { name: NAME.into(), version: VERSION, token: self.serving.token.is_some() })?;
-        let request: Request = control.hear(TO_SAY_SOMETHING, &self.stop)?;
-        if let Err(why) = self.allowed(&request) {
-            return Err(refused(&mut control, why));
-        }
+        let mut request: Request = control.hear(TO_SAY_SOMETHING, &self.stop)?;
+        let goes_on = || !self.stop.load(Ordering::Relaxed) && !control.is_over();
+        let allowed = self.allowed(&request).and_then(|()| self.jobs.begin(&mut request, goes_on));
+        let work = allowed.map_err(|why| refused(&mut control, why))?;
         let before = self.transfers.fetch_add(1, Ordering::Relaxed);
         let end = if before < self.serving.bounds.connections {
-            self.transfer(&mut control, &request)
+            self.transfer(&mut control, &request, &work)
         } else {
             let why = format!("{before} transfers are under way, and no more are allowed at once: try again later");
             Err(refused(&mut control, why))
         };
         self.transfers.fetch_sub(1, Ordering::Relaxed);
-        let end = end?;
-        control.say(&Told { end: end.clone() })?;
-        Ok((request, end))
+        let mut end = end?;
+        let job = self.jobs.end(work, end.broke_off.is_none()).unwrap_or_else(|why| {
+            end.broke_off = Some(why);
+            None
+        });
+        control.say(&Told { end: end.clone(), job })?;
+        let theirs = request.job.as_ref().and_then(|_| control.hear::<Told>(TO_SAY_SOMETHING, &self.stop).ok());
+        Ok(Done { request, end, theirs: theirs.map(|told| told.end) })
     }
 
     fn allowed(&self, request: &Request) -> Result<(), String> {
@@ -188,7 +211,7 @@ impl House {
     }
 
     /// Gives a ticket, waits for the data connection, and has the data moved by a thread of their own.
-    fn transfer(&self, control: &mut Control, request: &Request) -> io::Result<End> {
+    fn transfer(&self, control: &mut Control, request: &Request, work: &Work) -> io::Result<End> {
         let deadline = Instant::now() + self.serving.bounds.time;
         let keys = (request.method == Method::Tls).then(tls::keys).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
@@ -196,7 +219,7 @@ impl House {
         let stop = Arc::new(AtomicBool::new(false));
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()? };
-        let mover = self.mover(request, way, socket)?;
+        let mover = self.mover(request, work, way, socket)?;
         let mut late = false;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
@@ -216,28 +239,28 @@ impl House {
         if request.method == Method::Unix {
             let name = format!("loadgo-{ticket}");
             let door = meeting::door(&name)?;
-            control.say(&Answer::Ticket { ticket, unix: Some(name), authority })?;
+            control.say(&Answer::Ticket { ticket, unix: Some(name), authority, size: Some(request.size) })?;
             return meeting::who_comes(&door, TO_SAY_SOMETHING);
         }
         let (comes, waits) = channel();
         self.waiting().insert(ticket.clone(), comes);
-        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority });
+        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority, size: Some(request.size) });
         let data = waits.recv_timeout(TO_SAY_SOMETHING);
         self.waiting().remove(&ticket);
         said.and_then(|()| data.map_err(|_| told(ErrorKind::TimedOut, "no data connection came")))
     }
 
     /// A thread that moves the data, and tells what this end came to.
-    fn mover(&self, request: &Request, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
+    fn mover(&self, request: &Request, work: &Work, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
         let (tells, told) = channel();
         let Request { direction, size, .. } = *request;
         match direction {
             Direction::Send => {
-                let place = self.place()?;
+                let place = work.place().unwrap_or_else(|| self.place())?;
                 thread::spawn(move || _ = tells.send(end::receiver(way, size, &socket, place, end::TICKET_BYTES)));
             }
             Direction::Receive => {
-                let source = Source::pattern(size)?;
+                let source = work.source().unwrap_or_else(|| Source::pattern(size))?;
                 thread::spawn(move || _ = tells.send(end::sender(way, &source, &socket)));
             }
         }

@@ -26,11 +26,19 @@ impl Source {
     /// # Errors
     /// When there is no memory for it.
     pub fn pattern(size: u64) -> io::Result<Source> {
-        let mut file = File::from(memfd_create("loadgo-pattern", MemfdFlags::CLOEXEC)?);
         let period = size.clamp(1, PATTERN_BYTES);
         let text: Vec<u8> = (0..period).map(|at| if at % 80 == 79 { b'\n' } else { b'a' + (at % 23) as u8 }).collect();
-        file.write_all(&text)?;
-        Ok(Source { file, period, size })
+        Source::repeated(&text, size)
+    }
+
+    /// `text`, which is not empty, over and over until there are `size` bytes of it; in memory.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn repeated(text: &[u8], size: u64) -> io::Result<Source> {
+        let mut file = File::from(memfd_create("loadgo-pattern", MemfdFlags::CLOEXEC)?);
+        file.write_all(text)?;
+        Ok(Source { file, period: text.len().max(1) as u64, size })
     }
 
     /// The file `path`, or its first `size` bytes.

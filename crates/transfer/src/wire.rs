@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::jobs::Job;
 use crate::method::Method;
 use crate::row::End;
 
@@ -45,6 +46,9 @@ pub struct Request {
     pub size: u64,
     /// The most bytes a call.
     pub message: u32,
+    /// What it is to a batch host, if it is something to one.
+    #[serde(default)]
+    pub job: Option<Job>,
 }
 
 /// Which way data go, as the client sees it.
@@ -69,14 +73,20 @@ pub enum Answer {
         unix: Option<String>,
         /// For [`Method::Tls`], who signs for the server, in DER.
         authority: Option<Vec<u8>>,
+        /// How many bytes a print file has.
+        #[serde(default)]
+        size: Option<u64>,
     },
     /// Why not, in words.
     Refused(String),
 }
 
-/// The server's last line: its end of the transfer.
+/// The server's last line: its end of the transfer. Of a job the client then tells its own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Told {
-    /// What the server's end came to.
+    /// What this end came to.
     pub end: End,
+    /// The name of the job that was submitted.
+    #[serde(default)]
+    pub job: Option<String>,
 }

@@ -48,8 +48,8 @@ impl Drop for Server {
 }
 
 fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> Ask {
-    let message = method.usual_message();
-    Ask { to, token: None, direction, method, size: Some(size), message, from: None, into: None, bounds: Bounds::default() }
+    let (size, message, bounds) = (Some(size), method.usual_message(), Bounds::default());
+    Ask { to, token: None, direction, method, size, message, from: None, into: None, job: None, bounds }
 }
 
 fn done(ask: &Ask) -> Transfer {

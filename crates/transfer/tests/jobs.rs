@@ -1,0 +1,191 @@
+//! The batch host: decks in, print files out, files stored; what it refuses, and what it does not keep.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use loadgo_transfer::bounds::Bounds;
+use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::deck::LONGEST_DECK;
+use loadgo_transfer::jobs::Job;
+use loadgo_transfer::method::Method;
+use loadgo_transfer::rows::{COLUMNS, Rows};
+use loadgo_transfer::server::{News, Serving, serve};
+use loadgo_transfer::wire::Direction;
+
+/// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
+struct Batch {
+    at: SocketAddr,
+    stop: Arc<AtomicBool>,
+    news: Receiver<News>,
+    thread: Option<JoinHandle<()>>,
+    folder: tempfile::TempDir,
+}
+
+impl Batch {
+    fn start(bounds: Bounds) -> Batch {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let at = listener.local_addr().expect("its address");
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tells, news) = channel();
+        let (serving, stopped) = (Serving { bounds, token: None, keep_in: None }, stop.clone());
+        let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
+        Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn file(&self, text: &[u8]) -> PathBuf {
+        let path = self.folder.path().join("file");
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    fn asked(&self, job: Job, from: Option<PathBuf>, into: Option<PathBuf>) -> Result<Transfer, String> {
+        let direction = if matches!(job, Job::Print(_)) { Direction::Receive } else { Direction::Send };
+        let (method, bounds) = (Method::Records, Bounds::default());
+        let message = method.usual_message();
+        let job = Some(job);
+        let ask = Ask { to: self.at, token: None, direction, method, size: None, message, from, into, job, bounds };
+        transfer(&ask, &Arc::default())
+    }
+
+    fn submitted(&self, deck: &[u8]) -> String {
+        let done = self.asked(Job::Submit, Some(self.file(deck)), None).expect("it comes to a transfer");
+        done.job.unwrap_or_else(|| panic!("{:?}", done.there))
+    }
+
+    fn printed(&self, name: &str, into: &Path) -> Result<Transfer, String> {
+        self.asked(Job::Print(name.into()), None, Some(into.to_owned()))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
+    let batch = Batch::start(Bounds::default());
+    let into = batch.folder.path().join("print");
+    let name = batch.submitted(b"//PRINT 5000\nX\n");
+    let done = batch.printed(&name, &into).expect("it is printed");
+    assert_eq!(done.here.broke_off, None);
+    assert_eq!(done.here.moved.payload, 5000 * 132);
+    let text = fs::read_to_string(&into).expect("it is there");
+    assert_eq!(text.lines().count(), 5000);
+    assert!(text.lines().all(|line| line.len() == 131));
+    assert!(text.starts_with("     1  //PRINT 5000 "));
+    assert!(batch.printed(&name, &into.with_extension("again")).expect_err("it is over").contains("no job"));
+}
+
+#[test]
+fn the_jobs_time_passes_before_its_print_file_is_there() {
+    let job_time = Duration::from_millis(700);
+    let batch = Batch::start(Bounds { job_time, ..Bounds::default() });
+    let begun = Instant::now();
+    let name = batch.submitted(b"X\n");
+    let done = batch.printed(&name, &batch.folder.path().join("print")).expect("it is printed");
+    assert!(begun.elapsed() >= job_time);
+    assert_eq!(done.here.moved.payload, 132);
+}
+
+#[test]
+fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
+    let batch = Batch::start(Bounds { jobs: 1, ..Bounds::default() });
+    for (deck, why) in [(&b""[..], "no cards"), (b"A\n//PRINT many\n", "card 2")] {
+        let done = batch.asked(Job::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
+        assert_eq!(done.job, None);
+        let told = done.there.expect("it tells its row").broke_off.expect("it is no deck");
+        assert!(told.contains(why), "{told}");
+    }
+    batch.submitted(b"X\n");
+}
+
+#[test]
+fn more_than_the_bounds_say_is_refused_in_words() {
+    let batch = Batch::start(Bounds { jobs: 2, bytes: 600_000, ..Bounds::default() });
+    let refused = |deck: &[u8]| match batch.asked(Job::Submit, Some(batch.file(deck)), None) {
+        Err(why) => why,
+        Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
+    };
+    assert!(refused(&vec![b'\n'; LONGEST_DECK as usize + 1]).contains("too long"));
+    assert!(refused(b"//PRINT 4546\n").contains("more than the 600000"));
+    let name = batch.submitted(b"//PRINT 4545\n");
+    batch.submitted(b"X\n");
+    assert!(refused(b"X\n").contains("2 jobs wait"));
+    batch.printed(&name, &batch.folder.path().join("print")).expect("it is printed");
+    batch.submitted(b"X\n");
+}
+
+#[test]
+fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
+    let batch = Batch::start(Bounds { jobs: 1, time: Duration::from_millis(400), ..Bounds::default() });
+    batch.submitted(b"X\n");
+    let until = Instant::now() + Duration::from_secs(60);
+    while batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).is_err() {
+        assert!(Instant::now() < until, "it is never forgotten");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
+    let batch = Batch::start(Bounds { jobs: 0, ..Bounds::default() });
+    let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
+    assert!(told.contains("no jobs are taken"), "{told}");
+    let told = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print")).expect_err("there is none");
+    assert!(told.contains("no job") && !told.contains('\u{1b}'), "{told}");
+}
+
+#[test]
+fn a_job_that_goes_the_other_way_is_refused() {
+    let batch = Batch::start(Bounds::default());
+    let (method, bounds, size) = (Method::Records, Bounds::default(), Some(10));
+    for (direction, job) in [(Direction::Receive, Job::Submit), (Direction::Receive, Job::Store)] {
+        let plain =
+            Ask { to: batch.at, token: None, direction, method, size, message: 99, from: None, into: None, job: None, bounds };
+        let told = transfer(&Ask { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
+        assert!(told.contains("the other way"), "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
+    let batch = Batch::start(Bounds::default());
+    let wave = vec![b'w'; 200_001];
+    let done = batch.asked(Job::Store, Some(batch.file(&wave)), None).expect("it is stored");
+    assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);
+    let News::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(Duration::from_secs(60)).expect("news")
+    else {
+        panic!("no row of the client's end");
+    };
+    let path = batch.folder.path().join("rows.csv");
+    for _ in 0..2 {
+        Rows::open(&path).expect("a table").add(&request, &theirs).expect("written");
+    }
+    let text = fs::read_to_string(&path).expect("it is there");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], COLUMNS);
+    assert!(lines[1].starts_with("store,records,s,200001,"), "{}", lines[1]);
+    assert_eq!(lines.len(), 3);
+    let cells: Vec<_> = lines[1].split(',').collect();
+    let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+    assert_eq!(number(6), done.here.real_ns as f64 / 1e9);
+    assert!((number(8) * number(6) / (8.0 * 200_001.0) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn another_table_is_not_written_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.csv");
+    fs::write(&path, "a,b\n1,2\n").expect("written");
+    assert!(Rows::open(&path).expect_err("it is another").to_string().contains("another table"));
+    assert_eq!(fs::read_to_string(&path).expect("it is there"), "a,b\n1,2\n");
+}
