@@ -153,13 +153,14 @@ prop_compose! {
         passes in 1u32.., think in law(), typing in option::of(0.01..1e6), needs in vec("[a-z]{1,6}", 0..3),
         files in btree_map("[a-zA-Z0-9_.]{1,4}x/[a-z]{1,5}", "[ -~\n\té\"'\\\\]{0,40}", 0..3),
         env in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[ -~]{0,12}", 0..3),
+        beside in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[a-z]{1,9}( --[a-z]{1,9})?", 0..2),
         other in vec(text().prop_map(|text| text.replace('\n', "")), 1..4),
         timeout in positive(), until in until(), mut steps in vec(step(), 1..5),
     ) -> Script {
         numbered(&mut steps, &mut 0);
         let words = BTreeMap::from([("w".to_string(), other)]);
         let (name, login, logout) = (name, login, logout.to_string());
-        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, words, timeout, until, steps }
+        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, beside, words, timeout, until, steps }
     }
 }
 

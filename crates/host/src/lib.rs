@@ -1,6 +1,7 @@
 //! A live Linux host as the system under test.
 
 pub mod account;
+pub mod beside;
 pub mod cgroup;
 pub mod cold;
 pub mod conditions;

@@ -6,6 +6,7 @@
 
 mod account;
 mod asked;
+mod beside;
 mod commands;
 mod conditions;
 mod machine;
@@ -24,6 +25,7 @@ pub use progress::Progress;
 pub use request::{Refusal, Request};
 
 use account::Account;
+use beside::Company;
 use loadgo_core::driver::{Summary, drive};
 use loadgo_core::time::Instant;
 use loadgo_host::cgroup::Groups;
@@ -66,6 +68,11 @@ pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Resul
     let mut account = Account::begin(&request.asked, conditions::here(request));
     let folder = Folder::create(&request.asked.folder, &account.toml())?;
     lay(&folder, "script.toml", &request.asked.script_text)?;
+    let company = match Company::start(request, folder.dir()) {
+        Ok(company) => company,
+        Err(refusal) => return Err(give_up(refusal, account, &folder)),
+    };
+    let request = &company.known_to_users(request);
     let mut leftovers = Leftovers::begin(&request.asked.id).map_err(Refusal::from_state)?;
     let origin_ns = monotonic_ns();
     let prepared = users::prepare(request, &mut leftovers, &mut notes);
@@ -78,7 +85,7 @@ pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Resul
     account.usage(conditions::usage_part(&prepared.sources));
     account.meters(metering.part);
     account.notes(&notes);
-    let grounded = Grounded { prepared, folder, meters: metering.meters, origin_ns };
+    let grounded = Grounded { prepared, folder, company, meters: metering.meters, origin_ns };
     let outcome = drive_and_record(request, grounded, &mut account, &mut go_on);
     notes.extend(leftovers.finish());
     let finished = outcome?;
@@ -110,6 +117,7 @@ fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, Refusal> 
 struct Grounded {
     prepared: Prepared,
     folder: Folder,
+    company: Company,
     meters: Option<Meters>,
     origin_ns: u64,
 }
@@ -120,7 +128,7 @@ fn drive_and_record(
     account: &mut Account,
     go_on: &mut impl FnMut(&Progress) -> bool,
 ) -> Result<Finished, Refusal> {
-    let Grounded { prepared, folder, meters, origin_ns } = grounded;
+    let Grounded { prepared, folder, mut company, meters, origin_ns } = grounded;
     let (front, recording) = Recording::start(folder.clone(), WhenFull::Lose)?;
     let bell = Arc::new(Bell::new().map_err(Refusal::from_kernel)?);
     let progress = Arc::new(progress::Shared::default());
@@ -136,6 +144,7 @@ fn drive_and_record(
             stopped = true;
             bell.ring();
         }
+        company.look();
         thread::park_timeout(LOOK_EVERY);
     }
     let driven =
@@ -144,6 +153,8 @@ fn drive_and_record(
         account.meters_came_to(&meters);
     }
     let done = recording.stop();
+    let notes = company.finish();
+    account.notes(&notes);
     let outcome = if driven.stopped { "stopped" } else { "done" };
     let failed = driven.logged_in == 0 && driven.refused > 0;
     account.ended(if failed { "failed" } else { outcome }, conditions::at_the_end);
@@ -152,7 +163,7 @@ fn drive_and_record(
         let reason = driven.refusal.unwrap_or_else(|| "no reason was given".into());
         return Err(Refusal::Host(format!("nobody could log in with {:?}: {reason}", request.asked.script.login)));
     }
-    Ok(Finished { summary: driven, interactions: done.interactions, outcome, notes: Vec::new() })
+    Ok(Finished { summary: driven, interactions: done.interactions, outcome, notes })
 }
 
 /// The driver's thread, once it has told how it is scheduled.

@@ -76,6 +76,7 @@ pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String>
         needs: Vec::new(),
         files: BTreeMap::new(),
         env: BTreeMap::new(),
+        beside: BTreeMap::new(),
         words: BTreeMap::new(),
         timeout: DEFAULT_TIMEOUT,
         until: session.first_until(),

@@ -45,6 +45,9 @@ pub struct Script {
     pub files: BTreeMap<String, String>,
     /// Environment of the log-in command, beside what every session gets.
     pub env: BTreeMap<String, String>,
+    /// Commands that run beside the users of a host for as long as the run; what each prints first is in the users'
+    /// environment under its name. A simulated machine has no use for them.
+    pub beside: BTreeMap<String, String>,
     /// Lists of words for `{random:LIST}`.
     pub words: BTreeMap<String, Vec<String>>,
     /// How long the system may take over a line, unless the line says otherwise.

@@ -27,9 +27,9 @@ impl std::fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 /// The keys of a script.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name", "login", "logout", "passes", "think", "typing", "needs", "timeout", "until", "silence", "status", "files", "env",
-    "words", "lines",
+    "beside", "words", "lines",
 ];
 
 /// How long the system may take over a line when nothing else is said.
@@ -45,6 +45,8 @@ const FILES: Wanted = Wanted { key: "files", what: "a table of files", example: 
 const FILE: Wanted = Wanted { key: "files", what: "each file's text as a string", example: "\"prime.c\" = \"…\"" };
 const ENV: Wanted = Wanted { key: "env", what: "a table of variables", example: "[env] LANG = \"C\"" };
 const VARIABLE: Wanted = Wanted { key: "env", what: "each variable's value as a string", example: "LANG = \"C\"" };
+const BESIDE: Wanted = Wanted { key: "beside", what: "a table of commands", example: "[beside] HOST = \"server --port 0\"" };
+const PROGRAM: Wanted = Wanted { key: "beside", what: "each command as a string", example: "HOST = \"server --port 0\"" };
 const WORDS: Wanted = Wanted { key: "words", what: "a table of lists", example: "[words] city = [\"Paris\", \"Rome\"]" };
 const WORD: Wanted = Wanted { key: "words", what: "lists of strings", example: "city = [\"Paris\", \"Rome\"]" };
 
@@ -72,6 +74,7 @@ fn read(text: &str) -> Result<Script, Misread> {
         needs: needs(&script)?,
         files: files(&script)?,
         env: env(&script)?,
+        beside: beside(&script)?,
         timeout: settings.timeout.unwrap_or(DEFAULT_TIMEOUT),
         until: settings.until.clone().unwrap_or(Until::Mark),
         steps: steps::read(&script, &settings, &words)?,
@@ -205,10 +208,7 @@ fn env(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
     for (key, value) in table.in_order() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
         strayed(&table, name, at, "env")?;
-        if !template::is_name(name) || name.contains('-') {
-            let message = format!("{name:?} cannot name a variable: use letters, digits and _, as in LANG = \"C\"");
-            return Err(Misread::new(at, message));
-        }
+        variable(name, at)?;
         let content = string(table.text, value).ok_or_else(|| VARIABLE.wrong(value))?;
         if let Some(at) = content.value.find('\0') {
             return Err(content.wrong(at, "a variable's value cannot hold a NUL character: leave it out"));
@@ -216,6 +216,29 @@ fn env(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
         env.insert(name.into(), content.value.into());
     }
     Ok(env)
+}
+
+/// Refuses what cannot name a variable.
+fn variable(name: &str, at: usize) -> Result<(), Misread> {
+    if !template::is_name(name) || name.contains('-') {
+        let message = format!("{name:?} cannot name a variable: use letters, digits and _, as in LANG = \"C\"");
+        return Err(Misread::new(at, message));
+    }
+    Ok(())
+}
+
+/// The programs that run beside the users, by the variables that say what each printed first.
+fn beside(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
+    let Some(table) = script.table(BESIDE)? else { return Ok(BTreeMap::new()) };
+    let mut beside = BTreeMap::new();
+    for (key, value) in table.in_order() {
+        let (name, at) = (key.get_ref().as_ref(), key.span().start);
+        strayed(&table, name, at, "beside")?;
+        variable(name, at)?;
+        let content = string(table.text, value).ok_or_else(|| PROGRAM.wrong(value))?;
+        beside.insert(name.into(), command(&content, name)?);
+    }
+    Ok(beside)
 }
 
 fn words(script: &Table<'_>) -> Result<BTreeMap<String, Vec<String>>, Misread> {

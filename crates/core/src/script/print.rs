@@ -41,6 +41,7 @@ pub fn print(script: &Script) -> String {
     key("lines", lines(&script.steps, shared.is_some()));
     table(&mut out, "files", &script.files, |text| quoted(text));
     table(&mut out, "env", &script.env, |text| quoted(text));
+    table(&mut out, "beside", &script.beside, |text| quoted(text));
     table(&mut out, "words", &script.words, |words| list(words.iter().map(|word| quoted(word))));
     out
 }

@@ -29,7 +29,7 @@ fn misspelt(word: &str) -> Vec<String> {
 }
 
 /// A good value for each key of a script.
-const SCRIPT: [(&str, &str); 15] = [
+const SCRIPT: [(&str, &str); 16] = [
     ("name", "'x'"),
     ("login", "'sh'"),
     ("logout", "'exit'"),
@@ -43,6 +43,7 @@ const SCRIPT: [(&str, &str); 15] = [
     ("status", "0"),
     ("files", "{ 'a' = 'b' }"),
     ("env", "{ A = 'b' }"),
+    ("beside", "{ A = 'b' }"),
     ("words", "{ w = ['b'] }"),
     ("lines", "['ls']"),
 ];
@@ -96,7 +97,7 @@ fn wrong_kinds() -> Vec<Case> {
         "passes" | "repeat" => kind == "number",
         "status" => ["number", "list"].contains(&kind),
         "needs" | "lines" => kind == "list",
-        "files" | "env" | "words" => kind == "table",
+        "files" | "env" | "beside" | "words" => kind == "table",
         "weight" => ["number", "fraction"].contains(&kind),
         _ => kind == "string",
     };
@@ -119,6 +120,7 @@ fn wrong_kinds() -> Vec<Case> {
         if kind != "string" {
             cases.push(case(&format!("lines = ['ls']\nneeds = ['cc', ▶{value}]"), "needs = [\"cc\"]"));
             cases.push(case(&format!("lines = ['ls']\n[env]\nA = ▶{value}"), "LANG = \"C\""));
+            cases.push(case(&format!("lines = ['ls']\n[beside]\nA = ▶{value}"), "HOST = \"server"));
             cases.push(case(&format!("lines = ['ls']\n[words]\nw = ['a', ▶{value}]"), "city = ["));
         }
         if !["string", "table"].contains(&kind) {
@@ -134,7 +136,7 @@ fn wrong_kinds() -> Vec<Case> {
 
 /// How the message shows that `key` is written: the key, or its table's heading.
 fn written(key: &str) -> String {
-    if ["files", "env", "words"].contains(&key) { format!("[{key}]") } else { format!("{key} = ") }
+    if ["files", "env", "beside", "words"].contains(&key) { format!("[{key}]") } else { format!("{key} = ") }
 }
 
 fn wrong_laws() -> Vec<Case> {

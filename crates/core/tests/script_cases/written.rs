@@ -180,7 +180,7 @@ pub const WHOLE: [(&str, &str); 89] = [
 ];
 
 /// Mistakes of TOML itself, and of tables that swallow what was meant for the script.
-pub const TABLES: [(&str, &str); 26] = [
+pub const TABLES: [(&str, &str); 30] = [
     ("lines = ['a']\n[files]\n▶passes = 2", "above the first [table]"),
     ("lines = ['a']\n[files]\n▶think = 'none'", "above the first [table]"),
     ("lines = ['a']\n[env]\n▶login = 'sh'", "above the first [table]"),
@@ -189,6 +189,10 @@ pub const TABLES: [(&str, &str); 26] = [
     ("lines = ['a']\n[env]\n▶'A B' = 'x'", "LANG = "),
     ("lines = ['a']\n[env]\n▶1A = 'x'", "LANG = "),
     ("lines = ['a']\n[env]\n▶A-B = 'x'", "LANG = "),
+    ("lines = ['a']\n[beside]\n▶login = 'sh'", "above the first [table]"),
+    ("lines = ['a']\n[beside]\n▶A-B = 'x'", "LANG = "),
+    ("lines = ['a']\n[beside]\nA = ▶''", "empty"),
+    ("lines = ['a']\n[beside]\nA = 'serve ▶{user}'", "only in the lines"),
     ("lines = ['a']\n[env]\nA = \"b▶\\u0000\"", "NUL"),
     ("lines = ['a']\n[words]\nw = ▶[]", "at least one word"),
     ("lines = ['a']\n[words]\n▶'a b' = ['x']", "city = "),

@@ -1,0 +1,73 @@
+//! The programs that a script wants beside its users: started for a run, and known to the users by their environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use loadgo_core::script::Script;
+use loadgo_host::beside::Beside;
+
+use crate::request::{Refusal, Request};
+
+/// What runs beside the users of one run; dropping it ends them.
+#[derive(Debug, Default)]
+pub(crate) struct Company {
+    programs: Vec<Beside>,
+    /// What the users find in their environment.
+    values: BTreeMap<String, String>,
+    notes: Vec<String>,
+}
+
+impl Company {
+    /// Starts what the script asks for, in the run's folder. A variable that this program's environment has already is taken as it
+    /// is, and nothing is started for it: it says where somebody else serves.
+    pub(crate) fn start(request: &Request, folder: &Path) -> Result<Company, Refusal> {
+        let mut company = Company::default();
+        for (name, command) in &request.asked.script.beside {
+            let set = std::env::var(name).ok().filter(|value| !value.is_empty());
+            let value = match set {
+                Some(value) => {
+                    company.notes.push(format!("{name} is {value}, as the environment says: `{command}` was not started"));
+                    value
+                }
+                None => company.begin(name, command, request, folder)?,
+            };
+            company.values.insert(name.clone(), value);
+        }
+        if !company.values.is_empty() && request.login()?.is_elsewhere() {
+            let names = company.values.keys().cloned().collect::<Vec<_>>().join(", ");
+            let login = &request.asked.script.login;
+            let told = format!("{names} may not be known to users who log in with {login:?}: write the value into the lines");
+            company.notes.push(told);
+        }
+        Ok(company)
+    }
+
+    fn begin(&mut self, name: &str, command: &str, request: &Request, folder: &Path) -> Result<String, Refusal> {
+        let beside = Beside::start(name, command, &request.search_path, folder).map_err(Refusal::Host)?;
+        let value = beside.value().to_owned();
+        self.programs.push(beside);
+        Ok(value)
+    }
+
+    /// The same request, with the users' environment saying where everything is.
+    pub(crate) fn known_to_users(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        if !self.values.is_empty() {
+            let mut script = Script::clone(&request.asked.script);
+            script.env.extend(self.values.clone());
+            request.asked.script = Arc::new(script);
+        }
+        request
+    }
+
+    /// Looks whether one has ended by itself, so that it is not left as one to be waited for.
+    pub(crate) fn look(&mut self) {
+        self.programs.iter_mut().for_each(|program| _ = program.has_ended());
+    }
+
+    /// Ends them all; what there is to tell of each.
+    pub(crate) fn finish(self) -> Vec<String> {
+        self.notes.into_iter().chain(self.programs.into_iter().map(Beside::finish)).collect()
+    }
+}
