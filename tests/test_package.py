@@ -105,7 +105,8 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     missing = [str(file) for file in wanted if str(file.relative_to(ROOT / "python")) not in held]
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in held
-    assert any(name.endswith(".data/scripts/loadgo-calculator") for name in held)
+    for program in ("loadgo-calculator", "loadgo-rjs"):
+        assert any(name.endswith(f".data/scripts/{program}") for name in held)
 
 
 def test_the_installed_calculator_calculates() -> None:

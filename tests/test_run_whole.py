@@ -101,6 +101,7 @@ EXPECTED = {
     "paging": 1,
     "light": None,
     "typical-user-c": 9,
+    "remote-jobs": 11,
 }
 
 

@@ -183,8 +183,10 @@ class TransferServer:
         stalled_s: float,
         token: str | None,
         keep_in: str | PathLike[str] | None,
+        job_time_s: float,
+        rows: str | PathLike[str] | None,
     ) -> TransferServer:
-        """Listens at once. Raises `errors.Refused` when it cannot."""
+        """Listens at once. Raises `errors.Refused` when it cannot, or when `rows`, a table, cannot be written."""
 
     def serve(self, hears: Callable[[dict[str, Any] | None], bool]) -> None:
         """Serves until `hears` says False: it is told of every transfer, and called about three times a second."""

@@ -134,6 +134,8 @@ class Served:
     peer: str
     row: Row | None
     refused: str | None
+    job: str | None = None
+    """What it was to the batch host: `submit`, `print`, `store`; None for a plain transfer."""
 
 
 @contextmanager
@@ -146,15 +148,18 @@ def serving(
     size: int = 64 << 30,
     time_s: float = TIME_S,
     stalled_s: float = STALLED_S,
+    job_time_s: float = 0.0,
+    rows: str | Path | None = None,
 ) -> Iterator[Server]:
     """The end that waits at `at`, loopback unless there is a `token` that who comes must know.
 
     At most `connections` transfers at once, of at most `size` bytes and `time_s` seconds each. It writes nowhere
-    unless a folder is named with `keep_in`.
+    unless a folder is named with `keep_in`. It is a batch host too: a deck's job takes `job_time_s`, and the clients'
+    ends of the transfers of jobs go into the CSV file `rows` as they end, where one is named.
 
     Raises `errors.Refused` when it may not or cannot listen there, `ValueError` for bounds that make no sense.
     """
-    if connections < 1 or size < 1 or time_s <= 0 or stalled_s <= 0:
+    if connections < 1 or size < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
         raise ValueError("a server without a bound, or with one of nothing: give positive numbers")
     if not token and not _is_loopback(at):
         raise Refused(f"{at} can be reached from other hosts: give a shared token, with --token-file")
@@ -169,6 +174,8 @@ def serving(
             stalled_s=stalled_s,
             token=token,
             keep_in=keep_in,
+            job_time_s=job_time_s,
+            rows=rows,
         )
     )
 
@@ -200,7 +207,7 @@ def _served(news: dict[str, Any]) -> Served:
     if "refused" in news:
         return Served(news["peer"], None, news["refused"])
     end = row("here", sends=not news["receive"], method=news["method"], message_bytes=news["message"], end=news["end"])
-    return Served(news["peer"], end, None)
+    return Served(news["peer"], end, None, news["job"])
 
 
 def _is_loopback(at: str) -> bool:

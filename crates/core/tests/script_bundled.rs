@@ -4,7 +4,8 @@ use loadgo_core::random::{Purpose, Stream};
 use loadgo_core::script::{Law, Script, Until, Walk, parse, print};
 use loadgo_core::time::Span;
 
-const NAMES: [&str; 7] = ["absentee", "debugging", "desk-calculator", "light", "paging", "typical-user", "typical-user-c"];
+const NAMES: [&str; 8] =
+    ["absentee", "debugging", "desk-calculator", "light", "paging", "remote-jobs", "typical-user", "typical-user-c"];
 
 fn text(name: &str) -> String {
     let path = format!("{}/../../python/loadgo/scripts/{name}.toml", env!("CARGO_MANIFEST_DIR"));

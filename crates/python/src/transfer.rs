@@ -1,7 +1,7 @@
 //! Both ends of a transfer, for Python.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -12,6 +12,7 @@ use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{self, Ask};
 use loadgo_transfer::method::Method;
 use loadgo_transfer::row::End;
+use loadgo_transfer::rows::Rows;
 use loadgo_transfer::server::{self, News, Serving};
 use loadgo_transfer::wire::Direction;
 use pyo3::prelude::*;
@@ -69,6 +70,7 @@ impl Transfer {
             message: message.unwrap_or(method.usual_message()),
             from: from_file,
             into: into_file,
+            job: None,
             bounds: bounds(time_s, stalled_s, Bounds::default()),
         };
         Ok(Transfer { ask, stop: Arc::default() })
@@ -96,13 +98,14 @@ impl Transfer {
 struct TransferServer {
     listener: TcpListener,
     serving: Serving,
+    rows: Option<PathBuf>,
 }
 
 #[pymethods]
 impl TransferServer {
-    /// Listens at once. Raises `errors.Refused` when it cannot.
+    /// Listens at once. Raises `errors.Refused` when it cannot, or when `rows`, a table of its jobs' transfers, cannot be written.
     #[new]
-    #[pyo3(signature = (at, *, connections, size, time_s, stalled_s, token, keep_in))]
+    #[pyo3(signature = (at, *, connections, size, time_s, stalled_s, token, keep_in, job_time_s, rows))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
     fn new(
         py: Python<'_>,
@@ -113,11 +116,15 @@ impl TransferServer {
         stalled_s: f64,
         token: Option<String>,
         keep_in: Option<PathBuf>,
+        job_time_s: f64,
+        rows: Option<PathBuf>,
     ) -> PyResult<TransferServer> {
+        rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let listener = TcpListener::bind(address(py, at)?)
             .map_err(|error| errors::raised(py, "Refused", (format!("nothing can listen at {at}: {error}"),)))?;
-        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, ..Bounds::default() });
-        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in } })
+        let job_time = span(job_time_s);
+        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, job_time, ..Bounds::default() });
+        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in }, rows })
     }
 
     /// Where it listens, with the port that it got.
@@ -129,6 +136,7 @@ impl TransferServer {
     /// Serves until `hears` says False, which is called with every end of a transfer, and about three times a second.
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
         let (tells, mut told) = channel();
+        let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (listener, serving, stopped) = (self.listener.try_clone()?, self.serving.clone(), stop.clone());
         let server = thread::spawn(move || server::serve(&listener, serving, stopped, &tells));
@@ -136,7 +144,10 @@ impl TransferServer {
             let next = py.detach(move || (told.recv_timeout(Duration::from_millis(300)), told));
             told = next.1;
             let news = match next.0 {
-                Ok(news) => Some(heard(py, news)?),
+                Ok(news) => {
+                    kept(py, &news, rows.as_mut())?;
+                    Some(heard(py, news)?)
+                }
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
             };
@@ -151,6 +162,20 @@ impl TransferServer {
     }
 }
 
+fn opened(py: Python<'_>, path: &Path) -> PyResult<Rows> {
+    Rows::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
+}
+
+/// Adds a job's transfer to the table of them.
+fn kept(py: Python<'_>, news: &News, rows: Option<&mut Rows>) -> PyResult<()> {
+    match (news, rows) {
+        (News::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
+            .add(request, end)
+            .map_err(|error| errors::raised(py, "Refused", (format!("the table of transfers cannot be written: {error}"),))),
+        _ => Ok(()),
+    }
+}
+
 fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
     let told = PyDict::new(py);
     match news {
@@ -158,11 +183,12 @@ fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
             told.set_item("peer", peer.to_string())?;
             told.set_item("refused", why)?;
         }
-        News::Ended { peer, request, end } => {
+        News::Ended { peer, request, end, .. } => {
             told.set_item("peer", peer.to_string())?;
             told.set_item("receive", request.direction == Direction::Send)?;
             told.set_item("method", request.method.name())?;
             told.set_item("message", request.message)?;
+            told.set_item("job", request.job.as_ref().map(|job| job.verb()))?;
             told.set_item("end", in_python(py, &end)?)?;
         }
     }
@@ -176,8 +202,11 @@ fn address(py: Python<'_>, text: &str) -> PyResult<SocketAddr> {
 }
 
 fn bounds(time_s: f64, stalled_s: f64, other: Bounds) -> Bounds {
-    let span = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4);
     Bounds { time: span(time_s), stalled: span(stalled_s), ..other }
+}
+
+fn span(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4)
 }
 
 fn in_python<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {

@@ -8,7 +8,7 @@ use crate::row::End;
 use crate::wire::{Direction, Request};
 
 /// The columns; `load` is over five minutes, as in the seed.
-pub const COLUMNS: &str = "job,method,direction,bytes,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";
+pub const COLUMNS: &str = "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";
 
 /// A table that grows.
 #[derive(Debug)]
@@ -51,6 +51,6 @@ fn row(request: &Request, end: &End) -> String {
     let (rate, each) = (known(bits / real_s), known(1e6 * cpu_s / bits));
     let (method, moved) = (request.method.name(), &end.moved);
     let faults = end.faults_minor + end.faults_major;
-    let counts = format!("{job},{method},{direction},{},{},{faults}", moved.payload, moved.messages);
+    let counts = format!("{job},{method},{direction},{},{},{},{faults}", moved.payload, request.message, moved.messages);
     format!("{counts},{real_s},{cpu_s},{rate},{each},{},{}\n", end.load_5min, end.load_1min)
 }

@@ -173,12 +173,12 @@ fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
     let text = fs::read_to_string(&path).expect("it is there");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], COLUMNS);
-    assert!(lines[1].starts_with("store,records,s,200001,"), "{}", lines[1]);
+    assert!(lines[1].starts_with("store,records,s,200001,4096,"), "{}", lines[1]);
     assert_eq!(lines.len(), 3);
     let cells: Vec<_> = lines[1].split(',').collect();
     let number = |at: usize| cells[at].parse::<f64>().expect("a number");
-    assert_eq!(number(6), done.here.real_ns as f64 / 1e9);
-    assert!((number(8) * number(6) / (8.0 * 200_001.0) - 1.0).abs() < 1e-9);
+    assert_eq!(number(7), done.here.real_ns as f64 / 1e9);
+    assert!((number(9) * number(7) / (8.0 * 200_001.0) - 1.0).abs() < 1e-9);
 }
 
 #[test]
