@@ -11,6 +11,8 @@ from loadgo.pages import Picture
 from loadgo.report_figures import digits, duration, money, money_scale, number, people, share
 from loadgo.report_grid import Column, Grid
 
+_WIDEST = 72
+"""How many signs the longest bar has at most: as the other pictures of a terminal."""
 _MOST_TARIFFS = 3
 """Of more tariffs only so many have a table of their own; shifts differ by a factor."""
 
@@ -112,7 +114,7 @@ def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
     most = max(load.interaction.value or 0.0 for load in loads)
 
     def lines(width: int) -> list[str]:
-        room = max(8, width - max(map(len, names)) - max(map(len, cells)) - 4)
+        room = max(8, min(_WIDEST, width - max(map(len, names)) - max(map(len, cells)) - 4))
         shares = [(load.interaction.value or 0.0) / most if most else 0.0 for load in loads]
         bars = [_bar(part, room) for part in shares]
         left, right = max(map(len, names)), max(map(len, cells))
