@@ -92,6 +92,19 @@ def test_each_load_tells_how_many_were_running() -> None:
     assert loads_of(levels) == []
 
 
+def test_loads_take_turns() -> None:
+    seen: list[int] = []
+
+    def make(_: object) -> Transferred:
+        seen.append(sum(1 for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split() if child))
+        return Transferred((), (f"{len(seen)}",), False)
+
+    before = len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+    levels = at_loads([0, 2], make, turns=3)
+    assert [count - before for count in seen] == [0, 2, 0, 2, 0, 2]
+    assert [level.made.notes for level in levels] == [("1", "3", "5"), ("2", "4", "6")]
+
+
 def test_an_interrupt_ends_the_loads() -> None:
     levels = at_loads([0, 1, 2], lambda _: Transferred((), (), True))
     assert [level.busy for level in levels] == [0]

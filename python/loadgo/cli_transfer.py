@@ -196,18 +196,19 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
 
     if asked.message or asked.from_file or asked.into:
         raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
-    loads = _loads(asked.load)
+    loads, turns = _loads(asked.load), (asked.grid or 1) * asked.times
     levels = at_loads(
         loads or [0],
         lambda after: run_grid(
             to,
             largest=size or 64 << 20,
             method=asked.method,
-            times=(asked.grid or 1) * asked.times,
+            times=1 if len(loads) > 1 else turns,
             receive=asked.receive,
             token=asked.token,
             progress=after,
         ),
+        turns if len(loads) > 1 else 1,
     )
     made = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None

@@ -12,6 +12,7 @@ from loadgo.transfer_apart import Apart
 from loadgo.transfer_compared import Level, Times
 from loadgo.transfer_drawn import (
     WORDS,
+    every,
     longest,
     name_of,
     points_by_size,
@@ -155,7 +156,8 @@ def _levels(made: Apart) -> Chart:
         rows, schema={"load": pl.Float64, "what": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64)}
     )
     names = list(dict.fromkeys(str(row["what"]) for row in rows))
-    x = alt.X("load:Q", title="processes running or ready to", scale=alt.Scale(nice=False, padding=12))
+    few = alt.Axis(tickCount=8)
+    x = alt.X("load:Q", title="processes running or ready to", scale=alt.Scale(nice=False, padding=12), axis=few)
     axis = alt.Axis(format="~g", labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT]), legend=legend())
@@ -183,9 +185,10 @@ def _stretch(made: Apart) -> Chart | None:
     told = [one for one in made.table.transfers if one.load is not None and one.real_s and one.cpu_s > 0]
     if not made.lines or not told:
         return None
+    step, drawn = every(told)
     rows = [
         {"load": one.load, "stretch": (one.real_s or 0) / one.cpu_s, "end": WORDS[one.direction], "bytes": one.bytes}
-        for one in told
+        for one in drawn
     ]
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=alt.Axis(format="~g"))
@@ -203,12 +206,13 @@ def _stretch(made: Apart) -> Chart | None:
         steps = [ends[1] * step / 24 for step in range(25)]
         curve = pl.DataFrame([{"load": at, "stretch": line.at_none + line.slope * at} for at in steps])
         layers.insert(0, alt.Chart(curve).mark_line(strokeWidth=1.5, color=_GREY).encode(x=x, y=y))
-    caption = "A point for each transfer; the line is the mean, straight in the load and bent by the logarithmic axis."
+    which = "each transfer" if step == 1 else f"every {step}th transfer"
+    caption = f"A point for {which}; the line is the mean, straight in the load and bent by the logarithmic axis."
     return chart_of("transfer-load", "The stretch of real time against load", caption, alt.layer(*layers), 260)
 
 
 def _color(field: str, names: Sequence[str]) -> alt.Color:
-    there = list(dict.fromkeys(names))
+    there = sorted(set(names))
     colors = [_COLORS[at % len(_COLORS)] for at in range(len(there))]
     return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=there, range=colors), legend=legend())
 

@@ -16,6 +16,7 @@ from loadgo.transfer_table import Observed
 WORDS = {"s": "sent", "r": "received"}
 SENDS = {"s": "sends", "r": "receives"}
 _STEPS = 48
+_MOST_POINTS = 4000
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,30 @@ class Point:
 def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[Point]]:
     """What x counts, and processor time a bit by the bytes of a message, or of a transfer where there are none.
 
-    A point is the median of the transfers of one method, end, size and message.
+    A point is the median of the transfers of one method, end, size and message; of very many, of about that size.
     """
     moved = [one for one in transfers if one.bytes and one.cpu_s > 0]
     of_messages = any(one.message or one.messages for one in moved)
     kinds: dict[tuple[str, str, int, float], list[float]] = {}
+    many = len(moved) > _MOST_POINTS
     for one in moved:
-        x = _message(one) if of_messages else float(one.bytes)
-        kinds.setdefault((one.method, WORDS[one.direction], one.bytes, x), []).append(one.cpu_s / one.bits)
+        x, size = _message(one) if of_messages else float(one.bytes), one.bytes
+        if many:
+            x, size = _nearest(x), round(_nearest(size))
+        kinds.setdefault((one.method, WORDS[one.direction], size, x), []).append(one.cpu_s / one.bits)
     found = [Point(method, end, x, median(of), size, len(of)) for (method, end, size, x), of in sorted(kinds.items())]
     return ("bytes a message" if of_messages else "bytes a transfer"), found
+
+
+def _nearest(count: float) -> float:
+    """The nearest size of eight to each doubling."""
+    return float(2 ** (round(8 * math.log2(count)) / 8))
+
+
+def every(transfers: Sequence[Observed]) -> tuple[int, Sequence[Observed]]:
+    """Every so many-th of the transfers, so that a page can draw them: how many-th, and they."""
+    step = max(1, -(-len(transfers) // _MOST_POINTS))
+    return step, transfers[::step]
 
 
 def longest(points: Sequence[Point]) -> list[Point]:
@@ -99,9 +114,11 @@ class Priced:
 
 
 def priced_methods(rows: Sequence[Row], prices: Prices) -> list[Priced]:
-    """Every row that moved something, the dearest first."""
+    """Every row that moved something, the dearest first; which side it was where the ends do not tell."""
+    ends = {(row.side, row.direction) for row in rows}
+    both = len({direction for _, direction in ends}) < len(ends)
     found = [
-        Priced(f"{row.method}{'' if row.side == 'here' else ' there'}", WORDS[row.direction], cost)
+        Priced(f"{row.method}{' there' if both and row.side == 'there' else ''}", WORDS[row.direction], cost)
         for row in rows
         if not row.broke_off and (cost := prices.host(row, GIGABYTE)) is not None and cost > 0
     ]

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 
 from loadgo.transfer import Transferred, methods, transfer
+from loadgo.transfer_rounds import together
 from loadgo.transfer_row import Row
 from loadgo.transfer_table import THIS_HOST, Observed, Table
 
@@ -61,11 +62,7 @@ def run_grid(
             progress(at + 1, len(every))
         if made[-1].stopped:
             break
-    return Transferred(
-        tuple(row for one in made for row in one.rows),
-        tuple(dict.fromkeys(note for one in made for note in one.notes)),
-        any(one.stopped for one in made),
-    )
+    return together(made)
 
 
 def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] | None = None) -> Table:

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from loadgo.errors import Refused
 from loadgo.transfer import Transferred
+from loadgo.transfer_rounds import together
 
 MOST = 64
 """Busy processes at once."""
@@ -73,29 +75,35 @@ def running() -> int | None:
         return None
 
 
-def at_loads(loads: Sequence[int], make: Callable[[Callable[[int, int], None]], Transferred]) -> list[AtLoad]:
-    """What `make` makes beside each number of busy processes, from the first to the last or until it is stopped.
+def at_loads(
+    loads: Sequence[int], make: Callable[[Callable[[int, int], None]], Transferred], turns: int = 1
+) -> list[AtLoad]:
+    """What `make` makes beside each number of busy processes, so many `turns` or until it is stopped.
 
-    `make` is given what is to be called after each transfer. Raises what `beside` raises.
+    Each turn goes through all loads, so that what else changes on the host falls on all of them. `make` is given what
+    is to be called after each transfer. Raises what `beside` raises.
     """
-    found: list[AtLoad] = []
-    for busy in loads:
-        counts: list[int] = []
+    counts: dict[int, list[int]] = {busy: [] for busy in loads}
+    made: dict[int, list[Transferred]] = {busy: [] for busy in loads}
+    for busy in list(loads) * turns:
         with beside(busy):
-            made = make(lambda *_, into=counts: into.extend(one for one in [running()] if one is not None))
-        found.append(AtLoad(busy, sum(counts) / len(counts) if counts else None, made))
-        if made.stopped:
+            made[busy].append(make(partial(_count, counts[busy])))
+        if made[busy][-1].stopped:
             break
-    return found
+    return [
+        AtLoad(busy, sum(counts[busy]) / len(counts[busy]) if counts[busy] else None, together(made[busy]))
+        for busy in loads
+        if made[busy]
+    ]
+
+
+def _count(into: list[int], _made: int, _of: int) -> None:
+    into.extend(one for one in [running()] if one is not None)
 
 
 def merged(levels: Sequence[AtLoad]) -> Transferred:
     """The transfers of all loads, in their order."""
-    return Transferred(
-        tuple(row for level in levels for row in level.made.rows),
-        tuple(dict.fromkeys(note for level in levels for note in level.made.notes)),
-        any(level.made.stopped for level in levels),
-    )
+    return together([level.made for level in levels])
 
 
 def loads_of(levels: Sequence[AtLoad]) -> list[float]:

@@ -112,7 +112,9 @@ def _parts(kind: str, group: Sequence[Observed]) -> Parts:
 
 def _not_below_nothing(draws: Floats, units: int) -> Interval | None:
     found = interval_of(draws, units)
-    return None if found is None else Interval(max(0.0, found.low), found.high)
+    if found is None:
+        return None
+    return Interval(min(max(0.0, found.low), float(draws[0])), max(found.high, float(draws[0])))
 
 
 def _fitted(matrix: Floats, cpu: Floats) -> Floats:

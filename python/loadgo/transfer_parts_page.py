@@ -201,7 +201,7 @@ def _levels(levels: Sequence[Level]) -> Grid:
         "Against the load: the same transfers, times those of the lowest",
         (
             Column("load", cells(lambda level: f"{level.load:.1f}")),
-            Column("transfers", cells(lambda level: f"{level.transfers:,}"), spare=3),
+            Column("compared", cells(lambda level: f"{level.transfers:,}"), spare=3),
             Column("CPU a bit", cells(lambda level: how_many(level.cpu))),
             Column("95 %", cells(lambda level: between(level.cpu.interval)), spare=1),
             Column("real time", cells(lambda level: how_many(level.real))),

@@ -50,8 +50,9 @@ def _scattered(points: Sequence[Point], width: int) -> list[str]:
     margin = max(map(len, labels))
     columns = max(10, min(_WIDEST, width - margin - 2))
     canvas = [[" "] * columns for _ in range(_ROWS)]
+    ends_x, ends_y = (min(x), max(x)), (min(y), max(y))
     for point, at_x, at_y in zip(points, x, y, strict=True):
-        column, row = round(_part(at_x, x) * (columns - 1)), round(_part(at_y, y) * (_ROWS - 1))
+        column, row = round(_part(at_x, ends_x) * (columns - 1)), round(_part(at_y, ends_y) * (_ROWS - 1))
         canvas[_ROWS - 1 - row][column] = _SIGNS[names.index(point.name) % len(_SIGNS)]
     shown = {0: labels[0], _ROWS // 2: labels[1], _ROWS - 1: labels[2]}
     lines = [f"{shown.get(at, ''):>{margin}} │{''.join(line)}".rstrip() for at, line in enumerate(canvas)]

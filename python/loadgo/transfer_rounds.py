@@ -23,6 +23,11 @@ def in_rounds(times: int, make: Callable[[], Transferred]) -> Transferred:
         made.append(make())
         if made[-1].stopped:
             break
+    return together(made)
+
+
+def together(made: Sequence[Transferred]) -> Transferred:
+    """All of them as one; a note that several have is told once."""
     return Transferred(
         tuple(row for one in made for row in one.rows),
         tuple(dict.fromkeys(note for one in made for note in one.notes)),

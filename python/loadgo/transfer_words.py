@@ -11,6 +11,7 @@ from loadgo.transfer_compared import Times
 
 def a_time(seconds: float) -> str:
     """A time of three digits: `1.24 ns`."""
+    seconds = float(f"{seconds:.3g}")
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
