@@ -49,6 +49,10 @@ def transfer(
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The secret that both ends share; needed beyond loopback.")
     ] = None,
+    job_time: Annotated[
+        str | None,
+        typer.Option("--job-time", metavar="TIME", help="For serve: how long a job takes (loadgo-rjs submits them)."),
+    ] = None,
     at_most: Annotated[str, typer.Option("--at-most", metavar="TIME", help="No transfer lasts longer.")] = "10min",
     network: Annotated[
         str | None,
@@ -66,7 +70,8 @@ def transfer(
         typer.Option(metavar="N,N", help="With --grid: beside so many busy processes, one number after the other."),
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the rows there too, as --read reads them.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the rows there too, as --read reads them; for serve, jobs'."),
     ] = None,
     read: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
@@ -94,7 +99,9 @@ def transfer(
             raise typer.Exit(GOOD)
         token = _token(token_file)
         if what == _SERVING:
-            _serve(listen, token, into, connections, size, span_s(at_most), once=once, quiet=quiet)
+            job_time_s = 0.0 if job_time is None else span_s(job_time)
+            bounds = _Bounds(connections, size, span_s(at_most), job_time_s)
+            _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
             raise typer.Exit(GOOD)
         if what is not None:
             raise ValueError(
@@ -253,17 +260,25 @@ def _take_apart(
     deliver_page(render_apart(made, format, color=in_colour()), format, output, "transfers.html")
 
 
+@dataclass(frozen=True)
+class _Bounds:
+    connections: int
+    size: str | None
+    time_s: float
+    job_time_s: float
+
+
 def _serve(
     at: str,
     token: str | None,
     keep_in: Path | None,
-    connections: int,
-    size: str | None,
-    time_s: float,
+    bounds: _Bounds,
+    rows: Path | None,
     *,
     once: bool,
     quiet: bool,
 ) -> None:
+    """Serves until an interrupt; `rows` is where the jobs' transfers go."""
     from loadgo.transfer import Served, serving
 
     seen = 0
@@ -276,10 +291,18 @@ def _serve(
         seen += 1
         if not quiet:
             how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes"
-            note(f"{news.peer} {news.row.method} {news.row.direction}: {how}")
+            note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
 
-    most = 64 << 30 if size is None else _bytes("--size", size)
-    with serving(at, token=token, keep_in=keep_in, connections=connections, size=most, time_s=time_s) as server:
+    with serving(
+        at,
+        token=token,
+        keep_in=keep_in,
+        connections=bounds.connections,
+        size=64 << 30 if bounds.size is None else _bytes("--size", bounds.size),
+        time_s=bounds.time_s,
+        job_time_s=bounds.job_time_s,
+        rows=rows,
+    ) as server:
         note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
         server.serve(hears, until=lambda: once and seen > 0)
 
