@@ -11,6 +11,8 @@ import pytest
 from loadgo.errors import Refused
 from loadgo.transfer import Transferred
 from loadgo.transfer_load import MOST, at_loads, beside, loads_of, merged, running
+from loadgo.transfer_table import read_table
+from outside import Bench
 
 PATIENCE_S = 60.0
 
@@ -108,3 +110,34 @@ def test_loads_take_turns() -> None:
 def test_an_interrupt_ends_the_loads() -> None:
     levels = at_loads([0, 1, 2], lambda _: Transferred((), (), True))
     assert [level.busy for level in levels] == [0]
+
+
+def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
+    assert server.stderr is not None
+    address = server.stderr.readline().split()[2]
+    options = ("--size", "4096", "--grid", "2", "--load", "0,1", "--csv", "rows.csv")
+    told = bench.loadgo("transfer", "--to", address, *options)
+    server.terminate()
+    server.communicate()
+    assert "Against the load: the same transfers" in told.stdout
+    assert "processes running or ready to" in " ".join(told.stdout.split())
+    table = read_table(tmp_path / "rows.csv")
+    assert len({one.load for one in table.transfers}) == 2
+    assert len(table.transfers) == 2 * 2 * 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--load", "0,2"], "give --grid too"),
+        (["--grid", "1", "--load", "few"], "whole numbers of busy processes"),
+        (["--grid", "1", "--load", "0,65"], "out of range: 0 to 64"),
+        (["--times", "2", "--receive", "--into", "deck"], "leave --times out"),
+    ],
+)
+def test_loads_and_rounds_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    said = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
+    assert told in " ".join(said.stderr.split())
+    assert not list(tmp_path.iterdir())

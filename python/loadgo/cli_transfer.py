@@ -233,10 +233,15 @@ def _status(made: Transferred) -> int:
 
 def _loads(text: str | None) -> list[int]:
     """The numbers of busy processes, each once, from the least; none where nothing is asked."""
+    from loadgo.transfer_load import MOST
+
     parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
     if text is not None and (not parts or not all(part.isdecimal() for part in parts)):
         raise ValueError(f"--load {text!r}: write whole numbers of busy processes, as in 0,2,6")
-    return sorted({int(part) for part in parts})
+    loads = sorted({int(part) for part in parts})
+    if loads and loads[-1] > MOST:
+        raise ValueError(f"--load {text}: {loads[-1]} busy processes are out of range: 0 to {MOST}")
+    return loads
 
 
 def _take_apart(
