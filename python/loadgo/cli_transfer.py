@@ -257,6 +257,7 @@ def _take_apart(
     from loadgo.transfer_price import prices
     from loadgo.transfer_table import read_table
 
+    try_page(format, output, "transfers.html")
     pairs = [pair.partition("=") for pair in (columns or "").split(",") if pair.strip()]
     if any(not equals or not theirs.strip() for _, equals, theirs in pairs):
         raise ValueError(f"--columns {columns!r}: write OURS=THEIRS,OURS=THEIRS, as in real_s=clk_s,direction=dir")
