@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -173,6 +174,22 @@ def test_serve_keeps_its_bounds_for_jobs_too(tmp_path: Path) -> None:
         told = job(tmp_path, "submit", "long.deck", "--to", server.address, status=1)
     assert "132000 bytes is more than the 100000" in told
     assert not (tmp_path / "long.job").exists()
+
+
+def test_serve_lets_jobs_take_their_time_and_keeps_their_table(bench: Bench) -> None:
+    (bench.folder / "a.deck").write_text("X\n")
+    where = ("--listen", "127.0.0.1:0", "--job-time", "400ms", "--csv", "rows.csv")
+    running = bench.start("transfer", "serve", *where)
+    assert running.stderr is not None
+    address = running.stderr.readline().split("waiting at ")[1].split()[0]
+    begun = time.monotonic()
+    job(bench.folder, "submit", "a.deck", "--to", address)
+    job(bench.folder, "print", "a.job", "--to", address)
+    assert time.monotonic() - begun >= 0.4, "the job's own time has passed"
+    running.terminate()
+    assert "print s: 132 bytes" in finished(running).stderr
+    rows = (bench.folder / "rows.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["job", "submit", "print"]
 
 
 def test_serve_wants_its_token_for_jobs_too(tmp_path: Path) -> None:
