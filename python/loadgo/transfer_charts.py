@@ -26,7 +26,7 @@ from loadgo.transfer_row import Row
 _WARM, _GREY = "#e08a1e", "#8b97a3"
 _COLORS = (
     ACCENT, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0",
-    "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a",
+    "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
 )  # fmt: skip
 _SHAPES = alt.Scale(domain=list(WORDS.values()), range=["circle", "triangle-up"])
 _DASHES = alt.Scale(domain=list(WORDS.values()), range=[[1, 0], [5, 3]])

@@ -13,7 +13,7 @@ _TITLE = "What each remedy saves: times less processor time a bit than a byte a 
 _REMEDIES = (
     ("messages, blocks", "more bytes a call: the memo's longer bytes, and its block transfers"),
     ("mmap, sendfile, splice, zerocopy", "pages handed over instead of copied: its mapping onto the network"),
-    ("unix, memory", "interprocess communication on one host: its first remedy"),
+    ("unix, shm", "interprocess communication on one host: its first remedy"),
 )
 
 
