@@ -1,4 +1,4 @@
-//! Compiles the kernel programs (`bpf/meters.bpf.c`) into one object for every processor: `$OUT_DIR/meters.bpf.o`.
+//! Compiles the kernel programs (`bpf/NAME.bpf.c`), each into one object for every processor: `$OUT_DIR/NAME.bpf.o`.
 //!
 //! The compiler is the clang inside zig, which Python's package `ziglang` brings along, so that a machine that builds
 //! loadgo needs no compiler for the kernel's programs of its own. The object holds the types (BTF) and the relocations
@@ -8,7 +8,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const SOURCE: &str = "bpf/meters.bpf.c";
+/// The meters of a host, and those of one command's transfer.
+const SOURCES: [&str; 2] = ["meters", "transfers"];
 
 /// What clang is told. `v3` is the instruction set of kernels since 5.12; what is not optimised does not pass the verifier;
 /// `-g` is for the types of the kernel's structures; no loader wants unwind tables, and no kernel program has a guard of its stack.
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=bpf");
     println!("cargo::rerun-if-env-changed=LOADGO_ZIG");
-    match find_zig().and_then(|zig| compile(&zig)) {
+    match find_zig().and_then(|zig| SOURCES.iter().try_for_each(|name| compile(&zig, name))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             for line in why.lines() {
@@ -83,15 +84,15 @@ fn pythons() -> Vec<String> {
     .collect()
 }
 
-fn compile(zig: &Zig) -> Result<(), String> {
-    let object = made_here().join("meters.bpf.o");
+fn compile(zig: &Zig, name: &str) -> Result<(), String> {
+    let (source, object) = (format!("bpf/{name}.bpf.c"), made_here().join(format!("{name}.bpf.o")));
     let mut clang = zig.command();
     clang.arg("cc").args(FLAGS.split(' '));
     clang.arg(format!("-ffile-prefix-map={}=loadgo-meters", variable("CARGO_MANIFEST_DIR"))); // the same bytes wherever it is built
-    clang.arg("-c").arg(SOURCE).arg("-o").arg(&object);
+    clang.arg("-c").arg(&source).arg("-o").arg(&object);
     let said = clang.output().map_err(|error| format!("{}: {error}", zig.0.join(" ")))?;
     if !said.status.success() {
-        return Err(format!("{} cannot compile {SOURCE}:\n{}", zig.0.join(" "), String::from_utf8_lossy(&said.stderr)));
+        return Err(format!("{} cannot compile {source}:\n{}", zig.0.join(" "), String::from_utf8_lossy(&said.stderr)));
     }
     has_types(&object)
 }

@@ -190,3 +190,20 @@ class TransferServer:
 
     def serve(self, hears: Callable[[dict[str, Any] | None], bool]) -> None:
         """Serves until `hears` says False: it is told of every transfer, and called about three times a second."""
+
+class TransferMeter:
+    """Runs one command under the meters of this host, and follows its sockets; raises `errors.Refused`."""
+
+    def __new__(cls) -> TransferMeter: ...
+    def sources(self) -> dict[str, Any]:
+        """As of `CommandMeter`, and `missing`: what of its sockets is not known, and why."""
+    def run(self, command: Sequence[str]) -> dict[str, Any]:
+        """Runs `command` once: run (as of `CommandMeter`), counted, why_not, load_5min.
+
+        counted (None when not known): moved (by kind: numbers by name), interrupts (None, or nanoseconds and packets by
+        name), held, unsent, lost, charges_the_interrupted. Raises `OSError` when it cannot be run.
+        """
+    def running(self) -> int:
+        """The id of the command that runs, 0 when none does."""
+    def close(self) -> None:
+        """Undoes what was made on the host for the meter."""

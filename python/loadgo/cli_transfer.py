@@ -13,6 +13,7 @@ import typer
 import loadgo
 from loadgo.cli_options import Quiet, Tariff
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_file, try_page
+from loadgo.cli_transfer_command import transfer_command
 
 if TYPE_CHECKING:
     from loadgo.transfer import Transferred
@@ -24,8 +25,12 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "M
 
 
 def transfer(
-    what: Annotated[
-        str | None, typer.Argument(metavar="[serve]", help="serve: be the end that waits; else --to says where it is.")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[serve | -- COMMAND...]",
+            help="serve: be the end that waits; a command: what it moves costs; else --to says where the other end is.",
+        ),
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Where `loadgo transfer serve` waits.")] = None,
     size: Annotated[
@@ -86,7 +91,7 @@ def transfer(
     quiet: Quiet = False,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
 ) -> None:
-    """Moves data to another host, or from it, and tells what that cost each end: time, calls, faults, money."""
+    """Moves data to another host, or from it, or runs COMMAND, and tells what that cost: time, faults, money."""
     with told():
         from loadgo.asked import span_s
         from loadgo.transfer import methods as known
@@ -94,21 +99,21 @@ def transfer(
         if methods:
             note("\n".join(f"{name:10} {usual:>8,} bytes a call" for name, usual in known().items()))
             raise typer.Exit(GOOD)
+        if words and words != [_SERVING]:
+            given = {"--to": to, "--size": size, "--from": from_file, "--into": into, "--grid": grid, "--csv": csv}
+            given |= {"--read": read, "--load": load, "--message": message, "--receive": receive, "--times": times > 1}
+            transfer_command(words, misplaced=given, prices=(tariff, network), format=format, output=output)
         if read is not None:
             _take_apart(read, columns, tariff, network, format, output)
             raise typer.Exit(GOOD)
         token = _token(token_file)
-        if what == _SERVING:
+        if words == [_SERVING]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
             bounds = _Bounds(connections, size, span_s(at_most), job_time_s)
             _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
             raise typer.Exit(GOOD)
-        if what is not None:
-            raise ValueError(
-                f"{what!r} is not understood: `loadgo transfer serve`, or `loadgo transfer --to HOST:PORT`"
-            )
         if to is None:
-            raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits")
+            raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits; or a command after --")
         _between(
             to,
             _Asked(

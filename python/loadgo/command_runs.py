@@ -58,7 +58,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class _Host:
+class Host:
     """What must be known of this host to read a raw run."""
 
     began_ns: int
@@ -86,14 +86,14 @@ def run_command(order: Order) -> Done:
     meter = _loadgo.CommandMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
-        sources = _with_wait4(meter.sources())
+        sources = with_wait4(meter.sources())
         with passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
             runs = elsewhere.submit(_runs, meter, order, signals).result()
     finally:
         meter.close()
-    floor = _own_bytes()
-    host = _Host(began_ns, floor, sources)
-    made = (_run(told, stage, host, came) for told, stage, came in runs)
+    floor = own_bytes()
+    host = Host(began_ns, floor, sources)
+    made = (command_run(told, stage, host, came) for told, stage, came in runs)
     return Done(tuple(made), sources, floor, signals.came)
 
 
@@ -119,10 +119,11 @@ def _one(meter: _loadgo.CommandMeter, order: Order, stage: Stage, readable: bool
     try:
         return meter.run(order.command, readable, not order.quiet, stage == "cold first")
     except OSError as error:
-        raise _not_run(order.command[0], error) from error
+        raise not_run(order.command[0], error) from error
 
 
-def _not_run(program: str, error: OSError) -> NotRun:
+def not_run(program: str, error: OSError) -> NotRun:
+    """Why `program` could not be run, and a shell's status for it."""
     if not isinstance(error, FileNotFoundError):
         return NotRun(f"{program}: {error.strerror or error}", NOT_EXECUTABLE)
     if "/" not in program and (path := _on_the_path(program)):
@@ -134,7 +135,7 @@ def checked_program(program: str) -> None:
     """Raises `NotRun` when there is no such program, or it is not executable."""
     if shutil.which(program) is None:
         there = "/" in program and Path(program).exists()
-        raise _not_run(
+        raise not_run(
             program, PermissionError(0, "it is there, and is not executable") if there else FileNotFoundError()
         )
 
@@ -195,11 +196,12 @@ def _in_foreground() -> bool:
         os.close(terminal)
 
 
-def _own_bytes() -> int:
+def own_bytes() -> int:
+    """Loadgo's own memory at the most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def _with_wait4(sources: dict[str, Any]) -> dict[str, Any]:
+def with_wait4(sources: dict[str, Any]) -> dict[str, Any]:
     """The sources, with wait4 in the place of coarser ones and of none: its clock is finer than `/proc`'s ticks."""
     if sources["groups"]:
         return sources
@@ -225,7 +227,8 @@ def _possible(usage: dict[str, int | None], began_ns: int) -> dict[str, int | No
     return {name: None if name in impossible else value for name, value in usage.items()}
 
 
-def _run(told: dict[str, Any], stage: Stage, host: _Host, came: bool) -> CommandRun:
+def command_run(told: dict[str, Any], stage: Stage, host: Host, came: bool) -> CommandRun:
+    """A run as the meter told it; `came`, a signal came meanwhile."""
     waited = Waited(**told["waited"])
     most = waited.max_resident_bytes
     return CommandRun(

@@ -44,7 +44,7 @@ pub const METERS: [&str; 10] = [
 ];
 
 /// The kernel's types.
-const TYPES: &str = "/sys/kernel/btf/vmlinux";
+pub(crate) const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 const ONLY_EXACT: [&str; 3] = ["primitives", "faults", "interrupts"];
 
@@ -134,7 +134,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 /// The names of the kernel's tracepoints, each of which has a type of its own.
-fn tracepoints(types: &[u8]) -> HashSet<String> {
+pub(crate) fn tracepoints(types: &[u8]) -> HashSet<String> {
     let names = types.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"btf_trace_"));
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }

@@ -35,6 +35,8 @@ mod segments;
 pub mod sessions;
 mod shown;
 mod sideband;
+pub mod socket_sums;
+pub mod sockets;
 mod spaces;
 mod stacks;
 mod swap_counters;

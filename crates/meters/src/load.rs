@@ -206,7 +206,7 @@ pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped
 }
 
 /// An error with its causes.
-fn words(error: &dyn std::error::Error) -> String {
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let mut said: Vec<String> = causes.map(ToString::to_string).collect();
     said.dedup();

@@ -2,6 +2,7 @@
 
 use loadgo_host::probe::{Answer, State, probe as try_everything};
 use loadgo_meters::available::{Available, How, here};
+use loadgo_meters::sockets;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,7 +14,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// One dict for each ability of this host: ability, state (`exact`, `estimated`, `absent`), how, why_not, remedy.
 #[pyfunction]
 fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let (answers, meters) = py.detach(|| (try_everything(), here()));
+    let (answers, mut meters) = py.detach(|| (try_everything(), here()));
+    meters.push(sockets::here());
     let answers = answers.iter().map(|answer| in_python(py, answer));
     answers.chain(meters.iter().map(|meter| meter_in_python(py, meter))).collect()
 }

@@ -16,6 +16,7 @@ mod script;
 mod simulate;
 mod store;
 mod transfer;
+mod transfer_command;
 
 use pyo3::prelude::*;
 
@@ -34,5 +35,6 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     record::register(module)?;
     ready::register(module)?;
     transfer::register(module)?;
+    transfer_command::register(module)?;
     doctor::register(module)
 }

@@ -69,7 +69,7 @@ fn closed(py: Python<'_>) -> PyErr {
     errors::raised(py, "Refused", ("the meter is closed",))
 }
 
-fn streams(input: bool, output: bool) -> Streams {
+pub(crate) fn streams(input: bool, output: bool) -> Streams {
     match (input, output) {
         (true, true) => Streams::Inherited,
         (false, true) => Streams::NoInput,
@@ -82,7 +82,7 @@ fn warmth(cold: bool) -> Warmth {
     if cold { Warmth::Cold } else { Warmth::AsItIs }
 }
 
-fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound<'py, PyDict>> {
     let sources = oneshot.sources();
     let told = PyDict::new(py);
     told.set_item("cpu", sources.cpu)?;
@@ -97,7 +97,7 @@ fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound<'py, PyDic
 }
 
 /// real_ns, usage, waited, exit_status or signal, left_running, let_go, lost, cold.
-fn told<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn told<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("real_ns", run.real_ns)?;
     told.set_item("usage", usage(py, &run.usage)?)?;

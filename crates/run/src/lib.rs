@@ -7,6 +7,7 @@
 mod account;
 mod asked;
 mod beside;
+mod command_transfer;
 mod commands;
 mod conditions;
 mod machine;
@@ -18,6 +19,7 @@ mod sampling;
 mod users;
 
 pub use asked::Asked;
+pub use command_transfer::{CommandTransfer, CommandTransferred};
 pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, Look, MeterOrder, Metered};
 pub use metering::TierAsked;

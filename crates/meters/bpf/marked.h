@@ -1,0 +1,62 @@
+/* Which tasks are the command's: what our own process forks next, and all that descends from it. */
+#pragma once
+#include "kernel.h"
+
+enum { PF_IO_WORKER = 0x10 };
+
+/* A task that is in here is the command's. */
+struct {
+	MAP_UINT(type, MAP_TASK_STORAGE);
+	MAP_UINT(map_flags, NO_PREALLOC);
+	MAP_TYPE(key, s32);
+	MAP_TYPE(value, u32);
+} marked SECTION(".maps");
+
+/* What found no room: tasks, connections; src/socket_sums.rs reads them in this order. */
+enum lost { TASKS_LOST, CONNECTIONS_LOST, LOSSES };
+
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, LOSSES);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u64);
+} losses SECTION(".maps");
+
+u32 forks_next = 0; /* our own process, as the kernel numbers it, until it has forked the command */
+
+INLINE void lose(u32 what)
+{
+	u64 *sum = map_lookup(&losses, &what);
+	if (sum)
+		__sync_fetch_and_add(sum, 1);
+}
+
+/* The kernel's own workers for io_uring are threads that nobody sees forked: they are their process's. */
+INLINE u32 is_marked(struct task_struct *task)
+{
+	if (task_storage_get(&marked, task, 0, 0))
+		return 1;
+	return task->flags & PF_IO_WORKER && task_storage_get(&marked, task->group_leader, 0, 0);
+}
+
+SECTION("tp_btf/sched_process_fork")
+int on_command_fork(u64 *context)
+{
+	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
+	u32 is_first = forks_next && parent->tgid == forks_next && child->tgid != forks_next;
+	if (!is_first && !is_marked(parent))
+		return 0;
+	if (is_first)
+		forks_next = 0;
+	if (!task_storage_get(&marked, child, 0, STORAGE_CREATE))
+		lose(TASKS_LOST);
+	return 0;
+}
+
+/* Run by the reader right before it forks the command. */
+SECTION("raw_tp/begin")
+int on_command(u64 *context)
+{
+	forks_next = current_pid_tgid() >> 32;
+	return 0;
+}
