@@ -138,7 +138,7 @@ class LiveProfile:
     def close(self) -> None:
         """Ends it."""
 
-def transfer_methods() -> list[tuple[str, int]]:
+def transfer_methods() -> list[tuple[str, int, str | None]]:
     """The methods of a transfer by name, with the bytes that a call of each moves at most where nobody says."""
 
 class Transfer:

@@ -94,10 +94,9 @@ def transfer(
     """Moves data to another host, or from it, or runs COMMAND, and tells what that cost: time, faults, money."""
     with told():
         from loadgo.asked import span_s
-        from loadgo.transfer import methods as known
 
         if methods:
-            note("\n".join(f"{name:10} {usual:>8,} bytes a call" for name, usual in known().items()))
+            _list_methods()
             raise typer.Exit(GOOD)
         if words and words != [_SERVING]:
             given = {"--to": to, "--size": size, "--from": from_file, "--into": into, "--grid": grid, "--csv": csv}
@@ -131,6 +130,15 @@ def transfer(
             ),
             _Shown(tariff, network, format, output, csv),
         )
+
+
+def _list_methods() -> None:
+    from loadgo.transfer import impossible
+    from loadgo.transfer import methods as known
+
+    why_not = impossible()
+    for name, usual in known().items():
+        note(f"{name:10} {usual:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}")
 
 
 @dataclass(frozen=True)

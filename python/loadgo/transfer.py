@@ -34,6 +34,8 @@ class Transferred:
     """What is not known, and why."""
     stopped: bool
     """An interrupt ended them early."""
+    left_out: tuple[str, ...] = ()
+    """Methods of `all` that are not possible between these two hosts, each with the reason."""
 
     @property
     def complete(self) -> bool:
@@ -43,7 +45,12 @@ class Transferred:
 
 def methods() -> dict[str, int]:
     """The methods by name, from the dearest to what should be the cheapest, and the most bytes that a call moves."""
-    return dict(_loadgo.transfer_methods())
+    return {name: usual for name, usual, _ in _loadgo.transfer_methods()}
+
+
+def impossible() -> dict[str, str]:
+    """The methods that this host cannot do, and why not; it is tried."""
+    return {name: why_not for name, _, why_not in _loadgo.transfer_methods() if why_not is not None}
 
 
 def transfer(
@@ -63,16 +70,18 @@ def transfer(
     """Sends `size` bytes, or a whole file, to the server at `to` (HOST:PORT), or receives them from it.
 
     `method` is a name of `methods()`, several, or `all`, each a transfer of its own; `message` the most bytes of a
-    call. Of `all`, the method of a byte a call moves at most `BYTES_OF_ALL`. `progress` hears each row as it comes.
+    call. Of `all`, the method of a byte a call moves at most `BYTES_OF_ALL`, and methods that are not possible between
+    the two hosts are left out and named. `progress` hears each row as it comes.
 
-    Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read;
-    `ValueError` for what makes no sense.
+    Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read, a
+    method that was asked for by its name is not possible; `ValueError` for what makes no sense.
     """
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:
         raise ValueError(f"a message of {message} bytes is out of range: 1 to {16 << 20}")
     rows: list[Row] = []
     notes: list[str] = []
+    left_out: list[str] = []
     with asked_to_stop() as stop:
         for name in names:
             one = _loadgo.Transfer(
@@ -88,6 +97,11 @@ def transfer(
                 stalled_s=stalled_s,
             )
             told = _made(one, stop.is_set)
+            if "cannot" in told:
+                if method != "all":
+                    raise Refused(told["cannot"])
+                left_out.append(told["cannot"])
+                continue
             asked = message or methods()[name]
             ends: list[tuple[Side, bool]] = [("here", not receive), ("there", receive)]
             for side, sends in ends:
@@ -99,7 +113,7 @@ def transfer(
                 notes.append(f"{name}: {told['note']}")
             if stop.is_set():
                 break
-        return Transferred(tuple(rows), tuple(notes), stop.is_set())
+        return Transferred(tuple(rows), tuple(notes), stop.is_set(), tuple(left_out))
 
 
 def _bounded(method: str, size: int | None) -> int | None:

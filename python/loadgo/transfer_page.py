@@ -56,7 +56,7 @@ def transfer_page(made: Transferred, prices: Prices) -> Page:
         warnings=(*(f"{_name(row)}: broke off: {row.broke_off}" for row in made.rows if row.broke_off), *made.notes),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
         grids=(_seeds_columns(rows), _used(rows), _costs(rows, prices), *remedies_grids(saved)),
-        notes=(*_notes(rows, prices), *remedies_notes(saved)),
+        notes=(*_notes(rows, prices, made.left_out), *remedies_notes(saved)),
         pictures=method_pictures(rows, prices),
         pictured_after=3,
     )
@@ -78,6 +78,7 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
         "rows": rows,
         "savings": [dataclasses.asdict(one) for one in savings(made.rows)],
         "notes": made.notes,
+        "left_out": made.left_out,
         "stopped": made.stopped,
         "prices": dataclasses.asdict(prices),
     }
@@ -146,8 +147,9 @@ def _costs(rows: Sequence[Row], prices: Prices) -> Grid:
     return Grid("What the processor time of that costs", tuple(columns))
 
 
-def _notes(rows: Sequence[Row], prices: Prices) -> list[tuple[str, str]]:
+def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:
     notes = [
+        *(("left out", why) for why in left_out),
         ("prices", prices.about),
         (
             "CPU",

@@ -37,11 +37,17 @@ impl MappedFile {
     /// # Errors
     /// The kernel's; `EFAULT` when the file has no such bytes any more.
     pub fn send(&self, onto: BorrowedFd<'_>, at: usize, length: usize, flags: i32) -> io::Result<usize> {
-        let at = at.min(self.bytes);
-        let length = length.min(self.bytes - at);
+        let (start, length) = self.piece(at, length);
         // SAFETY: so many bytes from there on are in the mapping, which lives as long as `self`; the kernel only reads.
-        let sent = unsafe { libc::send(onto.as_raw_fd(), self.start.as_ptr().add(at).cast(), length, flags) };
+        let sent = unsafe { libc::send(onto.as_raw_fd(), start.cast(), length, flags) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Where the place `at` is, and how many of `length` bytes from there on are mapped.
+    pub(crate) fn piece(&self, at: usize, length: usize) -> (*const u8, usize) {
+        let at = at.min(self.bytes);
+        // SAFETY: the place is in the mapping, or right behind it.
+        (unsafe { self.start.as_ptr().add(at) }, length.min(self.bytes - at))
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use crate::cgroup::Groups;
 use crate::hierarchy::{Version, hierarchies};
 use crate::leftovers::Leftovers;
+use crate::sockets;
 use crate::sources::{DELAY_ACCOUNTING, open_taskstats};
 use crate::timer;
 use crate::why::Why;
+use crate::{kernel_tls, uring};
 
 /// How well something can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,11 @@ pub fn probe() -> Vec<Answer> {
     answers.extend([delays(&kernel), pressure(), fifo(), own_processor(), paging()]);
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
     answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
+    answers.extend([
+        tried("rings of calls (io_uring)", "io_uring_setup", uring::why_not()),
+        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::why_not()),
+        tried("sending without a copy (MSG_ZEROCOPY)", "setsockopt SO_ZEROCOPY", without_copy()),
+    ]);
     answers
 }
 
@@ -61,6 +69,20 @@ impl Answer {
     fn estimated(ability: &'static str, how: impl Into<String>, why: Why) -> Answer {
         Answer { ability, state: State::Estimated, how: how.into(), why_not: why.what, remedy: why.remedy }
     }
+}
+
+/// What is there as asked, by that call, or not at all.
+fn tried(ability: &'static str, how: &str, why_not: Option<Why>) -> Answer {
+    match why_not {
+        None => Answer::exact(ability, how),
+        Some(why) => Answer::absent(ability, why),
+    }
+}
+
+fn without_copy() -> Option<Why> {
+    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
+    let told = socket.map_err(io::Error::from).and_then(|socket| sockets::allow_without_copy(socket.as_fd()));
+    told.err().map(|error| Why::new(format!("SO_ZEROCOPY: {error}"), "Linux 4.14 or later"))
 }
 
 fn terminals() -> Answer {

@@ -9,8 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{self, Ask};
+use loadgo_transfer::client::{self, Ask, WhyNot};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::place::Place;
 use loadgo_transfer::row::End;
 use loadgo_transfer::rows::Rows;
 use loadgo_transfer::server::{self, News, Serving};
@@ -27,10 +28,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transfer_methods, module)?)
 }
 
-/// The methods by name, with the bytes that a call of each moves at most where nobody says.
+/// The methods by name, with the bytes that a call of each moves at most where nobody says, and why this host cannot do it.
 #[pyfunction]
-fn transfer_methods() -> Vec<(&'static str, u32)> {
-    Method::ALL.into_iter().map(|method| (method.name(), method.usual_message())).collect()
+fn transfer_methods() -> Vec<(&'static str, u32, Option<String>)> {
+    let why_not = |method: Method| method.why_not().map(|why| why.to_string());
+    Method::ALL.into_iter().map(|method| (method.name(), method.usual_message(), why_not(method))).collect()
 }
 
 /// One transfer, from this end.
@@ -62,7 +64,7 @@ impl Transfer {
         let method = Method::named(method)
             .ok_or_else(|| pyo3::exceptions::PyValueError::new_err(format!("there is no method {method}")))?;
         let ask = Ask {
-            to: address(py, to)?,
+            to: addresses(py, to)?,
             token,
             direction: if receive { Direction::Receive } else { Direction::Send },
             method,
@@ -76,11 +78,17 @@ impl Transfer {
         Ok(Transfer { ask, stop: Arc::default() })
     }
 
-    /// Makes it: `here`, `there` (None when the other end did not tell) and `note`. Raises `errors.Refused`.
+    /// Makes it: `here`, `there` (None when the other end did not tell) and `note`; or `cannot`, why one of the two hosts
+    /// cannot do it by this method. Raises `errors.Refused`.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let done = py.detach(|| client::transfer(&self.ask, &self.stop));
-        let done = done.map_err(|why| errors::raised(py, "Refused", (why,)))?;
         let told = PyDict::new(py);
+        let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {
+            Err(WhyNot::Cannot(why)) => {
+                told.set_item("cannot", why)?;
+                return Ok(told);
+            }
+            done => done.map_err(|why| errors::raised(py, "Refused", (why.words(),)))?,
+        };
         told.set_item("here", in_python(py, &done.here)?)?;
         told.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
         told.set_item("note", done.there.err())?;
@@ -103,7 +111,8 @@ struct TransferServer {
 
 #[pymethods]
 impl TransferServer {
-    /// Listens at once. Raises `errors.Refused` when it cannot, or when `rows`, a table of its jobs' transfers, cannot be written.
+    /// Listens at once. Raises `errors.Refused` when it cannot, or cannot keep files where it should, or when `rows`, a table of
+    /// its jobs' transfers, cannot be written.
     #[new]
     #[pyo3(signature = (at, *, connections, size, time_s, stalled_s, token, keep_in, job_time_s, rows))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
@@ -120,8 +129,13 @@ impl TransferServer {
         rows: Option<PathBuf>,
     ) -> PyResult<TransferServer> {
         rows.as_deref().map(|path| opened(py, path)).transpose()?;
-        let listener = TcpListener::bind(address(py, at)?)
-            .map_err(|error| errors::raised(py, "Refused", (format!("nothing can listen at {at}: {error}"),)))?;
+        let refused = |what: String| errors::raised(py, "Refused", (what,));
+        if let Some(folder) = &keep_in {
+            let tried = Place::try_folder(folder);
+            tried.map_err(|error| refused(format!("nothing can be kept in {}: {error}", folder.display())))?;
+        }
+        let listener = TcpListener::bind(&addresses(py, at)?[..])
+            .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
         let job_time = span(job_time_s);
         let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, job_time, ..Bounds::default() });
         Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in }, rows })
@@ -195,9 +209,10 @@ fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
     Ok(told)
 }
 
-fn address(py: Python<'_>, text: &str) -> PyResult<SocketAddr> {
-    let found = text.to_socket_addrs().map_err(|error| error.to_string());
-    let found = found.and_then(|mut all| all.next().ok_or_else(|| "it has no address".into()));
+/// All that a name stands for, of which each may be another road to the same host.
+fn addresses(py: Python<'_>, text: &str) -> PyResult<Vec<SocketAddr>> {
+    let found = text.to_socket_addrs().map(Vec::from_iter).map_err(|error| error.to_string());
+    let found = found.and_then(|all| if all.is_empty() { Err("it has no address".into()) } else { Ok(all) });
     found.map_err(|why| errors::raised(py, "Refused", (format!("{text} is no HOST:PORT that can be reached: {why}"),)))
 }
 

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
 use loadgo_transfer::jobs::Job;
 use loadgo_transfer::method::Method;
+use loadgo_transfer::place::INCOMPLETE;
 use loadgo_transfer::row::End;
 use loadgo_transfer::wire::Direction;
 
@@ -50,9 +51,10 @@ pub fn make(order: &Order) -> Result<String, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", order.file.display()));
     let ask = ask(order).map_err(refused)?;
     if let Some(part) = &ask.into {
-        let _ = fs::remove_file(part); // what a job that was killed has left
+        let _ = fs::remove_file(beside(part, INCOMPLETE.trim_start_matches('.'))); // what a job that was killed has left
+        let _ = fs::remove_file(part);
     }
-    let done = transfer(&ask, &Arc::default());
+    let done = transfer(&ask, &Arc::default()).map_err(WhyNot::words);
     let end = done.map_err(refused).and_then(|done| finished(order, &ask, done));
     if let (Err(_), Some(part)) = (&end, &ask.into) {
         let _ = fs::remove_file(part);
@@ -68,7 +70,7 @@ fn ask(order: &Order) -> Result<Ask, String> {
     };
     let prints = order.verb == Verb::Print;
     Ok(Ask {
-        to: address(&order.to)?,
+        to: addresses(&order.to)?,
         token: order.token_file.as_deref().map(read_word).transpose()?,
         direction,
         method: Method::Records,
@@ -81,9 +83,9 @@ fn ask(order: &Order) -> Result<Ask, String> {
     })
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let found = text.to_socket_addrs().map_err(|error| error.to_string());
-    let found = found.and_then(|mut all| all.next().ok_or_else(|| "it has no address".into()));
+fn addresses(text: &str) -> Result<Vec<SocketAddr>, String> {
+    let found = text.to_socket_addrs().map(Vec::from_iter).map_err(|error| error.to_string());
+    let found = found.and_then(|all| if all.is_empty() { Err("it has no address".into()) } else { Ok(all) });
     found.map_err(|why| format!("{text} is no HOST:PORT that can be reached: {why}"))
 }
 

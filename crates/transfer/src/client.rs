@@ -1,6 +1,5 @@
 //! The end that asks: `loadgo transfer --to`.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -10,12 +9,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
+use loadgo_host::shared_ring::SharedRing;
+
 use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
 use crate::end;
 use crate::jobs::Job;
 use crate::meeting::{self, CONTROL};
 use crate::method::{Method, Way};
+use crate::place::Place;
 use crate::row::End;
 use crate::socket::{Socket, in_words};
 use crate::source::Source;
@@ -25,8 +27,8 @@ use crate::wire::{Answer, Direction, Greeting, NAME, Request, Told, VERSION};
 /// What is to be moved, and how.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Where the server waits.
-    pub to: SocketAddr,
+    /// Where the server waits: the addresses that its name has, of which the first that answers is taken.
+    pub to: Vec<SocketAddr>,
     /// The server's token, if it has one.
     pub token: Option<String>,
     /// Which way.
@@ -58,14 +60,41 @@ pub struct Transfer {
     pub job: Option<String>,
 }
 
+/// Why it does not come to a transfer, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhyNot {
+    /// Nobody is there, it is refused, the file cannot be read.
+    Refused(String),
+    /// One of the two hosts cannot do it by this method, or the two of them together; by another they may.
+    Cannot(String),
+}
+
+impl WhyNot {
+    /// The words.
+    pub fn words(self) -> String {
+        match self {
+            WhyNot::Refused(words) | WhyNot::Cannot(words) => words,
+        }
+    }
+}
+
+impl From<String> for WhyNot {
+    fn from(words: String) -> WhyNot {
+        WhyNot::Refused(words)
+    }
+}
+
 /// Makes one transfer; `stop` ends it early.
 ///
 /// # Errors
-/// In words, when it does not come to one: nobody is there, it is refused, the file cannot be read.
-pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
+/// When it does not come to one.
+pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
+    if let Some(why) = ask.method.why_not() {
+        return Err(WhyNot::Cannot(format!("{} is not possible here: {why}", ask.method.name())));
+    }
     let (source, size) = source(ask)?;
     let place = place(ask)?;
-    let mut control = connect(ask, stop)?;
+    let (mut control, to) = connect(ask, stop)?;
     let request = Request {
         name: NAME.into(),
         version: VERSION,
@@ -76,23 +105,30 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, String> {
         message: ask.message,
         job: ask.job.clone(),
     };
-    let there = |error: io::Error| format!("{}: {}", ask.to, in_words(error));
+    let there = |error: io::Error| format!("{to}: {}", in_words(error));
     control.say(&request).map_err(there)?;
     let patience = if matches!(ask.job, Some(Job::Print(_))) { ask.bounds.time } else { TO_SAY_SOMETHING };
     let (ticket, unix, authority, size) = match control.hear(patience, stop).map_err(there)? {
         Answer::Ticket { ticket, unix, authority, size: told } => (ticket, unix, authority, told.unwrap_or(size)),
-        Answer::Refused(why) => return Err(format!("{} refused: {why}", ask.to)),
+        Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
+        Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
     };
     let data = match unix {
-        Some(name) => meeting::on_this_host(&name)
-            .map_err(|error| format!("the Unix socket of {} cannot be reached: is it on this host? {error}", ask.to))?,
-        None => meeting::over_network(ask.to, &ticket, TO_SAY_SOMETHING).map_err(there)?,
+        Some(name) => meeting::on_this_host(&name).map_err(|error| {
+            let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
+            WhyNot::Cannot(format!("{} {words}", ask.method.name()))
+        })?,
+        None => meeting::over_network(to, &ticket, TO_SAY_SOMETHING).map_err(there)?,
     };
+    let ring = (ask.method == Method::Shm).then(|| meeting::handed(&data, TO_SAY_SOMETHING).and_then(SharedRing::open));
+    let ring = ring.transpose().map_err(there)?;
     let socket = Socket::new(data, stop.clone(), ask.bounds.stalled).map_err(there)?;
-    let tls = authority.map(tls::client).transpose().map_err(there)?;
-    let way = Way { method: ask.method, message: ask.message, tls };
+    let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(there)?;
+    let way = Way { method: ask.method, message: ask.message, tls, ring };
     let here = moved(ask, way, size, source, place, socket, stop)?;
-    let told = control.hear::<Told>(end::TO_TELL, &AtomicBool::new(false));
+    // Who broke off waits for the other's row no longer than for its data.
+    let patience = if here.broke_off.is_some() { end::TO_TELL.min(ask.bounds.stalled) } else { end::TO_TELL };
+    let told = control.hear::<Told>(patience, &AtomicBool::new(false));
     if ask.job.is_some() && told.is_ok() {
         let _ = control.say(&Told { end: here.clone(), job: None }); // who does not hear it misses a row, no byte
     }
@@ -122,32 +158,40 @@ fn source(ask: &Ask) -> Result<(Option<Source>, u64), String> {
 }
 
 /// Where what is received is put.
-fn place(ask: &Ask) -> Result<File, String> {
+fn place(ask: &Ask) -> Result<Place, String> {
     match &ask.into {
-        Some(path) => {
-            File::options().write(true).create_new(true).open(path).map_err(|error| format!("{}: {error}", path.display()))
-        }
-        None => File::options().write(true).open("/dev/null").map_err(|error| format!("/dev/null: {error}")),
+        Some(path) => Place::at(path).map_err(|error| error.to_string()),
+        None => Place::nowhere().map_err(|error| format!("/dev/null: {error}")),
     }
 }
 
-fn connect(ask: &Ask, stop: &AtomicBool) -> Result<Control, String> {
-    let there = |error: io::Error| match error.kind() {
-        ErrorKind::ConnectionRefused => format!("nobody listens at {}: start `loadgo transfer serve` there", ask.to),
-        _ => format!("{}: {}", ask.to, in_words(error)),
-    };
-    let mut stream = TcpStream::connect_timeout(&ask.to, TO_SAY_SOMETHING).map_err(there)?;
+/// The first of the addresses that somebody listens at.
+fn answering(ask: &Ask) -> Result<(TcpStream, SocketAddr), String> {
+    let mut said = Vec::new();
+    for to in &ask.to {
+        match TcpStream::connect_timeout(to, TO_SAY_SOMETHING) {
+            Ok(stream) => return Ok((stream, *to)),
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => said.push(format!("nobody listens at {to}")),
+            Err(error) => said.push(format!("{to}: {}", in_words(error))),
+        }
+    }
+    Err(format!("{}: start `loadgo transfer serve` there", said.join(", and ")))
+}
+
+fn connect(ask: &Ask, stop: &AtomicBool) -> Result<(Control, SocketAddr), String> {
+    let (mut stream, to) = answering(ask)?;
+    let there = |error: io::Error| format!("{to}: {}", in_words(error));
     stream.write_all(&[CONTROL]).map_err(there)?;
     let mut control = Control::new(stream).map_err(there)?;
     let greeting: Greeting = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
     if greeting.name != NAME || greeting.version != VERSION {
         let told = format!("speaks version {} of {}, and this is version {VERSION}", greeting.version, greeting.name);
-        return Err(format!("{} {told}: have the same loadgo at both ends", ask.to));
+        return Err(format!("{to} {told}: have the same loadgo at both ends"));
     }
     if greeting.token && ask.token.is_none() {
-        return Err(format!("{} wants a token: give the one that it was started with, with --token-file", ask.to));
+        return Err(format!("{to} wants a token: give the one that it was started with, with --token-file"));
     }
-    Ok(control)
+    Ok((control, to))
 }
 
 /// This end, moved by a thread of its own.
@@ -156,7 +200,7 @@ fn moved(
     way: Way,
     size: u64,
     source: Option<Source>,
-    place: File,
+    place: Place,
     socket: Socket,
     stop: &Arc<AtomicBool>,
 ) -> Result<End, String> {
@@ -172,7 +216,7 @@ fn moved(
     let mut late = false;
     loop {
         match told.recv_timeout(TO_LOOK_UP) {
-            Ok(end) => return Ok(end::in_time(end, late)),
+            Ok(end) => return Ok(end::stopped(end, late.then_some(end::LATE))),
             Err(RecvTimeoutError::Disconnected) => return Err("the transfer failed".into()),
             Err(RecvTimeoutError::Timeout) => {
                 late |= Instant::now() > until;

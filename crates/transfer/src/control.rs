@@ -63,7 +63,7 @@ impl Control {
                 return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
             }
             if Instant::now() > until {
-                let told = format!("it did not say what was waited for in {} s", time.as_secs());
+                let told = format!("it did not say what was waited for in {} s", time.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, told));
             }
         }

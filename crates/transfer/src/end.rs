@@ -1,6 +1,5 @@
 //! One end of a transfer, moved and measured in the thread that calls.
 
-use std::fs::File;
 use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,11 +10,13 @@ use rustix::net::{Shutdown, shutdown};
 
 use crate::bounds::TO_LOOK_UP;
 use crate::measure;
-use crate::method::Way;
+use crate::method::{Method, Way};
+use crate::place::Place;
 use crate::receive::receive;
 use crate::row::{End, Moved};
 use crate::send::send;
-use crate::socket::{Socket, in_words};
+use crate::shared;
+use crate::socket::{STOPPED, Socket, in_words};
 use crate::source::Source;
 
 /// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network.
@@ -26,7 +27,7 @@ pub fn sender(mut way: Way, source: &Source, socket: &Socket) -> End {
     let end = begun.end();
     let _ = shutdown(socket.fd(), Shutdown::Write);
     let sum = before.and_then(|(before, _)| gone_out(socket, before, moved.wire));
-    of(end, moved, sent, sum)
+    of(way.method, end, moved, sent, sum)
 }
 
 /// What the socket has sent since it had sent `before`, once it has sent `wire` bytes or no more go.
@@ -44,31 +45,41 @@ fn gone_out(socket: &Socket, before: u64, wire: u64) -> Option<u64> {
 /// So long what was handed to a socket is given to go onto the network, before it is said how much did.
 const TO_GO_OUT: Duration = Duration::from_secs(2);
 
-/// Receives `size` bytes into `place`: from when the first can be read until the file is closed. `before` bytes had come on
+/// Receives `size` bytes into `place`: from when the first can be read until the file is closed and has its name. `before` bytes had come on
 /// the connection that are not of the file: [`TICKET_BYTES`] on one that was made to a server.
-pub fn receiver(mut way: Way, size: u64, socket: &Socket, mut place: File, before: u64) -> End {
+pub fn receiver(mut way: Way, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
     let mut moved = Moved::default();
-    // With TLS both ends speak first, and what they say is part of the transfer.
-    let came = if way.tls.is_some() { Ok(()) } else { wait_for_first(socket) };
+    let came = match &way.ring {
+        Some(ring) => shared::wait_for_bytes(ring, socket, &mut Moved::default()),
+        // With TLS both ends speak first, and what they say is part of the transfer.
+        None if way.method.is_enciphered() => Ok(()),
+        None => wait_for_first(socket),
+    };
     let begun = measure::begin();
-    let received = came.and_then(|()| receive(&mut way, size, socket, &mut place, &mut moved));
-    drop(place);
+    let received = came.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
+    let received = received.and_then(|()| place.whole());
     let end = begun.end();
-    of(end, moved, received, counted(socket.fd()).map(|(_, now)| now - before))
+    of(way.method, end, moved, received, counted(socket.fd()).map(|(_, now)| now - before))
 }
 
 /// So many bytes come first on a data connection.
 pub const TICKET_BYTES: u64 = 1 + 2 * crate::wire::SECRET_BYTES as u64;
 
-fn of(end: End, moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
+fn of(method: Method, end: End, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
+    if method == Method::Ktls {
+        moved.wire = counted.unwrap_or(moved.wire); // the kernel alone knows where it began a record
+    }
     End { moved, counted, broke_off: outcome.err().map(in_words), ..end }
 }
 
-/// An end that was stopped because its time was over says so.
-pub fn in_time(end: End, late: bool) -> End {
-    let why = end.broke_off.map(|why| if late { "the time that is allowed for it was over".into() } else { why });
-    End { broke_off: why, ..end }
+/// An end that was stopped says why: `over`, where somebody knows it.
+pub fn stopped(end: End, over: Option<&str>) -> End {
+    let broke_off = end.broke_off.map(|why| over.filter(|_| why == STOPPED).map_or(why, str::to_owned));
+    End { broke_off, ..end }
 }
+
+/// Why an end is stopped whose time is over.
+pub const LATE: &str = "the time that is allowed for it was over";
 
 /// Waits until something can be read, as patiently as any other call.
 fn wait_for_first(socket: &Socket) -> io::Result<()> {

@@ -1,12 +1,17 @@
 //! How the two ends find each other for the data: tickets drawn at random, and sockets by name on one host.
 
-use std::io::{self, Write};
+use std::io::{self, IoSlice, IoSliceMut, Write};
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::wire::SECRET_BYTES;
@@ -61,11 +66,11 @@ pub fn door(name: &str) -> io::Result<UnixListener> {
     Ok(door)
 }
 
-/// Who comes to `door` within `time`.
+/// Who comes to `door` within `time`, while it is not `over`.
 ///
 /// # Errors
 /// When nobody comes.
-pub fn who_comes(door: &UnixListener, time: Duration) -> io::Result<OwnedFd> {
+pub fn who_comes(door: &UnixListener, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
     let until = Instant::now() + time;
     loop {
         match door.accept() {
@@ -73,7 +78,7 @@ pub fn who_comes(door: &UnixListener, time: Duration) -> io::Result<OwnedFd> {
                 stream.set_nonblocking(false)?;
                 return Ok(stream.into());
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until && !over() => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -82,4 +87,33 @@ pub fn who_comes(door: &UnixListener, time: Duration) -> io::Result<OwnedFd> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Hands the file `what` to the process at the other end of a Unix socket.
+///
+/// # Errors
+/// The socket's.
+pub fn hand(socket: BorrowedFd<'_>, what: BorrowedFd<'_>) -> io::Result<()> {
+    let what = [what];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&what));
+    sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// What the other end [`hand`]s over, within `time`.
+///
+/// # Errors
+/// The socket's, and that nothing came.
+pub fn handed(socket: impl AsFd, time: Duration) -> io::Result<OwnedFd> {
+    set_socket_timeout(&socket, Timeout::Recv, Some(time))?;
+    let (mut space, mut byte) = ([MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))], [0]);
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(&socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let came = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    });
+    came.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the other end handed no memory over"))
 }

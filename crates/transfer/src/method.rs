@@ -2,6 +2,9 @@
 
 use std::io;
 
+use loadgo_host::shared_ring::SharedRing;
+use loadgo_host::why::Why;
+use loadgo_host::{kernel_tls, uring};
 use rustls::Connection;
 use serde::{Deserialize, Serialize};
 
@@ -27,13 +30,19 @@ pub enum Method {
     Zerocopy,
     /// TLS 1.3, enciphered by this program, in blocks.
     Tls,
+    /// TLS 1.3, enciphered by the kernel with keys that this program agreed on; the file goes by `sendfile`.
+    Ktls,
+    /// A ring of calls to the kernel, a chain of sends for one of them.
+    IoUring,
     /// A Unix socket: interprocess communication on one host.
     Unix,
+    /// Memory that both ends share, on one host.
+    Shm,
 }
 
 impl Method {
     /// All of them, from the dearest to what should be the cheapest.
-    pub const ALL: [Method; 10] = [
+    pub const ALL: [Method; 13] = [
         Method::Bytes,
         Method::Messages,
         Method::Blocks,
@@ -43,7 +52,10 @@ impl Method {
         Method::Splice,
         Method::Zerocopy,
         Method::Tls,
+        Method::Ktls,
+        Method::IoUring,
         Method::Unix,
+        Method::Shm,
     ];
 
     /// Its name, as one asks for it.
@@ -58,7 +70,10 @@ impl Method {
             Method::Splice => "splice",
             Method::Zerocopy => "zerocopy",
             Method::Tls => "tls",
+            Method::Ktls => "ktls",
+            Method::IoUring => "io-uring",
             Method::Unix => "unix",
+            Method::Shm => "shm",
         }
     }
 
@@ -73,9 +88,28 @@ impl Method {
             Method::Bytes => 1,
             Method::Messages => 512,
             Method::Records => 4096,
-            Method::Sendfile | Method::Splice | Method::Zerocopy => 1 << 20,
-            Method::Blocks | Method::Mmap | Method::Tls | Method::Unix => 1 << 16,
+            Method::Sendfile | Method::Splice | Method::Zerocopy | Method::Ktls => 1 << 20,
+            Method::Blocks | Method::Mmap | Method::Tls | Method::IoUring | Method::Unix | Method::Shm => 1 << 16,
         }
+    }
+
+    /// Why this host cannot do it; None when it can.
+    pub fn why_not(self) -> Option<Why> {
+        match self {
+            Method::Ktls => kernel_tls::why_not(),
+            Method::IoUring => uring::why_not(),
+            _ => None,
+        }
+    }
+
+    /// Whether it works within one host alone.
+    pub fn is_of_one_host(self) -> bool {
+        matches!(self, Method::Unix | Method::Shm)
+    }
+
+    /// Whether what goes over the connection is enciphered.
+    pub fn is_enciphered(self) -> bool {
+        matches!(self, Method::Tls | Method::Ktls)
     }
 }
 
@@ -88,6 +122,8 @@ pub struct Way {
     pub message: u32,
     /// This end's side, where what goes over the connection is enciphered.
     pub tls: Option<Connection>,
+    /// The memory that both ends share.
+    pub ring: Option<SharedRing>,
 }
 
 impl Way {
@@ -97,5 +133,13 @@ impl Way {
     /// When there is none.
     pub fn tls(&mut self) -> io::Result<&mut Connection> {
         self.tls.as_mut().ok_or_else(|| io::Error::other("there are no keys for TLS"))
+    }
+
+    /// The memory that both ends share.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ring(&self) -> io::Result<&SharedRing> {
+        self.ring.as_ref().ok_or_else(|| io::Error::other("there is no memory that both ends share"))
     }
 }

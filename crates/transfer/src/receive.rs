@@ -11,6 +11,7 @@ use crate::records::{self, BLOCK_HEADER};
 use crate::row::Moved;
 use crate::socket::Socket;
 use crate::tls::{self, Counted};
+use crate::{shared, uring};
 
 /// Off the network so much at a time, where the method says nothing else.
 const BLOCK: usize = 64 << 10;
@@ -29,6 +30,12 @@ pub fn receive(way: &mut Way, size: u64, socket: &Socket, place: &mut File, move
         Method::Records => in_records(size, socket, place, moved),
         Method::Splice => by_splice(size, socket, place, moved),
         Method::Tls => enciphered(size, message, way.tls()?, socket, place, moved),
+        Method::Ktls => {
+            tls::hand_to_kernel(way, &mut Counted::new(socket, moved, false))?;
+            in_messages(size, BLOCK, socket, place, moved)
+        }
+        Method::IoUring => uring::receive(size, message, socket, place, moved),
+        Method::Shm => return shared::receive(size, message, way.ring()?, socket, place, moved),
         _ => in_messages(size, BLOCK, socket, place, moved),
     }?;
     match socket.read(&mut Moved::default(), &mut [0])? {
@@ -61,7 +68,8 @@ fn enciphered(
     }
 }
 
-fn too_much() -> io::Error {
+/// The error of an other end that sends on.
+pub fn too_much() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the other end sent more than was agreed")
 }
 
@@ -75,13 +83,16 @@ fn in_messages(size: u64, message: usize, socket: &Socket, place: &mut File, mov
             let upto = length.min(filled + message);
             let read = socket.read(moved, &mut block[filled..upto])?;
             if read == 0 {
-                return Err(too_early(moved.payload + filled as u64, size));
+                break;
             }
             moved.messages += 1;
             filled += read;
         }
         put(place, &block[..filled], moved)?;
         moved.payload += filled as u64;
+        if filled < length {
+            return Err(too_early(moved.payload, size));
+        }
     }
     Ok(())
 }
@@ -131,6 +142,7 @@ fn put(place: &mut File, bytes: &[u8], moved: &mut Moved) -> io::Result<()> {
     place.write_all(bytes)
 }
 
-fn too_early(at: u64, size: u64) -> io::Error {
+/// The error of an other end that ends at byte `at`.
+pub fn too_early(at: u64, size: u64) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, format!("the other end ended after {at} of {size} bytes"))
 }

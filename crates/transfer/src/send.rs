@@ -16,6 +16,7 @@ use crate::row::Moved;
 use crate::socket::Socket;
 use crate::source::{Source, shrunk};
 use crate::tls::{self, Counted};
+use crate::{shared, uring};
 
 /// Files are read so much at a time where a call is shorter.
 const READ_AHEAD: usize = 64 << 10;
@@ -39,6 +40,12 @@ pub fn send(way: &mut Way, source: &Source, socket: &Socket, moved: &mut Moved) 
         Method::Splice => by_splice(source, message, socket, moved),
         Method::Zerocopy => without_copy(source, message, socket, moved),
         Method::Tls => enciphered(source, message, way.tls()?, socket, moved),
+        Method::Ktls => {
+            tls::hand_to_kernel(way, &mut Counted::new(socket, moved, true))?;
+            by_sendfile(source, message, socket, moved)
+        }
+        Method::IoUring => uring::send(source, message, socket, moved),
+        Method::Shm => shared::send(source, message, way.ring()?, socket, moved),
     }
 }
 

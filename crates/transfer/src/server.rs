@@ -4,10 +4,9 @@
 //! for granted of who connects.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,8 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use loadgo_host::shared_ring::SharedRing;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use serde::Deserialize;
 
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
@@ -24,11 +25,12 @@ use crate::end;
 use crate::jobs::{Jobs, Work};
 use crate::meeting::{self, CONTROL, DATA, same};
 use crate::method::{Method, Way};
+use crate::place::Place;
 use crate::row::End;
-use crate::socket::{Socket, in_words};
+use crate::socket::{GONE, Socket, in_words};
 use crate::source::Source;
 use crate::tls;
-use crate::wire::{Answer, Direction, Greeting, NAME, Request, SECRET_BYTES, Told, VERSION};
+use crate::wire::{Answer, Direction, Greeting, Introduction, LONGEST_LINE, NAME, Request, SECRET_BYTES, Told, VERSION};
 
 /// What a server is asked to be.
 #[derive(Debug, Clone)]
@@ -99,14 +101,15 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
     let house = Arc::new(House { serving, stop, waiting, jobs, connections, transfers });
     while !house.stop.load(Ordering::Relaxed) {
         let Some((stream, peer)) = next(listener)? else { continue };
-        if house.connections.load(Ordering::Relaxed) >= most {
-            let _ = news.send(News::Refused(peer, "too many connections at once".into()));
+        let before = house.connections.load(Ordering::Relaxed);
+        if before >= most + TURNED_AWAY_AT_ONCE {
+            let _ = news.send(News::Refused(peer, TOO_MANY.into()));
             continue;
         }
         house.connections.fetch_add(1, Ordering::Relaxed);
         let (house, news) = (house.clone(), news.clone());
         thread::spawn(move || {
-            let told = house.attend(stream);
+            let told = if before < most { house.attend(stream) } else { Err(turned_away(stream)) };
             house.connections.fetch_sub(1, Ordering::Relaxed);
             let _ = match told {
                 Ok(Some(ended)) => news.send(ended.of(peer)),
@@ -116,6 +119,26 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
         });
     }
     Ok(())
+}
+
+/// So many of those for whom there is no room are told so at once; more are left without a word.
+const TURNED_AWAY_AT_ONCE: usize = 16;
+const TOO_MANY: &str = "too many connections at once: try again later";
+
+/// Tells a guest for whom there is no room, and waits until he has heard it, or for a while.
+fn turned_away(mut stream: TcpStream) -> io::Error {
+    let tells = || -> io::Result<()> {
+        stream.set_write_timeout(Some(TO_LOOK_UP))?;
+        stream.set_read_timeout(Some(TO_SAY_SOMETHING))?;
+        let mut control = Control::new(stream.try_clone()?)?;
+        control.say(&Greeting { name: NAME.into(), version: VERSION, token: false })?;
+        control.say(&Answer::Refused(TOO_MANY.into()))?;
+        stream.shutdown(Shutdown::Write)
+    };
+    if tells().is_ok() {
+        let _ = io::copy(&mut (&mut stream).take(LONGEST_LINE), &mut io::sink());
+    }
+    told(ErrorKind::ConnectionRefused, TOO_MANY)
 }
 
 /// Who connects next; nobody when it is time to look up.
@@ -168,10 +191,16 @@ impl House {
     fn control(&self, stream: TcpStream) -> io::Result<Done> {
         let mut control = Control::new(stream)?;
         control.say(&Greeting { name: NAME.into(), version: VERSION, token: self.serving.token.is_some() })?;
-        let mut request: Request = control.hear(TO_SAY_SOMETHING, &self.stop)?;
+        let said: serde_json::Value = control.hear(TO_SAY_SOMETHING, &self.stop)?;
+        let understood = understood(said)?.and_then(|request| self.allowed(&request).map(|()| request));
+        let mut request = understood.map_err(|why| refused(&mut control, why))?;
+        if let Some(why) = request.method.why_not() {
+            let why = why.to_string();
+            return Err(control.say(&Answer::Cannot(why.clone())).err().unwrap_or(told(ErrorKind::Unsupported, &why)));
+        }
         let goes_on = || !self.stop.load(Ordering::Relaxed) && !control.is_over();
-        let allowed = self.allowed(&request).and_then(|()| self.jobs.begin(&mut request, goes_on));
-        let work = allowed.map_err(|why| refused(&mut control, why))?;
+        let begun = self.jobs.begin(&mut request, goes_on);
+        let work = begun.map_err(|why| refused(&mut control, why))?;
         let before = self.transfers.fetch_add(1, Ordering::Relaxed);
         let end = if before < self.serving.bounds.connections {
             self.transfer(&mut control, &request, &work)
@@ -192,10 +221,6 @@ impl House {
 
     fn allowed(&self, request: &Request) -> Result<(), String> {
         let most = self.serving.bounds.bytes;
-        if request.name != NAME || request.version != VERSION {
-            let name = request.name.escape_default();
-            return Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", request.version));
-        }
         if let Some(token) = &self.serving.token
             && !same(token, request.token.as_deref().unwrap_or(""))
         {
@@ -210,25 +235,28 @@ impl House {
         Ok(())
     }
 
-    /// Gives a ticket, waits for the data connection, and has the data moved by a thread of their own.
+    /// Makes ready, gives a ticket, waits for the data connection, and has the data moved by a thread of their own.
     fn transfer(&self, control: &mut Control, request: &Request, work: &Work) -> io::Result<End> {
         let deadline = Instant::now() + self.serving.bounds.time;
-        let keys = (request.method == Method::Tls).then(tls::keys).transpose()?;
+        let goods = self.goods(request, work).map_err(|error| refused(control, in_words(error)))?;
+        let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
+        let keys = request.method.is_enciphered().then(|| tls::keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
         let data = self.meet(control, request, authority)?;
         let stop = Arc::new(AtomicBool::new(false));
+        ring.as_ref().map(|ring| meeting::hand(data.as_fd(), ring.memory())).transpose()?;
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
-        let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()? };
-        let mover = self.mover(request, work, way, socket)?;
-        let mut late = false;
+        let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
+        let mover = goods.moved(request.size, way, socket);
+        let mut over = None;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
-                Ok(end) => return Ok(end::in_time(end, late)),
+                Ok(end) => return Ok(end::stopped(end, over)),
                 Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the transfer failed")),
                 Err(RecvTimeoutError::Timeout) => {
-                    late |= Instant::now() > deadline;
-                    let over = late || self.stop.load(Ordering::Relaxed) || control.is_over();
-                    stop.fetch_or(over, Ordering::Relaxed);
+                    let late = (Instant::now() > deadline).then_some(end::LATE);
+                    over = over.or(late).or_else(|| control.is_over().then_some(GONE));
+                    stop.fetch_or(over.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
             }
         }
@@ -236,11 +264,11 @@ impl House {
 
     fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
         let ticket = meeting::ticket()?;
-        if request.method == Method::Unix {
+        if request.method.is_of_one_host() {
             let name = format!("loadgo-{ticket}");
             let door = meeting::door(&name)?;
             control.say(&Answer::Ticket { ticket, unix: Some(name), authority, size: Some(request.size) })?;
-            return meeting::who_comes(&door, TO_SAY_SOMETHING);
+            return meeting::who_comes(&door, TO_SAY_SOMETHING, || control.is_over());
         }
         let (comes, waits) = channel();
         self.waiting().insert(ticket.clone(), comes);
@@ -250,30 +278,49 @@ impl House {
         said.and_then(|()| data.map_err(|_| told(ErrorKind::TimedOut, "no data connection came")))
     }
 
-    /// A thread that moves the data, and tells what this end came to.
-    fn mover(&self, request: &Request, work: &Work, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
-        let (tells, told) = channel();
-        let Request { direction, size, .. } = *request;
-        match direction {
-            Direction::Send => {
-                let place = work.place().unwrap_or_else(|| self.place())?;
-                thread::spawn(move || _ = tells.send(end::receiver(way, size, &socket, place, end::TICKET_BYTES)));
-            }
-            Direction::Receive => {
-                let source = work.source().unwrap_or_else(|| Source::pattern(size))?;
-                thread::spawn(move || _ = tells.send(end::sender(way, &source, &socket)));
-            }
-        }
-        Ok(told)
+    /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, or nowhere.
+    fn goods(&self, request: &Request, work: &Work) -> io::Result<Goods> {
+        Ok(match (request.direction, &self.serving.keep_in) {
+            (Direction::Receive, _) => Goods::From(work.source().unwrap_or_else(|| Source::pattern(request.size))?),
+            (Direction::Send, kept_in) => Goods::Into(match (work.place(), kept_in) {
+                (Some(file), _) => Place::of(file?),
+                (None, Some(folder)) => Place::at(&folder.join(meeting::ticket()?))?,
+                (None, None) => Place::nowhere()?,
+            }),
+        })
     }
+}
 
-    /// Where what comes is put: a new file in the folder that was named, or nowhere.
-    fn place(&self) -> io::Result<File> {
-        match &self.serving.keep_in {
-            None => File::options().write(true).open("/dev/null"),
-            Some(folder) => File::options().write(true).create_new(true).open(folder.join(meeting::ticket()?)),
-        }
+/// What a server moves.
+enum Goods {
+    From(Source),
+    Into(Place),
+}
+
+impl Goods {
+    /// A thread that moves the data, and tells what this end came to.
+    fn moved(self, size: u64, way: Way, socket: Socket) -> Receiver<End> {
+        let (tells, told) = channel();
+        thread::spawn(move || {
+            let end = match self {
+                Goods::From(source) => end::sender(way, &source, &socket),
+                Goods::Into(place) => end::receiver(way, size, &socket, place, end::TICKET_BYTES),
+            };
+            let _ = tells.send(end);
+        });
+        told
     }
+}
+
+/// A request of this version; else why it is not understood, in words for who sent it.
+fn understood(said: serde_json::Value) -> io::Result<Result<Request, String>> {
+    let stranger = || told(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
+    let who = Introduction::deserialize(&said).map_err(|_| stranger())?;
+    if who.name != NAME || who.version != VERSION {
+        let name = who.name.escape_default();
+        return Ok(Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", who.version)));
+    }
+    Request::deserialize(&said).map(Ok).map_err(|_| stranger())
 }
 
 /// Says why not; the error that it is.

@@ -12,6 +12,11 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use crate::bounds::TO_LOOK_UP;
 use crate::row::Moved;
 
+/// What an end says that was stopped from elsewhere.
+pub const STOPPED: &str = "it was stopped";
+/// What an end says whose other end has closed the connection, or died.
+pub const GONE: &str = "the other end is gone";
+
 /// A connection on which nothing but data move.
 #[derive(Debug)]
 pub struct Socket {
@@ -43,20 +48,29 @@ impl Socket {
     pub fn patiently(&self, moved: &mut Moved, mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>) -> io::Result<usize> {
         let mut waited = Duration::ZERO;
         loop {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
-            }
+            self.goes_on(waited)?;
             moved.calls += 1;
             match call(self.fd.as_fd()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => waited += TO_LOOK_UP,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 told => return told,
             }
-            if waited >= self.stalled {
-                let told = format!("nothing moved for {} s", self.stalled.as_secs());
-                return Err(io::Error::new(io::ErrorKind::TimedOut, told));
-            }
         }
+    }
+
+    /// Whether to wait on, after having `waited` so long for anything to move.
+    ///
+    /// # Errors
+    /// In words: it was stopped, or has waited too long.
+    pub fn goes_on(&self, waited: Duration) -> io::Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, STOPPED));
+        }
+        if waited >= self.stalled {
+            let told = format!("nothing moved for {} s", self.stalled.as_secs_f64());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, told));
+        }
+        Ok(())
     }
 
     /// Writes all of `bytes`.
@@ -103,7 +117,7 @@ impl Socket {
 /// What the far end did, where a call says no more than that it is gone.
 pub fn in_words(error: io::Error) -> String {
     match Errno::from_io_error(&error) {
-        Some(Errno::PIPE | Errno::CONNRESET) => "the other end is gone".into(),
+        Some(Errno::PIPE | Errno::CONNRESET) => GONE.into(),
         Some(Errno::FAULT) => "the file became shorter while it was sent".into(),
         _ => error.to_string(),
     }

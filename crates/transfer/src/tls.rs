@@ -3,11 +3,17 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use loadgo_host::kernel_tls::{self, Secrets};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::version::TLS13;
-use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, ConnectionTrafficSecrets, RootCertStore, ServerConfig, ServerConnection,
+};
 
+use crate::method::{Method, Way};
 use crate::row::Moved;
 use crate::socket::Socket;
 
@@ -26,7 +32,7 @@ pub struct Keys {
 ///
 /// # Errors
 /// When they cannot be made.
-pub fn keys() -> io::Result<Keys> {
+pub fn keys(method: Method) -> io::Result<Keys> {
     let mut signer = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
     signer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer =
@@ -34,13 +40,14 @@ pub fn keys() -> io::Result<Keys> {
     let key = KeyPair::generate().map_err(io::Error::other)?;
     let params = CertificateParams::new(vec![NAME.into()]).map_err(io::Error::other)?;
     let certificate = params.signed_by(&key, &issuer).map_err(io::Error::other)?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let mut config = ServerConfig::builder_with_provider(provider(method))
         .with_protocol_versions(&[&TLS13])
         .map_err(io::Error::other)?
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], PrivatePkcs8KeyDer::from(key.serialize_der()).into())
         .map_err(io::Error::other)?;
     config.send_tls13_tickets = 0; // nobody comes back with one
+    config.enable_secret_extraction = method == Method::Ktls;
     Ok(Keys { authority: issuer.der().to_vec(), config })
 }
 
@@ -56,14 +63,15 @@ pub fn server(keys: Keys) -> io::Result<Connection> {
 ///
 /// # Errors
 /// When that is no certificate.
-pub fn client(authority: Vec<u8>) -> io::Result<Connection> {
+pub fn client(method: Method, authority: Vec<u8>) -> io::Result<Connection> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(authority)).map_err(io::Error::other)?;
-    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let mut config = ClientConfig::builder_with_provider(provider(method))
         .with_protocol_versions(&[&TLS13])
         .map_err(io::Error::other)?
         .with_root_certificates(roots)
         .with_no_client_auth();
+    config.enable_secret_extraction = method == Method::Ktls;
     let name = ServerName::try_from(NAME).map_err(io::Error::other)?;
     Ok(ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?.into())
 }
@@ -92,6 +100,58 @@ pub fn agree(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
         tls.complete_io(line)?;
     }
     write_out(tls, line)
+}
+
+/// The kernel is given keys for one cipher, which every kernel with TLS knows.
+fn provider(method: Method) -> Arc<CryptoProvider> {
+    let usual = default_provider();
+    Arc::new(match method {
+        Method::Ktls => CryptoProvider { cipher_suites: vec![TLS13_AES_128_GCM_SHA256], ..usual },
+        _ => usual,
+    })
+}
+
+/// Agrees on keys and gives them to the kernel, which enciphers and deciphers from then on.
+///
+/// # Errors
+/// When the two do not agree, or the kernel does not take the keys.
+pub fn hand_to_kernel(way: &mut Way, line: &mut Counted<'_>) -> io::Result<()> {
+    agree_by_records(way.tls()?, line)?;
+    let tls = way.tls.take().ok_or_else(|| io::Error::other("there are no keys for TLS"))?;
+    let secrets = tls.dangerous_extract_secrets().map_err(io::Error::other)?;
+    let fd = line.socket.fd();
+    kernel_tls::over_tcp(fd)?;
+    kernel_tls::give_keys(fd, kernel_tls::Way::Out, &in_bytes(secrets.tx)?)?;
+    kernel_tls::give_keys(fd, kernel_tls::Way::In, &in_bytes(secrets.rx)?)
+}
+
+/// As [`agree`], but not a byte is read behind the last record of the agreement: the kernel reads on from there.
+fn agree_by_records(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+    write_out(tls, line)?;
+    while tls.is_handshaking() {
+        let mut record = vec![0; RECORD_HEADER];
+        line.read_exact(&mut record)?;
+        record.resize(RECORD_HEADER + usize::from(u16::from_be_bytes([record[3], record[4]])), 0);
+        line.read_exact(&mut record[RECORD_HEADER..])?;
+        let mut left = &record[..];
+        while !left.is_empty() {
+            tls.read_tls(&mut left)?;
+            tls.process_new_packets().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
+        }
+        write_out(tls, line)?;
+    }
+    Ok(())
+}
+
+/// Kind, version and length of a record of TLS.
+const RECORD_HEADER: usize = 5;
+
+fn in_bytes((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<Secrets> {
+    let other = || io::Error::other("the two agreed on a cipher that the kernel is not given keys for");
+    let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { return Err(other()) };
+    let key = key.as_ref().try_into().map_err(|_| other())?;
+    let iv = iv.as_ref().try_into().map_err(|_| other())?;
+    Ok(Secrets { key, iv, record })
 }
 
 /// Sends `bytes` enciphered.

@@ -29,6 +29,15 @@ pub struct Greeting {
     pub token: bool,
 }
 
+/// What every request begins with, of any version.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Introduction {
+    /// [`NAME`].
+    pub name: String,
+    /// [`VERSION`].
+    pub version: u32,
+}
+
 /// What the client wants.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
@@ -69,9 +78,9 @@ pub enum Answer {
     Ticket {
         /// In hexadecimal, [`SECRET_BYTES`] of them.
         ticket: String,
-        /// For [`Method::Unix`], the name of the socket in the abstract namespace.
+        /// For [`Method::Unix`] and [`Method::Shm`], the name of the socket in the abstract namespace.
         unix: Option<String>,
-        /// For [`Method::Tls`], who signs for the server, in DER.
+        /// For [`Method::Tls`] and [`Method::Ktls`], who signs for the server, in DER.
         authority: Option<Vec<u8>>,
         /// How many bytes a print file has.
         #[serde(default)]
@@ -79,6 +88,8 @@ pub enum Answer {
     },
     /// Why not, in words.
     Refused(String),
+    /// Why that host cannot do it by this method, in words; others may do.
+    Cannot(String),
 }
 
 /// The server's last line: its end of the transfer. Of a job the client then tells its own.

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
 use loadgo_transfer::deck::LONGEST_DECK;
 use loadgo_transfer::jobs::Job;
 use loadgo_transfer::method::Method;
@@ -49,8 +49,8 @@ impl Batch {
         let (method, bounds) = (Method::Records, Bounds::default());
         let message = method.usual_message();
         let job = Some(job);
-        let ask = Ask { to: self.at, token: None, direction, method, size: None, message, from, into, job, bounds };
-        transfer(&ask, &Arc::default())
+        let ask = Ask { to: vec![self.at], token: None, direction, method, size: None, message, from, into, job, bounds };
+        transfer(&ask, &Arc::default()).map_err(WhyNot::words)
     }
 
     fn submitted(&self, deck: &[u8]) -> String {
@@ -149,9 +149,20 @@ fn a_job_that_goes_the_other_way_is_refused() {
     let batch = Batch::start(Bounds::default());
     let (method, bounds, size) = (Method::Records, Bounds::default(), Some(10));
     for (direction, job) in [(Direction::Receive, Job::Submit), (Direction::Receive, Job::Store)] {
-        let plain =
-            Ask { to: batch.at, token: None, direction, method, size, message: 99, from: None, into: None, job: None, bounds };
+        let plain = Ask {
+            to: vec![batch.at],
+            token: None,
+            direction,
+            method,
+            size,
+            message: 99,
+            from: None,
+            into: None,
+            job: None,
+            bounds,
+        };
         let told = transfer(&Ask { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
+        let told = told.words();
         assert!(told.contains("the other way"), "{told}");
     }
 }

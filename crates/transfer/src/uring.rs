@@ -1,0 +1,136 @@
+//! Sending and receiving by rings of calls: a chain of messages for one system call.
+//!
+//! What is sent goes from the file's mapped pages; what is received comes into one piece of memory, and is written to its
+//! place in one call, so that no work is left to threads of the kernel that nobody meters.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use loadgo_host::mapped_file::MappedFile;
+use loadgo_host::sockets::counted;
+use loadgo_host::uring::{LONGEST_CHAIN, Ring};
+use rustix::io::Errno;
+use rustix::net::{Shutdown, shutdown};
+
+use crate::bounds::TO_LOOK_UP;
+use crate::receive::too_early;
+use crate::row::Moved;
+use crate::socket::Socket;
+use crate::source::{Source, shrunk};
+
+/// No chain of receipts is longer, in bytes, but for one of a single message.
+const CHAIN_BYTES: usize = 1 << 20;
+
+/// Sends the whole of `source` in messages of `message` bytes.
+///
+/// # Errors
+/// As with `send::send`, and why there is no io_uring.
+pub fn send(source: &Source, message: usize, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
+    if source.size() == 0 {
+        return Ok(());
+    }
+    let mut ring = Ring::over(MappedFile::map(source.fd(), source.period() as usize)?)?;
+    while moved.payload < source.size() {
+        let pieces = pieces(source, moved.payload, message);
+        ring.send(socket.fd(), &pieces);
+        wait(&mut ring, socket, moved)?;
+        let before = moved.payload;
+        for ((_, length), result) in pieces.iter().zip(ring.results()) {
+            let Some(sent) = done(*result, moved.payload > before)? else { break };
+            if sent == 0 {
+                return Err(shrunk(moved.payload));
+            }
+            moved.messages += 1;
+            moved.payload += sent as u64;
+            moved.wire += sent as u64;
+            if sent < *length {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Receives `size` bytes into `place`.
+///
+/// # Errors
+/// As with `receive::receive`, and why there is no io_uring.
+pub fn receive(size: u64, message: usize, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
+    let mut ring = Ring::over(vec![0; CHAIN_BYTES.max(message)])?;
+    while moved.payload < size {
+        let lengths = lengths(size - moved.payload, message);
+        ring.receive(socket.fd(), &lengths);
+        wait(&mut ring, socket, moved)?;
+        let mut came = 0;
+        for (length, result) in lengths.iter().zip(ring.results()) {
+            let Some(part) = done(*result, came > 0)? else { break };
+            came += part;
+            moved.messages += u64::from(part > 0);
+            if part < *length {
+                break;
+            }
+        }
+        moved.wire += came as u64;
+        let memory = ring.memory().ok_or_else(|| io::Error::other("a receipt is still under way"))?;
+        moved.calls += 1;
+        place.write_all(&memory[..came])?;
+        moved.payload += came as u64;
+        if came < lengths.iter().sum() {
+            return Err(too_early(moved.payload, size));
+        }
+    }
+    Ok(())
+}
+
+/// The next messages of the file, as many as a chain holds.
+fn pieces(source: &Source, from: u64, message: usize) -> Vec<(usize, usize)> {
+    let (mut pieces, mut at) = (Vec::with_capacity(LONGEST_CHAIN), from);
+    while at < source.size() && pieces.len() < LONGEST_CHAIN {
+        let (place, length) = source.piece(at, message as u64);
+        pieces.push((place as usize, length));
+        at += length as u64;
+    }
+    pieces
+}
+
+/// The next messages that come, as many as a chain and its memory hold.
+fn lengths(left: u64, message: usize) -> Vec<usize> {
+    let messages = (CHAIN_BYTES / message).clamp(1, LONGEST_CHAIN);
+    let mut left = left.min((messages * message) as u64) as usize;
+    let mut lengths = Vec::with_capacity(messages);
+    while left > 0 {
+        lengths.push(left.min(message));
+        left -= left.min(message);
+    }
+    lengths
+}
+
+/// The bytes that a call moved; None when it was cancelled, because one before it was short.
+fn done(result: i32, after_another: bool) -> io::Result<Option<usize>> {
+    match usize::try_from(result) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(_) if after_another && result == -Errno::CANCELED.raw_os_error() => Ok(None),
+        Err(_) => Err(io::Error::from_raw_os_error(-result)),
+    }
+}
+
+/// Waits until a chain is done; where it must not go on, the socket is shut, which ends all of its calls.
+fn wait<M>(ring: &mut Ring<M>, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
+    let (mut waited, mut before) = (Duration::ZERO, None);
+    loop {
+        moved.calls += 1;
+        if ring.wait(TO_LOOK_UP)? {
+            return Ok(());
+        }
+        // A message that comes slowly is no call that is done, but the socket counts its bytes.
+        let now = counted(socket.fd());
+        waited = if now.is_some() && now != before { Duration::ZERO } else { waited + TO_LOOK_UP };
+        before = now;
+        if let Err(why) = socket.goes_on(waited) {
+            shutdown(socket.fd(), Shutdown::Both)?;
+            while !ring.wait(TO_LOOK_UP)? {}
+            return Err(why);
+        }
+    }
+}

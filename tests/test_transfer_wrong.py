@@ -1,0 +1,154 @@
+"""What goes wrong with `loadgo transfer` as a user meets it: told at both ends, by the exit status, in the folder."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from loadgo.transfer import impossible, methods
+from outside import NEEDS_ROOT, Bench, ended, wait_until
+from two_hosts import two_hosts
+
+WITHOUT_IO_URING = (sys.executable, str(Path(__file__).parent / "without_call.py"), "425")
+"""io_uring_setup, on every processor."""
+
+
+def serving(bench: Bench, *options: str, before: tuple[str, ...] = ()) -> tuple["subprocess.Popen[str]", str]:
+    """A server under way, and its address."""
+    listen = [] if "--listen" in options else ["--listen", "127.0.0.1:0"]
+    server = bench.start("transfer", "serve", *listen, *options, before=before)
+    assert server.stderr is not None
+    line = server.stderr.readline()
+    assert line.startswith("waiting at"), line + server.stderr.read()
+    return server, line.split()[2]
+
+
+def stopped(server: "subprocess.Popen[str]") -> str:
+    """What a server has said by the end that it is asked for."""
+    server.terminate()
+    _, said = server.communicate()
+    return said
+
+
+def words(text: str) -> str:
+    """A page without its line breaks."""
+    return " ".join(text.split())
+
+
+@NEEDS_ROOT
+def test_two_network_namespaces_are_two_hosts(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "token").write_text("sesame")
+    with two_hosts() as (near, far):
+        at = ["--listen", f"{far.address}:0", "--token-file", "token"]
+        server, address = serving(bench, *at, before=far.inside)
+        asked = ("transfer", "--to", address, "--size", "300001", "--method", "all")
+        assert "wants a token" in bench.loadgo(*asked, status=2, before=near.inside).stderr
+        for way in ((), ("--receive",)):
+            told = bench.loadgo(*asked, *way, "--token-file", "token", before=near.inside)
+            for method in ("unix", "shm"):
+                assert f"{method} works within one host, and the Unix socket of {address}" in words(told.stdout)
+            both = {"blocks sends", "blocks receives there"} if not way else {"blocks receives", "blocks sends there"}
+            assert all(end in told.stdout for end in both)
+        said = stopped(server)
+    assert said.count("300,001 bytes") >= 2 * (len(methods()) - len(impossible()) - 2)
+
+
+def test_without_permission_for_io_uring_all_goes_on_without_it(tmp_path: Path) -> None:
+    if "io-uring" in impossible():
+        pytest.skip(f"it is not permitted here at all: {impossible()['io-uring']}")
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    asked = ("transfer", "--to", address, "--size", "1000", "--method")
+    refused = bench.loadgo(*asked, "io-uring", status=2, before=WITHOUT_IO_URING)
+    assert "io-uring is not possible here: io_uring may not be used" in words(refused.stderr)
+    told = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+    assert "io-uring is not possible here" in words(told.stdout)
+    assert "unix sends" in told.stdout
+    stopped(server)
+
+
+def test_a_server_without_permission_for_io_uring_says_so(tmp_path: Path) -> None:
+    if "io-uring" in impossible():
+        pytest.skip(f"it is not permitted here at all: {impossible()['io-uring']}")
+    bench = Bench(tmp_path)
+    server, address = serving(bench, before=WITHOUT_IO_URING)
+    refused = bench.loadgo("transfer", "--to", address, "--size", "1", "--method", "io-uring", status=2)
+    assert f"io-uring is not possible at {address}" in words(refused.stderr)
+    assert "io_uring may not be used" in stopped(server)
+
+
+def test_methods_that_are_not_possible_here_are_listed_with_the_reason(tmp_path: Path) -> None:
+    told = Bench(tmp_path).loadgo("transfer", "--methods", before=WITHOUT_IO_URING)
+    listed = told.stdout + told.stderr
+    assert re.search(r"^io-uring .*not here: io_uring may not be used", listed, re.MULTILINE)
+    assert re.search(r"^blocks +65,536 bytes a call$", listed, re.MULTILINE)
+
+
+@NEEDS_ROOT
+def test_a_full_disk_is_told_at_both_ends_and_nothing_is_left_there(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    small = tmp_path / "small"
+    small.mkdir()
+    # In a mount namespace of its own: it is gone with the program.
+    on_it = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=256k none "$0" && exec "$@"', str(small))
+    server, address = serving(bench, "--into", "small", before=on_it)
+    ways = "blocks,records,splice,io-uring,unix,shm,tls"
+    possible = [way for way in ways.split(",") if way not in impossible()]
+    told = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--method", ",".join(possible), status=1)
+    full = "receives there: broke off: No space left on device"
+    assert [way for way in possible if f"{way} {full}" not in words(told.stdout)] == []
+    assert list(Path(f"/proc/{server.pid}/root/{small}").iterdir()) == []
+    assert stopped(server).count("No space left on device") == len(possible)
+
+
+@NEEDS_ROOT
+def test_a_full_disk_at_the_client_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "small").mkdir()
+    on_it = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=256k none "$0" && exec "$@"', "small")
+    server, address = serving(bench)
+    asked = ("transfer", "--to", address, "--size", "1MB", "--receive", "--into", "small/deck")
+    told = bench.loadgo(*asked, status=1, before=on_it)
+    assert "blocks receives: broke off: No space left on device" in words(told.stdout)
+    stopped(server)
+
+
+def test_a_receiver_that_is_killed_leaves_a_file_that_says_it_is_incomplete(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    asked = ("transfer", "--to", address, "--size", "1GiB", "--method", "bytes", "--receive", "--into", "deck")
+    client = bench.start(*asked)
+    part = tmp_path / "deck.incomplete"
+    wait_until(lambda: part.exists() and part.stat().st_size > 0, client)
+    client.kill()
+    client.communicate()
+    assert part.exists()
+    assert not (tmp_path / "deck").exists()
+    again = bench.loadgo(*asked, status=2)
+    assert "deck.incomplete: File exists" in words(again.stderr)
+    assert "the other end is gone" in stopped(server)
+
+
+def test_the_other_end_of_shared_memory_that_is_killed_is_missed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    client = bench.start("transfer", "--to", address, "--size", "64GiB", "--method", "shm", "--message", "1")
+    wait_until(lambda: "loadgo-ring" in Path(f"/proc/{client.pid}/maps").read_text(), client)
+    server.kill()
+    server.communicate()
+    assert "shm sends: broke off: the other end is gone" in words(ended(client, 1).stdout)
+
+
+def test_a_folder_in_which_nothing_can_be_kept_is_told_at_the_start(tmp_path: Path) -> None:
+    said = Bench(tmp_path).loadgo("transfer", "serve", "--listen", "127.0.0.1:0", "--into", "/proc", status=2)
+    assert "nothing can be kept in /proc" in words(said.stderr)
+
+
+def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    told = bench.loadgo("transfer", "--to", f"localhost:{address.rpartition(':')[2]}", "--size", "1000")
+    assert "blocks sends" in told.stdout
+    stopped(server)
