@@ -32,6 +32,7 @@ def together(made: Sequence[Transferred]) -> Transferred:
         tuple(row for one in made for row in one.rows),
         tuple(dict.fromkeys(note for one in made for note in one.notes)),
         any(one.stopped for one in made),
+        tuple(dict.fromkeys(why for one in made for why in one.left_out)),
     )
 
 
