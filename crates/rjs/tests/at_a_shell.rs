@@ -85,7 +85,7 @@ fn a_batch_host_that_dies_in_the_middle_breaks_the_job_off_with_status_1() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it runs");
-    let part = folder.path().join("a.print.part");
+    let part = folder.path().join("a.print.part.incomplete");
     while !fs::metadata(&part).is_ok_and(|part| part.len() > 0) {
         std::thread::yield_now();
     }

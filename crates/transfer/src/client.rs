@@ -107,9 +107,12 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
     };
     let there = |error: io::Error| format!("{to}: {}", in_words(error));
     control.say(&request).map_err(there)?;
-    let patience = if matches!(ask.job, Some(Job::Print(_))) { ask.bounds.time } else { TO_SAY_SOMETHING };
+    let prints = matches!(ask.job, Some(Job::Print(_)));
+    let patience = if prints { ask.bounds.time } else { TO_SAY_SOMETHING };
     let (ticket, unix, authority, size) = match control.hear(patience, stop).map_err(there)? {
-        Answer::Ticket { ticket, unix, authority, size: told } => (ticket, unix, authority, told.unwrap_or(size)),
+        Answer::Ticket { ticket, unix, authority, size: told } => {
+            (ticket, unix, authority, told.filter(|_| prints).unwrap_or(size))
+        }
         Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
         Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
     };
