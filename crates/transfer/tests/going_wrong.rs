@@ -160,7 +160,8 @@ fn another_version_is_told_at_both_ends() {
     let told = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").words();
     assert!(told.contains("speaks version 99") && told.contains("the same loadgo at both ends"), "{told}");
     far.join().expect("it ends");
-    let mut line = Line::to(Server::plain().at);
+    let server = Server::plain();
+    let mut line = Line::to(server.at);
     line.says(r#"{"name":"loadgo transfer","version":99,"what":"a later version says"}"#);
     assert!(line.hears().contains("this is version 1 of loadgo transfer, not 99"));
 }
