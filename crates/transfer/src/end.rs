@@ -16,7 +16,7 @@ use crate::receive::receive;
 use crate::row::{End, Moved};
 use crate::send::send;
 use crate::shared;
-use crate::socket::{STOPPED, Socket, in_words};
+use crate::socket::{STOPPED, Socket, in_words, is_gone};
 use crate::source::Source;
 
 /// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network.
@@ -26,7 +26,8 @@ pub fn sender(mut way: Way, source: &Source, socket: &Socket) -> End {
     let sent = send(&mut way, source, socket, &mut moved);
     let end = begun.end();
     let _ = shutdown(socket.fd(), Shutdown::Write);
-    let sum = before.and_then(|(before, _)| gone_out(socket, before, moved.wire));
+    let awaited = if sent.as_ref().is_err_and(is_gone) { 0 } else { moved.wire };
+    let sum = before.and_then(|(before, _)| gone_out(socket, before, awaited));
     of(way.method, end, moved, sent, sum)
 }
 

@@ -114,6 +114,11 @@ impl Socket {
     }
 }
 
+/// Whether nothing that was sent goes any further: the far end has closed the connection, or died.
+pub fn is_gone(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::PIPE | Errno::CONNRESET))
+}
+
 /// What the far end did, where a call says no more than that it is gone.
 pub fn in_words(error: io::Error) -> String {
     match Errno::from_io_error(&error) {
