@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 
 from figures import Figure, figure, finish
 from machine import machine
@@ -97,11 +98,12 @@ def _figures(network: str, name: str, pairs: Pairs) -> list[Figure]:
     receives = [ours.receives_cpu_s / theirs.receives_cpu_s for ours, theirs in pairs]
     if name == "iperf3":
         rates = [ours.bits_per_s / theirs.bits_per_s for ours, theirs in pairs]
-        apart = [abs(ours.cpu_s / theirs.cpu_s - 1) for ours, theirs in pairs]
+        both = [ours.cpu_s / theirs.cpu_s for ours, theirs in pairs]
         return [
             figure(f"{network}: blocks, rate / iperf3's", "", rates, ">= 0.97"),
             figure(f"{network}: blocks, rate", "Gbit/s", [ours.bits_per_s / 1e9 for ours, _ in pairs]),
-            figure(f"{network}: blocks, CPU of both ends, off iperf3's by", "", apart, "<= 0.05"),
+            figure(f"{network}: blocks, CPU of both ends / iperf3's", "", both),
+            figure(f"{network}: the median of that, off 1 by", "", [abs(median(both) - 1)], "<= 0.05"),
             figure(f"{network}: blocks, CPU of the sending end / iperf3's", "", sends),
             figure(f"{network}: blocks, CPU of the receiving end / iperf3's", "", receives),
         ]

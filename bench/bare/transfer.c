@@ -22,7 +22,7 @@
 #define LONGEST (16 << 20)
 #define MUST(call) ({ long told = (call); if (told < 0) { perror("transfer: " #call); exit(2); } told; })
 
-static char block[LONGEST];
+static char block[LONGEST] __attribute__((aligned(4096)));
 
 static long long ns(clockid_t clock) {
     struct timespec now;

@@ -4,6 +4,7 @@
 //! connection they say, in lines of JSON, what is to be moved and how ([`wire`]); on a data connection of its own
 //! there is nothing but the data. Each end measures the one thread that moves them ([`measure`]) and tells its [`row::End`].
 
+pub mod block;
 pub mod bounds;
 pub mod client;
 pub mod control;

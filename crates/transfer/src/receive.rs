@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
+use crate::block::Block;
 use crate::method::{Method, Way};
 use crate::records::{self, BLOCK_HEADER};
 use crate::row::Moved;
@@ -52,7 +53,7 @@ fn enciphered(
     place: &mut File,
     moved: &mut Moved,
 ) -> io::Result<()> {
-    let mut block = vec![0; message.max(BLOCK)];
+    let mut block = Block::of(message.max(BLOCK));
     tls::agree(tls, &mut Counted::new(socket, moved, false))?;
     loop {
         let read = tls::read(tls, &mut Counted::new(socket, moved, false), &mut block)?;
@@ -75,7 +76,7 @@ pub fn too_much() -> io::Error {
 
 /// Reads messages, and writes them to their place when there is a block of them.
 fn in_messages(size: u64, message: usize, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
-    let mut block = vec![0; (BLOCK / message).max(1) * message];
+    let mut block = Block::of((BLOCK / message).max(1) * message);
     while moved.payload < size {
         let length = (size - moved.payload).min(block.len() as u64) as usize;
         let mut filled = 0;

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
+use crate::block::Block;
 use crate::bounds::TO_LOOK_UP;
 use crate::method::{Method, Way};
 use crate::records;
@@ -51,7 +52,7 @@ pub fn send(way: &mut Way, source: &Source, socket: &Socket, moved: &mut Moved) 
 
 /// Reads the file as far ahead as is worth it, and sends what was read in messages.
 fn in_messages(source: &Source, message: usize, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
-    let mut ahead = vec![0; (READ_AHEAD / message).max(1) * message];
+    let mut ahead = Block::of((READ_AHEAD / message).max(1) * message);
     while moved.payload < source.size() {
         let length = (source.size() - moved.payload).min(ahead.len() as u64) as usize;
         moved.calls += source.read(moved.payload, &mut ahead[..length])?;
@@ -78,7 +79,7 @@ fn in_records(source: &Source, block: usize, socket: &Socket, moved: &mut Moved)
 }
 
 fn enciphered(source: &Source, message: usize, tls: &mut Connection, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
-    let mut block = vec![0; message];
+    let mut block = Block::of(message);
     tls::agree(tls, &mut Counted::new(socket, moved, true))?;
     while moved.payload < source.size() {
         let length = (source.size() - moved.payload).min(message as u64) as usize;
