@@ -1,7 +1,7 @@
 //! A program that runs beside the users for as long as a run: there before anybody logs in, gone with the run however that ends.
 //!
 //! What it prints goes into files of the run's folder, in which it stands. It gets SIGKILL from the kernel when the thread that
-//! started it dies, so nothing is left of it when the run itself is killed.
+//! started it dies, so it is gone when the run itself is killed; what it has started by then must end by itself.
 
 use std::fs::File;
 use std::io;
@@ -135,12 +135,24 @@ impl Beside {
         if self.over.is_some() {
             return;
         }
-        // SAFETY: the process is a child of ours that was not waited for; both places are valid, and plain data.
-        let (ended, status, used) = unsafe {
-            let (mut status, mut used) = (0, std::mem::zeroed::<libc::rusage>());
-            (libc::wait4(self.pid, &mut status, flags, &mut used), status, used)
-        };
-        if ended != 0 {
+        // SAFETY: plain data, all zero.
+        let (mut status, mut used, mut look) =
+            unsafe { (0, std::mem::zeroed::<libc::rusage>(), std::mem::zeroed::<libc::siginfo_t>()) };
+        let how = libc::WEXITED | libc::WNOWAIT | flags;
+        // SAFETY: the process is a child of ours that was not waited for, and is not by this; the place is valid.
+        while unsafe { libc::waitid(libc::P_PID, self.pid as libc::id_t, &mut look, how) } < 0 {
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return;
+            }
+        }
+        // SAFETY: waitid has filled it in, or left it zero where nothing has ended.
+        if unsafe { look.si_pid() } == 0 {
+            return;
+        }
+        self.signal(libc::SIGKILL); // what it has started and left: the group is still its own
+        // SAFETY: the process has ended and was not waited for; both places are valid.
+        let ended = unsafe { libc::wait4(self.pid, &mut status, 0, &mut used) };
+        if ended == self.pid {
             let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
             self.over = Some(Over { status, cpu_s: seconds(used.ru_utime) + seconds(used.ru_stime) });
         }
@@ -216,6 +228,27 @@ mod tests {
         assert!(told.contains("PLACE was `sh"), "{told}");
         assert!(told.contains("of this host's processors"), "{told}");
         assert!(!lives(pid));
+    }
+
+    #[test]
+    fn what_it_has_started_goes_with_it_though_it_ended_before() {
+        let (_folder, begun) = start("sh -c 'sleep 1000 & echo $!'");
+        let mut beside = begun.expect("it begins");
+        let started: libc::pid_t = beside.value().parse().expect("a process");
+        beside.wait(0);
+        drop(beside);
+        // A killed orphan is reaped by whoever is process 1, in its own time.
+        let until = Instant::now() + TO_SAY_WHERE;
+        while runs(started) {
+            assert!(Instant::now() < until, "it is still there");
+            sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Whether it is there, and not dead already.
+    fn runs(pid: libc::pid_t) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
     }
 
     #[test]

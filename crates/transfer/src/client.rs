@@ -116,8 +116,8 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
         Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
         Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
     };
-    let data = match unix {
-        Some(name) => meeting::on_this_host(&name).map_err(|error| {
+    let data = match unix.filter(|_| ask.method.is_of_one_host()) {
+        Some(name) => meeting::on_this_host(&name, &ticket).map_err(|error| {
             let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
             WhyNot::Cannot(format!("{} {words}", ask.method.name()))
         })?,

@@ -2,13 +2,15 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bounds::TO_LOOK_UP;
+use crate::bounds::{TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::wire::LONGEST_LINE;
 
 /// One end of a control connection.
@@ -24,6 +26,7 @@ impl Control {
     /// When its options cannot be set.
     pub fn new(stream: TcpStream) -> io::Result<Control> {
         stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(TO_SAY_SOMETHING))?; // who never reads is left
         Ok(Control { stream: BufReader::new(stream) })
     }
 
@@ -52,10 +55,15 @@ impl Control {
         self.stream.get_ref().set_read_timeout(Some(TO_LOOK_UP))?;
         let mut line = Vec::new();
         loop {
-            let room = LONGEST_LINE - line.len() as u64;
-            match self.stream.by_ref().take(room).read_until(b'\n', &mut line) {
-                Ok(_) if line.ends_with(b"\n") || line.len() as u64 == LONGEST_LINE => return Ok(line),
-                Ok(_) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
+            // One look at a time: who sends a byte now and then is not waited for any longer.
+            match self.stream.fill_buf().map(|came| taken(came, &mut line)) {
+                Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
+                Ok(used) => {
+                    self.stream.consume(used);
+                    if line.ends_with(b"\n") || line.len() as u64 == LONGEST_LINE {
+                        return Ok(line);
+                    }
+                }
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
                 Err(error) => return Err(error),
             }
@@ -82,4 +90,35 @@ impl Control {
     pub fn stream(&self) -> &TcpStream {
         self.stream.get_ref()
     }
+}
+
+/// Takes what belongs to the line out of what came; how many bytes that is.
+fn taken(came: &[u8], line: &mut Vec<u8>) -> usize {
+    let room = LONGEST_LINE as usize - line.len();
+    let end = came.iter().position(|byte| *byte == b'\n').map_or(came.len(), |at| at + 1).min(room);
+    line.extend_from_slice(&came[..end]);
+    end
+}
+
+/// Reads as many bytes as there is room for, all within `time`.
+///
+/// # Errors
+/// They did not come in time, or the far end hung up.
+pub fn read_within(stream: &mut (impl Read + AsFd), into: &mut [u8], time: Duration) -> io::Result<()> {
+    let until = Instant::now() + time;
+    let mut filled = 0;
+    while filled < into.len() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        set_socket_timeout(&*stream, Timeout::Recv, Some(left.max(Duration::from_millis(1))))?;
+        match stream.read(&mut into[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

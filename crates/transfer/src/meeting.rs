@@ -14,12 +14,17 @@ use rustix::net::{
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::bounds::TO_LOOK_UP;
+use crate::control::read_within;
 use crate::wire::SECRET_BYTES;
 
 /// The first byte of a control connection.
 pub const CONTROL: u8 = b'C';
 /// The first byte of a data connection; the ticket follows.
 pub const DATA: u8 = b'D';
+
+/// How the abstract names of Unix sockets begin.
+pub const DOORS: &str = "loadgo-";
 
 /// A ticket that nobody can guess, in hexadecimal.
 ///
@@ -48,12 +53,17 @@ pub fn over_network(peer: SocketAddr, ticket: &str, within: Duration) -> io::Res
     Ok(stream.into())
 }
 
-/// A data connection on this host, to the abstract name `name`.
+/// A data connection on this host, to the abstract name `name`, which must be a server's.
 ///
 /// # Errors
 /// When nobody listens there: the server is on another host, or in another network namespace.
-pub fn on_this_host(name: &str) -> io::Result<OwnedFd> {
-    Ok(UnixStream::connect_addr(&UnixAddr::from_abstract_name(name)?)?.into())
+pub fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
+    if !name.starts_with(DOORS) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "its name is none of a server's"));
+    }
+    let mut stream = UnixStream::connect_addr(&UnixAddr::from_abstract_name(name)?)?;
+    stream.write_all(ticket.as_bytes())?;
+    Ok(stream.into())
 }
 
 /// Listens at the abstract name `name`.
@@ -66,17 +76,21 @@ pub fn door(name: &str) -> io::Result<UnixListener> {
     Ok(door)
 }
 
-/// Who comes to `door` within `time`, while it is not `over`.
+/// Who comes to `door` with the `ticket` within `time`, while it is not `over`; others are left.
 ///
 /// # Errors
 /// When nobody comes.
-pub fn who_comes(door: &UnixListener, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
+pub fn who_comes(door: &UnixListener, ticket: &str, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
     let until = Instant::now() + time;
     loop {
         match door.accept() {
-            Ok((stream, _)) => {
+            Ok((mut stream, _)) => {
                 stream.set_nonblocking(false)?;
-                return Ok(stream.into());
+                let mut said = [0; SECRET_BYTES * 2];
+                let heard = read_within(&mut stream, &mut said, TO_LOOK_UP);
+                if heard.is_ok() && same(&String::from_utf8_lossy(&said), ticket) {
+                    return Ok(stream.into());
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until && !over() => {
                 std::thread::sleep(Duration::from_millis(2));

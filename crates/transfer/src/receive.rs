@@ -110,6 +110,9 @@ fn in_records(size: u64, socket: &Socket, place: &mut File, moved: &mut Moved) -
             return Err(too_early(moved.payload, size));
         }
         records::unpack(&block, &mut payload)?;
+        if moved.payload + payload.len() as u64 > size {
+            return Err(too_much());
+        }
         moved.messages += 1;
         put(place, &payload, moved)?;
         moved.payload += payload.len() as u64;

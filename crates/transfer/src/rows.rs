@@ -50,7 +50,7 @@ fn row(request: &Request, end: &End) -> String {
     let known = |number: f64| if number.is_finite() && bits > 0.0 { number.to_string() } else { String::new() };
     let (rate, each) = (known(bits / real_s), known(1e6 * cpu_s / bits));
     let (method, moved) = (request.method.name(), &end.moved);
-    let faults = end.faults_minor + end.faults_major;
+    let faults = end.faults_minor.saturating_add(end.faults_major);
     let counts = format!("{job},{method},{direction},{},{},{},{faults}", moved.payload, request.message, moved.messages);
     format!("{counts},{real_s},{cpu_s},{rate},{each},{},{}\n", end.load_5min, end.load_1min)
 }

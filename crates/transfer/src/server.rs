@@ -4,7 +4,7 @@
 //! for granted of who connects.
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use serde::Deserialize;
 
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::control::Control;
+use crate::control::{Control, read_within};
 use crate::end;
 use crate::jobs::{Jobs, Work};
 use crate::meeting::{self, CONTROL, DATA, same};
@@ -128,15 +128,13 @@ const TOO_MANY: &str = "too many connections at once: try again later";
 /// Tells a guest for whom there is no room, and waits until he has heard it, or for a while.
 fn turned_away(mut stream: TcpStream) -> io::Error {
     let tells = || -> io::Result<()> {
-        stream.set_write_timeout(Some(TO_LOOK_UP))?;
-        stream.set_read_timeout(Some(TO_SAY_SOMETHING))?;
         let mut control = Control::new(stream.try_clone()?)?;
         control.say(&Greeting { name: NAME.into(), version: VERSION, token: false })?;
         control.say(&Answer::Refused(TOO_MANY.into()))?;
         stream.shutdown(Shutdown::Write)
     };
     if tells().is_ok() {
-        let _ = io::copy(&mut (&mut stream).take(LONGEST_LINE), &mut io::sink());
+        let _ = read_within(&mut stream, &mut vec![0; LONGEST_LINE as usize], TO_SAY_SOMETHING);
     }
     told(ErrorKind::ConnectionRefused, TOO_MANY)
 }
@@ -164,9 +162,8 @@ fn next(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
 impl House {
     /// A data connection is handed to who waits for it; on a control connection a transfer is made.
     fn attend(&self, mut stream: TcpStream) -> io::Result<Option<Done>> {
-        stream.set_read_timeout(Some(TO_SAY_SOMETHING))?;
         let mut first = [0; 1];
-        stream.read_exact(&mut first).map_err(|_| told(ErrorKind::TimedOut, "it said nothing"))?;
+        read_within(&mut stream, &mut first, TO_SAY_SOMETHING).map_err(|_| told(ErrorKind::TimedOut, "it said nothing"))?;
         match first[0] {
             CONTROL => self.control(stream).map(Some),
             DATA => self.data(stream).map(|()| None),
@@ -176,7 +173,7 @@ impl House {
 
     fn data(&self, mut stream: TcpStream) -> io::Result<()> {
         let mut ticket = [0; SECRET_BYTES * 2];
-        stream.read_exact(&mut ticket)?;
+        read_within(&mut stream, &mut ticket, TO_SAY_SOMETHING)?;
         stream.set_nodelay(true)?;
         let ticket = String::from_utf8_lossy(&ticket).into_owned();
         let waits = self.waiting().remove(&ticket);
@@ -265,10 +262,11 @@ impl House {
     fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
         let ticket = meeting::ticket()?;
         if request.method.is_of_one_host() {
-            let name = format!("loadgo-{ticket}");
+            // Names of sockets are seen by everybody on the host: the ticket is another.
+            let name = format!("{}{}", meeting::DOORS, meeting::ticket()?);
             let door = meeting::door(&name)?;
-            control.say(&Answer::Ticket { ticket, unix: Some(name), authority, size: Some(request.size) })?;
-            return meeting::who_comes(&door, TO_SAY_SOMETHING, || control.is_over());
+            control.say(&Answer::Ticket { ticket: ticket.clone(), unix: Some(name), authority, size: Some(request.size) })?;
+            return meeting::who_comes(&door, &ticket, TO_SAY_SOMETHING, || control.is_over());
         }
         let (comes, waits) = channel();
         self.waiting().insert(ticket.clone(), comes);
@@ -312,12 +310,16 @@ impl Goods {
     }
 }
 
+/// So much of a stranger's name is repeated.
+const LONGEST_NAME: usize = 40;
+
 /// A request of this version; else why it is not understood, in words for who sent it.
 fn understood(said: serde_json::Value) -> io::Result<Result<Request, String>> {
     let stranger = || told(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
     let who = Introduction::deserialize(&said).map_err(|_| stranger())?;
     if who.name != NAME || who.version != VERSION {
-        let name = who.name.escape_default();
+        let name: String = who.name.chars().take(LONGEST_NAME).collect();
+        let name = name.escape_default();
         return Ok(Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", who.version)));
     }
     Request::deserialize(&said).map(Ok).map_err(|_| stranger())

@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{Read, Write, copy, sink};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use loadgo_transfer::bounds::Bounds;
+use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use loadgo_transfer::client::{Ask, transfer};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::records::pack;
 use loadgo_transfer::server::{News, Serving};
 use loadgo_transfer::wire::Direction;
 
@@ -102,6 +103,35 @@ fn a_sender_that_ends_early_or_goes_on_leaves_no_file() {
             assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "{method:?}");
             far.join().expect("it ends");
         }
+    }
+}
+
+#[test]
+fn records_beyond_what_was_agreed_leave_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let into = folder.path().join("deck");
+    let (at, far) = far_end(GREETING, |mut data| {
+        let mut block = Vec::new();
+        pack(&[7; 500], &mut block);
+        data.write_all(&block).is_ok()
+    });
+    let both = done(&Ask { into: Some(into), ..ask(at, Direction::Receive, Method::Records, 10) });
+    assert!(both.here.broke_off.expect("it broke off").contains("sent more than was agreed"));
+    assert_eq!(both.here.moved.payload, 0);
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    far.join().expect("it ends");
+}
+
+#[test]
+fn who_sends_a_byte_now_and_then_is_left_in_time() {
+    let server = Server::plain();
+    let mut slow = TcpStream::connect(server.at).expect("it listens");
+    slow.write_all(b"C").expect("it hears");
+    let until = Instant::now() + 4 * TO_SAY_SOMETHING;
+    // Each byte comes before a look's time is over; together they are no line.
+    while slow.write_all(b" ").is_ok() {
+        assert!(Instant::now() < until, "a line that never ends was waited for");
+        std::thread::sleep(TO_LOOK_UP / 2);
     }
 }
 
