@@ -4,18 +4,16 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import time
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import loadgo
 import polars as pl
 import pytest
+from far_end import waiting
 from loadgo import on_host
-from loadgo.transfer import Served, Server, serving
+from loadgo.transfer import Served
 from loadgo.transfer_grid import as_csv
 from loadgo.transfer_table import KNOWN, read_table
 from outside import Bench, finished, wait_until
@@ -53,20 +51,6 @@ def job(folder: Path, *words: str, status: int = 0) -> str:
     return told.stdout + told.stderr
 
 
-@contextmanager
-def batch(heard: list[Served], **options: object) -> Iterator[Server]:
-    """`loadgo transfer serve` as the batch host, in a thread of its own."""
-    over = threading.Event()
-    with serving("127.0.0.1:0", **options) as server:  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.serve, args=(heard.append, over.is_set))
-        thread.start()
-        try:
-            yield server
-        finally:
-            over.set()
-            thread.join()
-
-
 def batch_host_of(bench: Bench) -> int:
     """The process id of the batch host that stands in the folder of the run `kept`."""
     for process in Path("/proc").iterdir():
@@ -93,7 +77,7 @@ def test_a_run_keeps_a_row_of_each_transfer_that_can_be_taken_apart(bench: Bench
 
 
 def test_the_table_has_the_columns_that_are_read(tmp_path: Path) -> None:
-    with batch([], rows=tmp_path / "rows.csv"):
+    with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
     ours = as_csv([]).strip().split(",")
@@ -144,7 +128,7 @@ def read(file: Path) -> str:
 
 def test_a_batch_host_elsewhere_is_named_by_the_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[Served] = []
-    with batch(heard, rows=bench.folder / "rows.csv") as server:
+    with waiting(heard.append, rows=bench.folder / "rows.csv") as server:
         monkeypatch.setenv("BATCH_HOST", server.address)
         bench.run("remote-jobs", "--passes", "1", *AT_ONCE)
     assert "was not started" in notes(bench)
@@ -170,7 +154,7 @@ def test_what_a_program_beside_says_first_is_in_the_users_environment(bench: Ben
 def test_serve_keeps_its_bounds_for_jobs_too(tmp_path: Path) -> None:
     (tmp_path / "long.deck").write_text("//PRINT 1000\n")
     heard: list[Served] = []
-    with batch(heard, size=100_000) as server:
+    with waiting(heard.append, size=100_000) as server:
         told = job(tmp_path, "submit", "long.deck", "--to", server.address, status=1)
     assert "132000 bytes is more than the 100000" in told
     assert not (tmp_path / "long.job").exists()
@@ -195,7 +179,7 @@ def test_serve_lets_jobs_take_their_time_and_keeps_their_table(bench: Bench) -> 
 def test_serve_wants_its_token_for_jobs_too(tmp_path: Path) -> None:
     (tmp_path / "a.deck").write_text("X\n")
     (tmp_path / "token").write_text("sesame\n")
-    with batch([], token="sesame") as server:
+    with waiting(token="sesame") as server:
         told = job(tmp_path, "submit", "a.deck", "--to", server.address, status=2)
         assert "wants a token" in told
         job(tmp_path, "submit", "a.deck", "--to", server.address, "--token-file", "token")

@@ -4,34 +4,19 @@ import dataclasses
 import json
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import loadgo
 import pytest
+from far_end import waiting
 from loadgo.errors import Refused
-from loadgo.transfer import Server, impossible, methods, serving, transfer
+from loadgo.transfer import impossible, methods, serving, transfer
 from loadgo.transfer_page import render_transfer
 from loadgo.transfer_price import prices
 from loadgo.transfer_row import GIGABYTE, MEGABIT, Row
 from outside import Bench, ended, wait_until
 
 SIZE = 300_001
-
-
-@contextmanager
-def waiting(**options: object) -> Iterator[Server]:
-    """A server on a port of the kernel's choice, in a thread of its own."""
-    over = threading.Event()
-    with serving("127.0.0.1:0", **options) as server:  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.serve, kwargs={"until": over.is_set})
-        thread.start()
-        try:
-            yield server
-        finally:
-            over.set()
-            thread.join()
 
 
 @pytest.mark.parametrize("receive", [False, True], ids=["sends", "receives"])

@@ -19,6 +19,7 @@ from loadgo.capacity_drawn import (
     top_of,
 )
 from loadgo.pages import Picture
+from loadgo.report_drawn import legend
 from loadgo.report_figures import digits, duration
 
 _ROWS = 10
@@ -128,11 +129,4 @@ def _legend(plot: _Plot, width: int) -> list[str]:
     parts += [f"{sign} {name}" for name, sign in _MODELS.items() if name in there]
     parts += [f"{_LIMIT} limit"] if plot.limits else []
     parts += [f"{_ANSWER} answer"] if plot.answer else []
-    lines = [""]
-    for part in parts:
-        joined = f"{lines[-1]}   {part}" if lines[-1] else part
-        if len(joined) <= width:
-            lines[-1] = joined
-        else:
-            lines.append(part)
-    return lines
+    return legend(parts, width)

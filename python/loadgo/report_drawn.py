@@ -56,6 +56,18 @@ def line(shares: Sequence[float]) -> str:
     return "".join(_LEVELS[min(8, math.ceil(share * 8 - 1e-9))] if share > 0 else " " for share in shares)
 
 
+def legend(parts: Sequence[str], width: int) -> list[str]:
+    """What signs mean, side by side, in lines of at most `width` signs."""
+    lines = [""]
+    for part in parts:
+        joined = f"{lines[-1]}   {part}" if lines[-1] else part
+        if len(joined) <= width:
+            lines[-1] = joined
+        else:
+            lines.append(part)
+    return lines
+
+
 def shade(rate: float, least: float, most: float) -> str:
     """A sign for a rate: the darker the more, by its logarithm from the least to the most that there is."""
     if rate <= 0:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import signal
-from typing import Literal
 
-from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.pages import Format, Page, render_page
 from loadgo.report_grid import Column, Grid
 from loadgo.transfer_command import UNIX, CommandTransfer, Interrupts
 from loadgo.transfer_price import Prices
 from loadgo.transfer_row import GIGABYTE, MEGABIT
 from loadgo.transfer_words import a_rate, a_time
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS = ("text", "html", "json", "md")
 _SPLIT_TICKS = 50
 """So many ticks of the kernel's clock tell user and system apart well enough to say nothing of it."""
 
@@ -26,14 +23,7 @@ def render_command(
     """The command's transfer as `format`, at `prices`; raises `ValueError` for another format."""
     if format == "json":
         return command_json(made, prices)
-    page = command_page(made, prices)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
-        return html_page(page, [])
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+    return render_page(command_page(made, prices), format, None, width=width, color=color)
 
 
 def command_page(made: CommandTransfer, prices: Prices) -> Page:

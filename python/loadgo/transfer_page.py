@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.pages import Format, Page, render_page
 from loadgo.report_grid import Column, Grid
 from loadgo.transfer import Transferred
 from loadgo.transfer_pictures import method_pictures
@@ -17,8 +17,9 @@ from loadgo.transfer_remedies_page import remedies_grids, remedies_notes
 from loadgo.transfer_rounds import by_kind, in_the_middle
 from loadgo.transfer_row import GIGABYTE, MEGABIT, Row
 
-Format = Literal["text", "html", "json", "md"]
-FORMATS = ("text", "html", "json", "md")
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
+
 SENDS = {"s": "sends", "r": "receives"}
 
 
@@ -33,16 +34,13 @@ def render_transfer(
     """The transfers as `format`, at `prices`; raises `ValueError` for another format."""
     if format == "json":
         return transfer_json(made, prices)
-    page = transfer_page(made, prices)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.transfer_charts import method_charts
 
-        return html_page(page, method_charts(in_the_middle(made.rows), prices))
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        return method_charts(in_the_middle(made.rows), prices)
+
+    return render_page(transfer_page(made, prices), format, charts, width=width, color=color)
 
 
 def transfer_page(made: Transferred, prices: Prices) -> Page:

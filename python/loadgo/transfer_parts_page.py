@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from loadgo.pages import Page, html_page, markdown_page, text_page
+from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import digits
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval
@@ -21,7 +21,9 @@ from loadgo.transfer_row import MEGABIT
 from loadgo.transfer_table import THIS_HOST, Observed
 from loadgo.transfer_words import a_size, a_time, between, how_many
 
-Format = Literal["text", "html", "json", "md"]
+if TYPE_CHECKING:
+    from loadgo.charts_spec import Chart
+
 _HOUR_S = 3600.0
 _MOST_TOLD = 12
 """Of rows that are warned of, so many by name."""
@@ -32,16 +34,13 @@ def render_apart(made: Apart, format: Format, *, width: int | None = None, color
     if format == "json":
         told = dataclasses.asdict(made)
         return json.dumps(told, indent=2) + "\n"
-    page = apart_page(made)
-    if format == "text":
-        return text_page(page, width=width, color=color)
-    if format == "md":
-        return markdown_page(page)
-    if format == "html":
+
+    def charts() -> list[Chart]:
         from loadgo.transfer_charts import apart_charts
 
-        return html_page(page, apart_charts(made))
-    raise ValueError(f"format {format!r} is none of text, html, json, md")
+        return apart_charts(made)
+
+    return render_page(apart_page(made), format, charts, width=width, color=color)
 
 
 def apart_page(made: Apart) -> Page:

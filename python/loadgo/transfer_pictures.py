@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from loadgo.pages import Picture
+from loadgo.report_drawn import legend
 from loadgo.report_figures import digits
 from loadgo.transfer_apart import Apart
 from loadgo.transfer_drawn import WORDS, Point, Priced, longest, points_by_size, priced_methods
@@ -59,7 +60,7 @@ def _scattered(points: Sequence[Point], width: int) -> list[str]:
     left, right = a_size(math.exp(min(x))), a_size(math.exp(max(x)))
     ends = f"{'':>{margin}}  {left}{right:>{columns - len(left)}}"
     signs = [f"{_SIGNS[at % len(_SIGNS)]} {name or 'all'}" for at, name in enumerate(names)]
-    return [*lines, f"{'':>{margin}} └{'─' * columns}", ends, *_wrapped(signs, width)]
+    return [*lines, f"{'':>{margin}} └{'─' * columns}", ends, *legend(signs, width)]
 
 
 def _dots(told: Sequence[Priced], prices: Prices, width: int) -> list[str]:
@@ -101,14 +102,3 @@ def _levels(made: Apart) -> Callable[[int], Sequence[str]]:
 def _part(value: float, of: Sequence[float]) -> float:
     low, high = min(of), max(of)
     return (value - low) / (high - low) if high > low else 0.0
-
-
-def _wrapped(parts: Sequence[str], width: int) -> list[str]:
-    lines = [""]
-    for part in parts:
-        joined = f"{lines[-1]}   {part}" if lines[-1] else part
-        if len(joined) <= width:
-            lines[-1] = joined
-        else:
-            lines.append(part)
-    return lines
