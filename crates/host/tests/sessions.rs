@@ -10,6 +10,7 @@ use loadgo_host::kernel::{Bell, monotonic_ns};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::login::Login;
 use loadgo_host::sources::{self, Demand};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -251,7 +252,7 @@ fn files_are_laid_into_every_users_own_home() {
 fn files_are_typed_into_a_session_that_our_homes_do_not_reach() {
     let text = "name = \"t\"\nlogin = \"su - nobody -s /bin/sh\"\nthink = \"none\"\nlines = [\"cat b.txt\", \"id -un\"]\n[files]\n\"b.txt\" = \"four\"\n";
     if !Path::new("/bin/su").exists() || rustix::process::getuid().as_raw() != 0 {
-        eprintln!("not run: it needs root and su");
+        writeln!(std::io::stderr(), "not run: it needs root and su").expect("said");
         return;
     }
     let (kept, summary) = run(text, 2);

@@ -3,6 +3,7 @@
 //! The disk is a tmpfs of 16 MB, which only root may mount; for anybody else the test says so and looks at nothing.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,8 +26,11 @@ impl Disk {
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "loadgo-test"]).arg(dir.path()).output();
         match mount {
             Ok(done) if done.status.success() => return Some(Disk(dir)),
-            Ok(refused) => eprintln!("NOT TESTED, no small disk to be had: {}", String::from_utf8_lossy(&refused.stderr)),
-            Err(error) => eprintln!("NOT TESTED, no mount command: {error}"),
+            Ok(refused) => {
+                writeln!(std::io::stderr(), "NOT TESTED, no small disk to be had: {}", String::from_utf8_lossy(&refused.stderr))
+                    .expect("said")
+            }
+            Err(error) => writeln!(std::io::stderr(), "NOT TESTED, no mount command: {error}").expect("said"),
         }
         None
     }

@@ -66,11 +66,12 @@ pub fn done(ask: &Ask) -> Transfer {
     transfer(ask, &Arc::default()).expect("it comes to a transfer")
 }
 
-/// The methods that this host can do, of these; the others are named, with the reason.
+/// The methods that this host can do, of these; the others are named, with the reason, past the capture of a test that passes.
 pub fn possible(methods: &[Method]) -> Vec<Method> {
     let (here, not_here) = methods.iter().partition::<Vec<Method>, _>(|method| method.why_not().is_none());
     for method in not_here {
-        eprintln!("not tried, {}: {}", method.name(), method.why_not().expect("why not"));
+        let why = method.why_not().expect("why not");
+        writeln!(std::io::stderr(), "not tried, {}: {why}", method.name()).expect("said");
     }
     here
 }
