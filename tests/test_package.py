@@ -101,7 +101,7 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     held = zipfile.ZipFile(wheel).namelist()
     package = ROOT / "python/loadgo"
     wanted = [*package.glob("*.py"), *package.glob("*.pyi"), package / "py.typed", *package.glob("scripts/*.toml")]
-    wanted += [*package.glob("tariffs/*.toml"), *(file for file in package.glob("templates/*") if file.is_file())]
+    wanted += [*package.glob("tariffs/*.toml"), *(file for file in package.rglob("templates/**/*") if file.is_file())]
     missing = [str(file) for file in wanted if str(file.relative_to(ROOT / "python")) not in held]
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in held

@@ -217,15 +217,18 @@ def test_an_interrupt_is_the_commands_and_the_row_is_shown(bench: Bench) -> None
     ("options", "said"),
     [
         (("--to", "127.0.0.1:1"), "leave --to out, or the command"),
-        (("--size", "1GiB", "--csv", "rows.csv"), "leave --size, --csv out, or the command"),
+        (("--size", "1GiB", "--at-most", "5s"), "leave --size, --at-most out, or the command"),
+        (("--csv", "no/such/folder/rows.csv"), "there is no folder"),
+        (("--csv", "other.csv"), "other.csv is another table"),
         (("--tariff", "no-such-tariff"), "no-such-tariff"),
     ],
 )
 def test_what_a_command_cannot_be_told_is_refused_before_it_runs(
     bench: Bench, options: tuple[str, ...], said: str
 ) -> None:
+    (bench.folder / "other.csv").write_text("bytes,direction,cpu_s\n1,s,1\n")
     told = bench.loadgo("transfer", *options, "--", "touch", "ran", status=2)
-    assert said in told.stderr
+    assert said in " ".join(told.stderr.split())
     assert not (bench.folder / "ran").exists()
 
 

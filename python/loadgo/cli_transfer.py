@@ -76,7 +76,9 @@ def transfer(
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the rows there too, as --read reads them; for serve, jobs'."),
+        typer.Option(
+            "--csv", metavar="FILE", help="The rows, as --read reads them; a command adds its own; for serve, jobs'."
+        ),
     ] = None,
     read: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
@@ -99,9 +101,12 @@ def transfer(
             _list_methods()
             raise typer.Exit(GOOD)
         if words and words != [_SERVING]:
-            given = {"--to": to, "--size": size, "--from": from_file, "--into": into, "--grid": grid, "--csv": csv}
-            given |= {"--read": read, "--load": load, "--message": message, "--receive": receive, "--times": times > 1}
-            transfer_command(words, misplaced=given, prices=(tariff, network), format=format, output=output)
+            given = {"--to": to, "--size": size, "--from": from_file, "--into": into, "--grid": grid, "--read": read}
+            given |= {"--load": load, "--message": message, "--receive": receive, "--times": times > 1}
+            given |= {"--method": method != "blocks", "--columns": columns, "--token-file": token_file, "--once": once}
+            given |= {"--job-time": job_time, "--at-most": at_most != "10min"}
+            prices = (tariff, network)
+            transfer_command(words, misplaced=given, prices=prices, format=format, output=output, csv=csv)
         if read is not None:
             _take_apart(read, columns, tariff, network, format, output)
             raise typer.Exit(GOOD)

@@ -57,9 +57,9 @@ def watch(
         with ExitStack() as ends:
             following = follow(ends.enter_context(metered()) if run is None else run)
             if not (terminal or once):
-                from loadgo.watch_server import serve
+                from loadgo.watch_server import Told, serve
 
-                serve(following, width_ns, target_ns, port, note)
+                serve(Told(following, {"width_ns": width_ns, "target_ns": target_ns}), port, note)
                 raise typer.Exit(GOOD)
             clock = Clock(begin_ns, speed, time.monotonic_ns)
             pictures = screens(following, clock, width_ns, target_ns, lambda: shutil.get_terminal_size((80, 24)))

@@ -143,6 +143,8 @@ def run(
     )
     tariff_on(tariff, system)
     told = _driven(job, progress)
+    if on != "here":
+        told["notes"] = [*told["notes"], *_transfers_kept(job)]
     if drawing is not None and told["outcome"] == "done":
         _foretold(job, drawing, progress)
     return _summed_up(job, told, tariff)
@@ -153,6 +155,25 @@ def _drawing(options: dict[str, Any], draws: int | None, seed: int) -> Drawing |
     from loadgo.predict import drawing
 
     return drawing(options["machine_text"], options["set"], draws, seed, file=options["machine"])
+
+
+def _transfers_kept(job: _Job) -> list[str]:
+    """Writes what remote jobs moved on a machine beside its tables, where the script has any; why not, in a note."""
+    from loadgo.transfer_simulated import jobs_of, simulated_transfers
+
+    jobs = jobs_of(job.source.text)
+    if not jobs:
+        return []
+    from loadgo.tables import tables
+
+    rows = simulated_transfers(tables(job.folder), jobs, (job.folder / "machine.toml").read_text(encoding="utf-8"))
+    if rows is None:
+        return ["no job came to its end on a machine that says how many bytes it moves: there is no transfers.csv"]
+    try:
+        (job.folder / "transfers.csv").write_text(rows, encoding="utf-8")
+    except OSError as refusal:
+        return [f"transfers.csv is missing or cut short: {refusal.strerror}"]
+    return []
 
 
 def _foretold(job: _Job, drawing: Drawing, progress: Progress | None) -> None:

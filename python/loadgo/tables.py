@@ -158,7 +158,7 @@ def tables(run: str | PathLike[str] = LAST) -> Tables:
     conditions = read_conditions(folder)
     _whole(folder, conditions)
     frames = {name: read_table(folder, name) for name in COLUMNS}
-    frames["lost"] = pl.concat([frames["lost"], _told_lost(conditions)])
+    frames["lost"] = pl.concat([frames["lost"], told_lost(conditions)])
     return Tables(**frames, conditions=conditions, prediction=read_prediction(folder))
 
 
@@ -254,7 +254,7 @@ def _with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
     return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in columns.items())
 
 
-def _told_lost(conditions: dict[str, Any]) -> pl.DataFrame:
+def told_lost(conditions: dict[str, Any]) -> pl.DataFrame:
     """The losses that only `run.toml` could hold."""
     rows = conditions.get("lost", [])
     return _with_columns(pl.DataFrame(rows) if rows else None, COLUMNS["lost"])

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 NEEDED = ("bytes", "direction", "cpu_s")
-KNOWN = (*NEEDED, "real_s", "bits_per_s", "us_per_bit", "load", "message", "messages", "faults", "method", "table")
-TEXTS = ("direction", "method", "table")
+TEXTS = ("direction", "method", "table", "estimated")
+KNOWN = (
+    *NEEDED, "real_s", "bits_per_s", "us_per_bit", "load", "message", "messages", "faults",
+    "method", "table", "estimated",
+)  # fmt: skip
 TIMES = ("cpu_s", "real_s")
 _MOST = Decimal(10) ** 18
 _TIME_UNITS = {"s": 0, "ms": -3, "us": -6, "ns": -9}

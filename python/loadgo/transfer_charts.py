@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 import polars as pl
@@ -12,6 +12,8 @@ from loadgo.transfer_apart import Apart
 from loadgo.transfer_compared import Level, Times
 from loadgo.transfer_drawn import (
     WORDS,
+    Point,
+    Priced,
     every,
     longest,
     name_of,
@@ -28,8 +30,8 @@ _COLORS = (
     ACCENT, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0",
     "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
 )  # fmt: skip
-_SHAPES = alt.Scale(domain=list(WORDS.values()), range=["circle", "triangle-up"])
-_DASHES = alt.Scale(domain=list(WORDS.values()), range=[[1, 0], [5, 3]])
+_SHAPES = ["circle", "triangle-up", "square"]
+_DASHES = [[1, 0], [5, 3], [2, 2]]
 _LOG = alt.Scale(type="log", nice=False, padding=12)
 _SIZE_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~r') + ' GiB'"
@@ -55,10 +57,11 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     title = f"a gigabyte ({prices.currency})"
     x = alt.X("cost:Q", title=title, scale=_LOG, axis=alt.Axis(format="~g"))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
+    ends, y = _ends_of(told), alt.Y("method:N", sort=names, title=None)
     points = (
         alt.Chart(frame)
         .mark_point(filled=True, size=80, opacity=1)
-        .encode(x=x, y=alt.Y("method:N", sort=names, title=None), color=_ends_color(), shape=_shape(), tooltip=tips)
+        .encode(x=x, y=y, color=_ends_color(ends), shape=_shape(ends), tooltip=tips)
     )
     layers: list[alt.Chart] = [points]
     caption = "The processor's price, logarithmic."
@@ -96,9 +99,9 @@ def _cost(made: Apart) -> Chart | None:
     color = _color("method", [point.method or "all" for point in points])
     tips = ["method:N", "end:N", alt.Tooltip("x:Q", title=what), "bytes:Q", alt.Tooltip("y:Q", format=".3~s"), "of:Q"]
     base = alt.Chart(frame).encode(x=x, y=y, color=color)
-    line = base.transform_filter("datum.on").mark_line(strokeWidth=1.5).encode(strokeDash=_dash())
+    line = base.transform_filter("datum.on").mark_line(strokeWidth=1.5).encode(strokeDash=_dash(_ends_of(points)))
     dots = base.mark_point(filled=True, size=45).encode(
-        shape=_shape(), opacity=alt.condition("datum.on", alt.value(1.0), alt.value(0.28)), tooltip=tips
+        shape=_shape(_ends_of(points)), opacity=alt.condition("datum.on", alt.value(1.0), alt.value(0.28)), tooltip=tips
     )
     by_message = what == "bytes a message"
     caption = "Medians." + (
@@ -122,6 +125,7 @@ def _price(made: Apart) -> Chart | None:
         for x, y in price_curve(one, sizes)
     ]
     frame, of = safe(pl.DataFrame(curves)), made.crossings[0].of
+    ends = _ends(str(one["end"]) for one in curves)
     title = f"a gigabyte ({made.prices.currency})"
     x = alt.X(
         "x:Q",
@@ -133,7 +137,7 @@ def _price(made: Apart) -> Chart | None:
     lines = (
         alt.Chart(frame)
         .mark_line(strokeWidth=1.8)
-        .encode(x=x, y=y, color=_color("method", [str(one["method"]) for one in curves]), strokeDash=_dash())
+        .encode(x=x, y=y, color=_color("method", [str(one["method"]) for one in curves]), strokeDash=_dash(ends))
     )
     network = made.prices.network_gigabyte
     flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=_GREY).encode(y=y)
@@ -190,13 +194,14 @@ def _stretch(made: Apart) -> Chart | None:
         {"load": one.load, "stretch": (one.real_s or 0) / one.cpu_s, "end": WORDS[one.direction], "bytes": one.bytes}
         for one in drawn
     ]
+    ends_there = _ends(str(row["end"]) for row in rows)
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=alt.Axis(format="~g"))
     tips = ["end:N", "bytes:Q", alt.Tooltip("load:Q"), alt.Tooltip("stretch:Q", format=".3~g")]
     dots = (
         alt.Chart(pl.DataFrame(rows))
         .mark_point(filled=True, size=45, opacity=0.8)
-        .encode(x=x, y=y, color=_ends_color(), shape=_shape(), tooltip=tips)
+        .encode(x=x, y=y, color=_ends_color(ends_there), shape=_shape(ends_there), tooltip=tips)
     )
     line = next((one for one in made.lines if one.what.startswith("real")), made.lines[-1])
     ends = (0.0, max(float(one.load or 0) for one in told))
@@ -217,14 +222,26 @@ def _color(field: str, names: Sequence[str]) -> alt.Color:
     return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=there, range=colors), legend=legend())
 
 
-def _ends_color() -> alt.Color:
-    scale = alt.Scale(domain=list(WORDS.values()), range=[ACCENT, _WARM])
+def _ends_of(told: Sequence[Point] | Sequence[Priced]) -> list[str]:
+    return _ends(one.end for one in told)
+
+
+def _ends(there: Iterable[str]) -> list[str]:
+    """The ends that a legend names: sent and received, and both ways where that is there."""
+    named = set(there) | {WORDS["s"], WORDS["r"]}
+    return [word for word in WORDS.values() if word in named]
+
+
+def _ends_color(ends: Sequence[str]) -> alt.Color:
+    scale = alt.Scale(domain=list(ends), range=[ACCENT, _WARM, _GREY][: len(ends)])
     return alt.Color("end:N", title=None, scale=scale, legend=legend())
 
 
-def _shape() -> alt.Shape:
-    return alt.Shape("end:N", title=None, scale=_SHAPES, legend=None)
+def _shape(ends: Sequence[str]) -> alt.Shape:
+    scale = alt.Scale(domain=list(ends), range=_SHAPES[: len(ends)])
+    return alt.Shape("end:N", title=None, scale=scale, legend=None)
 
 
-def _dash() -> alt.StrokeDash:
-    return alt.StrokeDash("end:N", title=None, scale=_DASHES, legend=alt.Legend(title=None))
+def _dash(ends: Sequence[str]) -> alt.StrokeDash:
+    scale = alt.Scale(domain=list(ends), range=_DASHES[: len(ends)])
+    return alt.StrokeDash("end:N", title=None, scale=scale, legend=alt.Legend(title=None))

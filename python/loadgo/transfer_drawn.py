@@ -13,7 +13,7 @@ from loadgo.transfer_price import Prices
 from loadgo.transfer_row import GIGABYTE, Row
 from loadgo.transfer_table import Observed
 
-WORDS = {"s": "sent", "r": "received"}
+WORDS = {"s": "sent", "r": "received", "b": "both ways"}
 SENDS = {"s": "sends", "r": "receives"}
 _STEPS = 48
 _MOST_POINTS = 4000
@@ -25,7 +25,7 @@ class Point:
 
     method: str
     end: str
-    """`sent` or `received`."""
+    """`sent`, `received` or `both ways`."""
     x: float
     y: float
     bytes: int

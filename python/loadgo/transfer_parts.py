@@ -49,7 +49,7 @@ class Parts:
     """The processor time of the transfers of a kind, taken apart."""
 
     kind: str
-    """`s`, `r`, with the method where there is one."""
+    """`s`, `r` or `b`, with the method where there is one."""
     transfers: int
     parts: tuple[Part, ...]
     untold: tuple[str, ...]

@@ -79,7 +79,7 @@ def _some(what: str, told: Sequence[str]) -> list[str]:
 def _answer(made: Apart) -> str:
     """The cost of a million bits at each end; with several methods, of the cheapest and of the dearest."""
     ends = []
-    for direction, doing in (("s", "sending"), ("r", "receiving")):
+    for direction, doing in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
         costs = {name: _megabit(group, made.prices) for way, name, group in _groups(made) if way == direction}
         told = sorted((cost, name) for name, cost in costs.items() if cost is not None)
         if told:
@@ -110,7 +110,7 @@ def _each_end(told: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
 def _groups(made: Apart) -> list[tuple[str, str, list[Observed]]]:
     """The transfers by direction and method."""
     kinds = dict.fromkeys((one.direction, one.method) for one in made.table.transfers)
-    ordered = sorted(kinds, key=lambda kind: (kind[0] != "s", kind[1]))
+    ordered = sorted(kinds, key=lambda kind: (list(WORDS).index(kind[0]), kind[1]))
     return [
         (way, method, [one for one in made.table.transfers if (one.direction, one.method) == (way, method)])
         for way, method in ordered
@@ -213,6 +213,8 @@ def _levels(levels: Sequence[Level]) -> Grid:
 
 def _notes(made: Apart) -> list[tuple[str, str]]:
     notes = [("prices", made.prices.about)]
+    if made.table.estimated:
+        notes.append(("estimated", f"{', '.join(made.table.estimated)}, as the table itself says"))
     notes += [("price passes", _passes(made, at)) for at in range(len(made.crossings))]
     if made.levels or made.lines:
         notes.append(("load", made.load))

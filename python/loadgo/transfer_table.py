@@ -17,6 +17,7 @@ THIS_HOST = "this host"
 
 _SENDS = ("s", "send", "sends", "sent")
 _RECEIVES = ("r", "receive", "receives", "received")
+_BOTH = ("b", "both")
 _THOUSANDTHS = {-3: "thousands of seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
 
 
@@ -27,7 +28,7 @@ class Observed:
     place: str
     """`row 33 of table 2`: where the file has it."""
     direction: str
-    """`s` or `r`."""
+    """`s`, `r`; `b` where what was sent and received share one processor time, as a program's does."""
     method: str
     """Empty where the table has none."""
     bytes: int
@@ -57,6 +58,8 @@ class Table:
     """Rows that cannot be read, and why."""
     remarks: tuple[str, ...] = ()
     """What all rows together look like: figures in another unit than they should be."""
+    estimated: tuple[str, ...] = ()
+    """The columns that the table itself calls estimates, in one of its rows at least."""
 
 
 def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Table:
@@ -78,6 +81,7 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
     left_out: list[str] = []
     counts: dict[str, int] = {}
     factors: dict[str, list[float]] = {}
+    estimated: dict[str, None] = {}
     for line in lines:
         place = _place(_cell(line, where.get("table")), counts)
         try:
@@ -85,11 +89,13 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
             found.append(_observed(cells, place))
             wrong += [f"{place}: {told}" for told in contradictions(cells)]
             _compare(cells, found[-1], factors)
+            estimated |= dict.fromkeys(cells.get("estimated", "").split())
         except ValueError as mistake:
             left_out.append(f"{place}: {mistake}")
     if not found:
         raise ValueError(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
-    return Table(Path(path).name, tuple(found), tuple(wrong), tuple(left_out), tuple(_units(factors)))
+    remarks = tuple(_units(factors))
+    return Table(Path(path).name, tuple(found), tuple(wrong), tuple(left_out), remarks, tuple(estimated))
 
 
 def _cell(line: list[str], place: Place | None) -> str:
@@ -161,21 +167,24 @@ def _direction(text: str) -> str:
         return "s"
     if text.lower() in _RECEIVES:
         return "r"
-    raise ValueError(f"direction {text!r} is neither s (sent) nor r (received)")
+    if text.lower() in _BOTH:
+        return "b"
+    raise ValueError(f"direction {text!r} is neither s (sent) nor r (received), nor b (both together)")
 
 
 def contradictions(cells: Mapping[str, str]) -> list[str]:
     """What a row's figures say against each other; its cells by the names of `KNOWN`.
 
     A printed figure may be off by one unit of its last place, whether it was rounded or cut. The formulas are the
-    right way up: bits a second are bits over real time, which RFC 392 printed upside down.
+    right way up: bits a second are bits over real time, which RFC 392 printed upside down. Where both ways share a
+    row, several processes may, which can use more than the real time.
     """
     bits = 8 * float(number(cells, "bytes"))
     cpu = _spread(cells, "cpu_s")
     found = []
     if "real_s" in cells:
         real = _spread(cells, "real_s")
-        if cpu[0] > real[1]:
+        if cpu[0] > real[1] and cells.get("direction", "").lower() not in _BOTH:
             found.append(f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time")
         if "bits_per_s" in cells:
             found += _apart(cells, "bits_per_s", bits, real, 1.0, "real time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -10,50 +11,81 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
+from loadgo.errors import BadRun
 from loadgo.runs import find_run
-from loadgo.tables import COLUMNS, Tables, read_conditions, tables
+from loadgo.tables import COLUMNS, Tables, read_conditions, read_table, tables, told_lost
 
-NEEDED = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue")
+_WANTED = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
+NEEDED = tuple(name for name in _WANTED if name in COLUMNS)
 """What a watcher looks at; the rest stays unread while a run grows."""
+
+News = Mapping[str, pl.DataFrame]
+"""New rows by table; a table without any may be missing."""
 
 
 @dataclass
 class Following:
-    """The tables of a run, brought up to date by `look`."""
+    """A run and how far it has been read: `news` gives what is new, `look` all tables as they are by now."""
 
     folder: Path
     ended: bool = False
     """All that the run will ever tell has been read."""
+    conditions: dict[str, Any] = field(default_factory=dict)
+    _stamp: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _tables: Tables | None = None
 
+    def news(self) -> News:
+        """What the run has written since the last call. Raises `BadRun` for what is not a run, or is damaged."""
+        if self.ended:
+            return {}
+        conditions = self._conditions()
+        over = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
+        found = {name: rows for name in NEEDED if (rows := self._grown(name)) is not None}
+        if over:
+            unread = [name for name in NEEDED if name not in self._streams]
+            found |= {name: read_table(self.folder, name) for name in unread}
+            found["lost"] = pl.concat([one for one in (found.get("lost"), told_lost(conditions)) if one is not None])
+        self.ended = over
+        return found
+
     def look(self) -> Tables:
         """All that the run has written by now. Raises `BadRun` for what is not a run's folder, or is damaged."""
-        if self._tables is not None and self.ended:
-            return self._tables
-        conditions = read_conditions(self.folder)
-        self.ended = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
         if self.ended:
-            self._tables = tables(self.folder)
+            self._tables = self._tables or tables(self.folder)
             return self._tables
-        frames: dict[str, Any] = {name: self._grown(name) for name in COLUMNS}
-        self._tables = Tables(**frames, conditions=conditions)
-        return self._tables
+        for name, rows in self.news().items():
+            self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows
+        if self.ended:
+            return self.look()
+        empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS.items()}
+        return Tables(**(empty | self._frames), conditions=self.conditions)
 
-    def _grown(self, name: str) -> pl.DataFrame:
-        known = self._frames.setdefault(name, pl.DataFrame(schema=COLUMNS[name]))
-        if name not in NEEDED or not (self.folder / f"{name}.arrows").exists():
-            return known
+    def _conditions(self) -> dict[str, Any]:
+        """`run.toml`, read again when it has been written again."""
+        try:
+            now = (self.folder / "run.toml").stat()
+        except OSError:
+            raise BadRun(f"{self.folder} is not a run's folder any more: its run.toml is gone") from None
+        if self._stamp != (now.st_mtime_ns, now.st_ino):
+            self.conditions = read_conditions(self.folder)
+            self._stamp = (now.st_mtime_ns, now.st_ino)
+        return self.conditions
+
+    def _grown(self, name: str) -> pl.DataFrame | None:
+        """The new rows of a table's stream; None when there are none."""
+        begun = (self.folder / f"{name}.arrows").exists() and not (self.folder / f"{name}.parquet").exists()
+        if name not in self._streams and not begun:
+            return None
         stream = self._streams.setdefault(name, _loadgo.Growing(self.folder, name))
         news = stream.news()
-        if news:
-            columns = COLUMNS[name].items()
-            more = pl.read_ipc_stream(news)
-            lacking = [pl.lit(None).alias(column) for column, _ in columns if column not in more.columns]
-            more = more.with_columns(lacking).select(pl.col(column).cast(kind) for column, kind in columns)
-            self._frames[name] = pl.concat([known, more])
-        return self._frames[name]
+        if not news:
+            return None
+        more = pl.read_ipc_stream(news)
+        columns = COLUMNS[name].items()
+        lacking = [pl.lit(None).alias(column) for column, _ in columns if column not in more.columns]
+        return more.with_columns(lacking).select(pl.col(column).cast(kind) for column, kind in columns)
 
 
 def follow(run: str | PathLike[str]) -> Following:
@@ -63,5 +95,11 @@ def follow(run: str | PathLike[str]) -> Following:
 
 def reach_of(seen: Tables) -> int:
     """Until when the records reach, in nanoseconds since the run began."""
-    ends = (seen.interactions["ready_ns"], seen.time["at_ns"], seen.processes["at_ns"], seen.phases["at_ns"])
-    return max((int(last) for one in ends if isinstance(last := one.max(), int)), default=0)
+    return reach_in({name: getattr(seen, name) for name in ("interactions", "time", "processes", "phases")})
+
+
+def reach_in(rows: News) -> int:
+    """Until when these rows reach."""
+    ends = {"interactions": "ready_ns", "time": "at_ns", "processes": "at_ns", "phases": "at_ns"}
+    last = (rows[name][column].max() for name, column in ends.items() if name in rows)
+    return max((one for one in last if isinstance(one, int)), default=0)

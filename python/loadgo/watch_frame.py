@@ -153,6 +153,7 @@ def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[i
     """For each user, the share of every column in each state."""
     width = np.diff(edges)
     last = dict(typed.group_by("user").agg(pl.col("ready_ns").max()).rows())
+    came = dict(sessions.group_by("user").agg(pl.col("started_ns").min()).rows())
     left = dict(sessions.filter(pl.col("ended_ns").is_not_null()).group_by("user").agg(pl.col("ended_ns").max()).rows())
     thought = pl.col("sent_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64)
     inside = typed.filter((pl.col("ready_ns") > edges[0]) & (thought < edges[-1])).sort("sent_ns")
@@ -162,7 +163,7 @@ def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[i
         band = {state: np.zeros(len(width)) for state in STATES}
         for state, (begins, ends, weights) in _stretches(by_user.get(user, inside.clear())).items():
             band[state] += _overlap(begins, ends, weights, edges)
-        since, until = float(last.get(user, 0)), min(float(left.get(user, edges[-1])), edges[-1])
+        since, until = float(last.get(user, came.get(user) or 0)), min(float(left.get(user, edges[-1])), edges[-1])
         if until > max(since, edges[0]):
             one = np.ones(1)
             band["not known yet"] += _overlap(one * since, one * until, one, edges)

@@ -1,92 +1,147 @@
 """The page of a run, served on loopback: read-only, behind an address that nobody can guess.
 
-Every picture is asked for by the page and computed then, in one thread; a viewer that is slow or gone asks for nothing.
+The run's rows are read and put into messages once, whoever watches; each viewer has a place in them, and gets what lies
+beyond it when its connection takes it. So a viewer that is slow or gone costs the others, and the run, nothing.
 """
 
 from __future__ import annotations
 
-import json
-import math
+import asyncio
 import secrets
 import socket
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
-import numpy as np
+import polars as pl
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from loadgo.errors import BadRun
-from loadgo.watch_follow import Following, reach_of
-from loadgo.watch_frame import frame_of
+from loadgo.watch_feed import Feed, message
+from loadgo.watch_follow import Following, News, reach_in
 from loadgo.watch_play import title_of
-from loadgo.watch_terminal import answer
 
 ADDRESS = "127.0.0.1"
-PAGE = Path(__file__).parent / "templates" / "watch.html"
-MOST_COLUMNS, MOST_BANDS = 1200, 200
-POLICY = "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'"
-NARROWEST_NS = 1_000_000
+FILES = Path(__file__).parent / "templates" / "watch"
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
+VIEWERS = 250
+"""At most so many connections at once; further ones are told to come later."""
+LOOK_S = 0.5
+ROWS = 65_536
+"""At most so many rows a message: a page draws what it has between two."""
 
 
-def serve(following: Following, width_ns: int, target_ns: float | None, port: int, said: Callable[[str], None]) -> None:
+@dataclass
+class Told:
+    """All messages of a run so far, and who waits for the next."""
+
+    following: Following
+    settings: dict[str, object]
+    """What the page is told first: how much it shows, and which response time is wanted."""
+    messages: list[bytes] = field(default_factory=list)
+    ended: bool = False
+    damage: str | None = None
+    _feed: Feed = field(default_factory=Feed)
+    _reach_ns: int = 0
+    _more: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def read(self) -> None:
+        """Reads what the run has written since, into messages. Raises `BadRun` when it cannot be read."""
+        news = self.following.news()
+        found = self._feed.messages(news) if len(news.get("interactions", ())) <= ROWS else self._in_parts(news)
+        reach = max(self._reach_ns, reach_in(news))
+        if found or reach > self._reach_ns or self.following.ended or not self.messages:
+            self._reach_ns = reach
+            head = {"title": title_of(self.following.conditions), "reach_ns": reach, "ended": self.following.ended}
+            self.messages += [*found, message(head | (self.settings if not self.messages else {}))]
+        self.ended = self.following.ended
+
+    def _in_parts(self, news: News) -> list[bytes]:
+        """Long tables in several messages, the small tables first, so that a page can draw before it has all."""
+        rest = {name: rows for name, rows in news.items() if name != "interactions"}
+        parts = news["interactions"].iter_slices(ROWS)
+        return [*self._feed.messages(rest), *(one for part in parts for one in self._feed.messages({_LONG: part}))]
+
+    async def keep_up(self) -> None:
+        """Reads on until the run has ended, and wakes who waits."""
+        while not (self.ended or self.damage):
+            await asyncio.sleep(LOOK_S)
+            try:
+                await run_in_threadpool(self.read)
+            except (BadRun, OSError, pl.exceptions.PolarsError) as damage:
+                self.damage = str(damage)
+                self.messages.append(message({"damage": self.damage}))
+            self._more.set()
+            self._more = asyncio.Event()
+
+    async def after(self, place: int) -> AsyncIterator[bytes]:
+        """The messages from `place` on, as they come, until there will be no more."""
+        while True:
+            while place < len(self.messages):
+                yield self.messages[place]
+                place += 1
+            if self.ended or self.damage:
+                return
+            await self._more.wait()
+
+
+_LONG = "interactions"
+
+
+def serve(told: Told, port: int, said: Callable[[str], None]) -> None:
     """Serves the run until an interrupt. Raises `OSError` when the port cannot be had, `BadRun` without a run."""
-    following.look()
+    told.read()
     token = secrets.token_urlsafe(24)
     with socket.socket() as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind((ADDRESS, port))
-        door.listen(128)
+        door.listen(VIEWERS)
         at = f"{ADDRESS}:{door.getsockname()[1]}"
         said(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not the run)")
-        app = application(following, token, at, width_ns, target_ns)
-        uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", limit_concurrency=256)).run([door])
-
-
-def application(following: Following, token: str, at: str, width_ns: int, target_ns: float | None) -> Starlette:
-    """What answers at `http://AT/TOKEN/`: the page, and pictures of the run as JSON."""
-    reading = Lock()
-
-    def picture(question: dict[str, str]) -> dict[str, Any]:
-        with reading:
-            seen = following.look()
-        reach = reach_of(seen)
-        width = min(max(int(question.get("width", width_ns)), NARROWEST_NS), 1 << 62)
-        end = min(max(int(question.get("end", reach)), 1), max(reach, 1))
-        columns = min(max(int(question.get("columns", 200)), 10), MOST_COLUMNS)
-        frame = frame_of(seen, end, width, columns)
-        bands = dict(list(frame.bands.items())[:MOST_BANDS])
-        told = {"bands": bands, "everybody": len(frame.bands), "reach_ns": reach, "ended": following.ended}
-        return asdict(frame) | told | {"answer": answer(frame, target_ns), "title": title_of(seen.conditions)}
-
-    async def page(request: Request) -> Response:
-        if not _ours(request, token, at):
-            return _nobody()
-        nonce = secrets.token_urlsafe(12)
-        text = PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce)
-        return HTMLResponse(text.replace("{{width}}", str(width_ns)), headers=_headers(nonce))
-
-    async def frame(request: Request) -> Response:
-        if not _ours(request, token, at):
-            return _nobody()
-        try:
-            told = await run_in_threadpool(picture, dict(request.query_params))
-        except ValueError:
-            return PlainTextResponse("end, width and columns are whole numbers", 400, headers=_headers(""))
-        except BadRun as damage:
-            return JSONResponse({"damage": str(damage)}, 500, headers=_headers(""))
-        return Response(
-            json.dumps(told, default=_plain, allow_nan=False), media_type="application/json", headers=_headers("")
+        app = application(told, token, at)
+        config = uvicorn.Config(
+            app, log_level="error", lifespan="on", limit_concurrency=VIEWERS, timeout_graceful_shutdown=1
         )
+        uvicorn.Server(config).run([door])
 
-    return Starlette(routes=[Route("/{token}/", page), Route("/{token}/frame", frame)])
+
+def application(told: Told, token: str, at: str) -> Starlette:
+    """What answers at `http://AT/TOKEN/`: the page's files, and the run's messages as one stream."""
+
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("file", "index.html")
+        if not _ours(request, token, at) or name not in _FILES:
+            return _nobody()
+        return Response(_FILES[name], media_type=KINDS[Path(name).suffix], headers=_headers())
+
+    async def feed(request: Request) -> Response:
+        if not _ours(request, token, at):
+            return _nobody()
+        place = request.query_params.get("from", "0")
+        if not place.isdecimal() or len(place) > 12:
+            return PlainTextResponse("from is a whole number: the messages that are known", 400, headers=_headers())
+        return StreamingResponse(told.after(int(place)), media_type="application/octet-stream", headers=_headers())
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        reading = asyncio.create_task(told.keep_up())
+        yield
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
+
+    routes = [Route("/{token}/", file), Route("/{token}/feed", feed), Route("/{token}/{file}", file)]
+    return Starlette(routes=routes, lifespan=life)
+
+
+_FILES = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in KINDS}
 
 
 def _ours(request: Request, token: str, at: str) -> bool:
@@ -99,21 +154,15 @@ def _ours(request: Request, token: str, at: str) -> bool:
 
 
 def _nobody() -> Response:
-    return PlainTextResponse("there is nothing here", 404, headers=_headers(""))
+    return PlainTextResponse("there is nothing here", 404, headers=_headers())
 
 
-def _headers(nonce: str) -> dict[str, str]:
+def _headers() -> dict[str, str]:
     return {
-        "content-security-policy": POLICY.format(nonce=nonce) + "; frame-ancestors 'none'; base-uri 'none'",
+        "content-security-policy": POLICY + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
         "cache-control": "no-store",
         "cross-origin-resource-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
     }
-
-
-def _plain(value: object) -> object:
-    """Series as JSON has them: a null where nothing was measured, five digits where something was."""
-    if isinstance(value, np.ndarray):
-        return [None if math.isnan(one) else float(f"{one:.5g}") for one in value.tolist()]
-    raise TypeError(f"{type(value).__name__} is not plain")

@@ -1,0 +1,281 @@
+// The figures of a window of the run, from its rows; the terminal's view computes the same ones in watch_frame.py.
+import { STATES, WAITS } from "./states.js";
+import { after } from "./table.js";
+
+const FAULTS = ["minor", "major", "swap-in", "write-protect", "segment", "bound"], WAITED = ["major", "swap-in"];
+const GROUPS = ["users", "driver", "meters", "supervisor"];
+const MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
+
+/** Which value a sorted list has at the probability, between its neighbours. */
+export function quantile(sorted, probability) {
+  const place = (sorted.length - 1) * probability, low = Math.floor(place);
+  return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (place - low);
+}
+
+/** Series against time that are cheap enough for every frame while one moves. */
+export function series(store, window) {
+  return { busy: busy(store, window), ready: means(store.tables.queue, "ready", window), ...faults(store, window), ...memory(store, window) };
+}
+
+/** What happened in the window: answers, by command and in all, who waited, shares of time, losses. */
+export function figures(store, window, bands) {
+  const { start, end } = window, late = [];
+  store.users.answered(start, end, row => late.push(row), window.only);
+  const told = store.tables.interactions.columns, responses = Float64Array.from(late, row => told.response_ns[row]).sort();
+  return {
+    answered: late.length,
+    perSecond: late.length / (end - start) * 1e9,
+    response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null },
+    commands: commands(store, late),
+    waiting: waiting(store, late),
+    lateness: late.length ? quantile(Float32Array.from(late, row => told.late_ns[row]).sort(), 0.99) : null,
+    responses: overTime(store, late, window),
+    time: shares(store, window),
+    processes: processes(store, window),
+    lost: lost(store, end),
+    users: store.users.there(end),
+    phase: phase(store, end),
+    states: sums(bands),
+  };
+}
+
+/** Mean number of users in each state, column by column. */
+export function sums(bands) {
+  const { lanes, values, columns } = bands, all = STATES.length;
+  return STATES.map((_, state) => {
+    const found = new Float64Array(columns);
+    for (let lane = 0; lane < lanes.length; lane++) for (let column = 0; column < columns; column++) found[column] += values[(lane * columns + column) * all + state];
+    return found;
+  });
+}
+
+/** What response times consist of: shares of their sum, by state. */
+export function waits(states) {
+  const totals = states.slice(0, WAITS).map(values => values.reduce((a, b) => a + b, 0)), total = totals.reduce((a, b) => a + b, 0);
+  return total ? totals.map(value => value / total) : null;
+}
+
+/** Answers a second, column by column. */
+export function answers(store, window) {
+  const { start, end, columns } = window, counts = new Float64Array(columns), width = (end - start) / columns;
+  const told = store.tables.interactions.columns;
+  if (window.rough) return store.users.grid.answered(start, end, columns).map(count => count / width * 1e9);
+  store.users.answered(start, end, row => { counts[Math.min(columns - 1, Math.max(0, Math.ceil((told.sent_ns[row] + told.response_ns[row] - start) / width) - 1))] += 1; }, window.only);
+  return counts.map(count => count / width * 1e9);
+}
+
+function by(rows, key) {
+  const found = new Map();
+  for (const row of rows) { const name = key(row); if (found.has(name)) found.get(name).push(row); else found.set(name, [row]); }
+  return found;
+}
+
+function mean(rows, column) {
+  let sum = 0, count = 0;
+  for (const row of rows) if (column[row] === column[row]) { sum += column[row]; count += 1; }
+  return count ? sum / count : null;
+}
+
+function commands(store, late) {
+  const table = store.tables.interactions, told = table.columns, found = [];
+  for (const [code, rows] of by(late, row => told.command[row])) {
+    const responses = Float64Array.from(rows, row => told.response_ns[row]).sort();
+    found.push({ name: table.words.command[code], count: rows.length, p50: quantile(responses, 0.5), p90: rows.length > 9 ? quantile(responses, 0.9) : null, cpu: mean(rows, told.cpu_ns) });
+  }
+  return found.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+}
+
+function waiting(store, late) {
+  const told = store.tables.interactions.columns, found = [];
+  let total = 0;
+  for (const [user, rows] of by(late, row => told.user[row])) {
+    let sum = 0, longest = 0;
+    for (const row of rows) if (told.ready_wait_ns[row] > 0) { sum += told.ready_wait_ns[row]; longest = Math.max(longest, told.ready_wait_ns[row]); }
+    total += sum;
+    if (sum > 0) found.push({ user, sum, longest, each: sum / rows.length });
+  }
+  return { total, most: found.sort((a, b) => b.sum - a.sum).slice(0, MOST) };
+}
+
+function overTime(store, late, { start, end, columns }) {
+  const told = store.tables.interactions.columns, width = (end - start) / columns, lists = Array.from({ length: columns }, () => []);
+  for (const row of late) lists[Math.min(columns - 1, Math.max(0, Math.floor((told.sent_ns[row] + told.response_ns[row] - start) / width)))].push(told.response_ns[row]);
+  const of = probability => lists.map(list => list.length ? quantile(Float64Array.from(list).sort(), probability) : NaN);
+  return { p50: of(0.5), p90: of(0.9) };
+}
+
+function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
+
+/** Calls `use(row, column)` for each row whose span ends in the window; the column is that of the span's middle. */
+function spanned(table, { start, end, columns }, use) {
+  const [from, to] = table.between(start, end), width = (end - start) / columns, { at_ns: at, span_ns: span } = table.columns;
+  for (let row = from; row < to; row++) use(row, Math.max(0, Math.min(columns - 1, Math.floor((at[row] - span[row] / 2 - start) / width))));
+}
+
+/** Where spans are longer than columns, a value holds until the next one. */
+function filled(values, known = value => !Number.isNaN(value)) {
+  const at = [...values.keys()].filter(column => known(values[column]));
+  at.forEach((column, place) => { if (place + 1 < at.length) values.fill(values[column], column, at[place + 1]); });
+  return values;
+}
+
+function rate(sums, spans) { return filled(sums.map((sum, column) => spans[column] ? sum / spans[column] : NaN)); }
+
+function means(table, measure, window) {
+  const sums = new Float64Array(window.columns), counts = new Float64Array(window.columns), code = (table.words.measure || []).indexOf(measure);
+  spanned(table, window, (row, column) => { if (table.columns.measure[row] === code) { sums[column] += table.columns.value[row]; counts[column] += 1; } });
+  return rate(sums, counts);
+}
+
+/** Rows of the processors one by one, where they are told so. */
+function ofProcessors(table) {
+  if (!table.rows) return () => false;
+  table.apart ??= table.columns.processor.subarray(0, table.rows).some(one => one !== 0xFFFFFFFF);
+  return row => !table.apart || table.columns.processor[row] !== 0xFFFFFFFF;
+}
+
+function busy(store, window) {
+  const table = store.tables.time, wanted = ofProcessors(table), idle = (table.words.category || []).map(isIdle);
+  const sums = new Float64Array(window.columns), spans = new Float64Array(window.columns);
+  spanned(table, window, (row, column) => {
+    if (!wanted(row)) return;
+    spans[column] += table.columns.time_ns[row];
+    if (!idle[table.columns.category[row]]) sums[column] += table.columns.time_ns[row];
+  });
+  return rate(sums, spans);
+}
+
+/** By category, the share of the processors' time over the window, and column by column. */
+function shares(store, window) {
+  const table = store.tables.time, wanted = ofProcessors(table), found = new Map(), spans = new Float64Array(window.columns);
+  let total = 0;
+  spanned(table, window, (row, column) => {
+    if (!wanted(row)) return;
+    const name = table.word("category", row), time = table.columns.time_ns[row];
+    if (!found.has(name)) found.set(name, { name, share: 0, drawn: new Float64Array(window.columns) });
+    found.get(name).share += time;
+    found.get(name).drawn[column] += time;
+    spans[column] += time;
+    total += time;
+  });
+  return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans) })).sort((a, b) => b.share - a.share);
+}
+
+/** Names of processes that used most, as shares of all processors; a run's groups of processes are told elsewhere. */
+function processes(store, window) {
+  const table = store.tables.processes, found = new Map(), processors = countProcessors(store.tables.time), spans = new Float64Array(window.columns);
+  const spansSeen = new Set();
+  spanned(table, window, (row, column) => {
+    const at = table.columns.at_ns[row];
+    if (!spansSeen.has(at)) { spansSeen.add(at); spans[column] += table.columns.span_ns[row]; }
+    const name = table.word("who", row);
+    if (GROUPS.includes(name)) return;
+    if (!found.has(name)) found.set(name, { name, used: 0, cpu: new Float64Array(window.columns), ready: new Float64Array(window.columns) });
+    const one = found.get(name), wait = table.columns.ready_wait_ns[row];
+    one.used += table.columns.cpu_ns[row];
+    one.cpu[column] += table.columns.cpu_ns[row];
+    one.ready[column] += wait === wait ? wait : 0;
+  });
+  const whole = spans.reduce((a, b) => a + b, 0);
+  const most = [...found.values()].sort((a, b) => b.used - a.used || (a.name < b.name ? -1 : 1)).slice(0, MOST);
+  return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans), ready: rate(one.ready, spans) }));
+}
+
+function countProcessors(table) {
+  const seen = new Set();
+  for (let row = 0; row < Math.min(table.rows, 4096); row++) seen.add(table.columns.processor[row]);
+  seen.delete(0xFFFFFFFF);
+  return Math.max(seen.size, 1);
+}
+
+function faults(store, window) {
+  const table = store.tables.faults;
+  if (!table.rows) return counted(store, window);
+  const kinds = list => new Set((table.words.kind || []).map((kind, code) => list.includes(kind) ? code : -1)), all = kinds(FAULTS), waited = kinds(WAITED);
+  const sums = new Float64Array(window.columns), slow = new Float64Array(window.columns), spans = new Float64Array(window.columns), seen = new Set();
+  spanned(table, window, (row, column) => {
+    const at = table.columns.at_ns[row];
+    if (!seen.has(at)) { seen.add(at); spans[column] += table.columns.span_ns[row] / 1e9; }
+    if (all.has(table.columns.kind[row])) sums[column] += table.columns.count[row];
+    if (waited.has(table.columns.kind[row])) slow[column] += table.columns.count[row];
+  });
+  return { faults: rate(sums, spans), major: rate(slow, spans) };
+}
+
+/** Where faults are not metered by themselves, interactions have them: at their end. */
+function counted(store, window) {
+  const told = store.tables.interactions.columns, width = (window.end - window.start) / window.columns;
+  const all = new Float64Array(window.columns), major = new Float64Array(window.columns);
+  let known = 0;
+  if (!window.rough) store.users.answered(window.start, window.end, row => {
+    if (Number.isNaN(told.faults_major[row]) || Number.isNaN(told.faults_minor[row])) return;
+    const column = Math.max(0, Math.min(window.columns - 1, Math.ceil((told.sent_ns[row] + told.response_ns[row] - window.start) / width) - 1));
+    all[column] += told.faults_minor[row] + told.faults_major[row];
+    major[column] += told.faults_major[row];
+    known += 1;
+  }, window.only);
+  const told_ = values => known ? values.map(count => count / width * 1e9) : values.fill(NaN);
+  return { faults: told_(all), major: told_(major) };
+}
+
+/** Page faults by how long each took, column by column, in steps of half a power of 2; `per` is cpu_ns or wait_ns. */
+export function heat(store, window, per) {
+  const table = store.tables.faults, counts = new Float64Array(HEAT_ROWS * HEAT_STEPS * window.columns), told = new Set(FAULTS);
+  let total = 0, clocked = 0;
+  if (table.rows) spanned(table, window, (row, column) => {
+    if (!told.has(table.word("kind", row))) return;
+    const count = table.columns.count[row], time = table.columns[per][row] / count;
+    total += count;
+    if (!(time >= 1)) return;
+    clocked += count;
+    counts[Math.min(HEAT_ROWS * HEAT_STEPS - 1, Math.floor(Math.log2(time) * HEAT_STEPS)) * window.columns + column] += count;
+  });
+  return { counts, total, clocked, steps: HEAT_STEPS };
+}
+
+/** Resident memory by who has it, column by column, in bytes. */
+function memory(store, window) {
+  const table = store.tables.memory, found = new Map();
+  if (!table.rows) return { memory: [] };
+  const seen = new Map();
+  spanned(table, window, (row, column) => {
+    if (table.columns.user[row] !== 0xFFFFFFFF && table.summed) return;
+    const name = table.word("who", row), bytes = table.columns.resident_bytes[row];
+    if (bytes !== bytes) return;
+    if (!found.has(name)) { found.set(name, new Float64Array(window.columns)); seen.set(name, new Map()); }
+    const at = table.columns.at_ns[row], spans = seen.get(name);
+    if (!spans.has(column)) spans.set(column, new Set());
+    spans.get(column).add(at);
+    found.get(name)[column] += bytes;
+  });
+  return { memory: [...found].map(([name, values]) => ({ name, drawn: filled(values.map((sum, column) => seen.get(name).has(column) ? sum / seen.get(name).get(column).size : NaN)) })) };
+}
+
+/** The memory table's last span in the window: everybody's, and of users those that have most; taken and brought over the window. */
+export function memoryRows(store, window) {
+  const table = store.tables.memory, found = new Map();
+  if (!table.rows) return [];
+  const [from, to] = table.between(window.start, window.end), told = table.columns;
+  for (let row = from; row < to; row++) {
+    const user = told.user[row], name = user === 0xFFFFFFFF ? table.word("who", row) : `user ${user}`;
+    const one = found.get(name) || { name, user: user !== 0xFFFFFFFF, taken: NaN, brought: NaN };
+    Object.assign(one, { at: told.at_ns[row], resident: told.resident_bytes[row], device: told.device_bytes[row], size: told.size_bytes[row] });
+    for (const [key, column] of [["taken", "taken_pages"], ["brought", "brought_pages"]])
+      if (told[column][row] === told[column][row]) one[key] = (one[key] === one[key] ? one[key] : 0) + told[column][row];
+    found.set(name, one);
+  }
+  const rows = [...found.values()], users = rows.filter(one => one.user).sort((a, b) => (b.taken || 0) - (a.taken || 0) || (b.resident || 0) - (a.resident || 0));
+  return [...rows.filter(one => !one.user), ...users.slice(0, MOST)];
+}
+
+function lost(store, end) {
+  const table = store.tables.lost;
+  let sum = 0;
+  for (let row = 0; row < table.rows; row++) if (table.columns.at_ns[row] <= end) sum += table.columns.count[row];
+  return sum;
+}
+
+function phase(store, end) {
+  const table = store.tables.phases, at = after(table.columns.at_ns || [], end, table.rows);
+  return at ? table.word("phase", at - 1) : "";
+}

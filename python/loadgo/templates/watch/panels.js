@@ -1,0 +1,136 @@
+// The page's parts filled: series, tables, the legend, what a single interaction was.
+import { heat, memoryRows, waits } from "./figures.js";
+import { drawHeat, drawSeries, drawStack, STACK } from "./pictures.js";
+import { COLOURS, STATES, WAITS } from "./states.js";
+import { NONE } from "./table.js";
+import { bytes, duration, moment, number, share } from "./words.js";
+
+export const $ = id => document.getElementById(id);
+
+const SERIES = [["busy", "Processors busy"], ["ready", "Ready list, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
+                ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
+
+/** Makes the legend and the places of the series. */
+export function prepare() {
+  for (const [at, state] of STATES.entries()) $("legend").append(entry(COLOURS[at], state));
+  for (const [name, title] of SERIES) {
+    const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas");
+    [part.id, now.id, drawn.id, now.className] = [`part-${name}`, `now-${name}`, `series-${name}`, "now"];
+    head.append(title + ": ", now);
+    drawn.setAttribute("height", "70");
+    drawn.setAttribute("role", "img");
+    part.append(head, drawn);
+    if (name === "account" || name === "memory") { const list = document.createElement("ul"); list.id = `legend-${name}`; part.append(list); }
+    if (name === "answers" || name === "responses") part.className = "of-users";
+    $("series").append(part);
+  }
+}
+
+function entry(colour, name) {
+  const item = document.createElement("li"), square = document.createElement("i");
+  square.style.background = colour;
+  item.append(square, name);
+  return item;
+}
+
+function last(values) {
+  for (let at = values.length - 1; at >= 0; at--) if (!Number.isNaN(values[at])) return values[at];
+  return null;
+}
+
+function series(name, values, told, settings = {}) {
+  const now = last(values), known = Array.from(values).filter(value => !Number.isNaN(value));
+  drawSeries($(`series-${name}`), Array.from(values), settings);
+  $(`now-${name}`).textContent = known.length ? `${told(now)}, most ${told(Math.max(...known))}` : "not measured";
+  $(`series-${name}`).setAttribute("aria-label", $(`part-${name}`).querySelector("h2").textContent);
+}
+
+/** What is drawn anew in every frame while one moves. */
+export function drawMoving(found, answered, responses, target) {
+  series("busy", found.busy, share, { top: 1 });
+  series("ready", found.ready, number);
+  series("faults", found.faults, number, { over: Array.from(found.major) });
+  const waited = last(found.major);
+  if (waited !== null) $("now-faults").textContent += ` (${number(waited)} waited for a device)`;
+  if (answered) series("answers", answered, number);
+  if (responses) series("responses", responses, duration, { bound: target });
+  stack("memory", found.memory, null, bytes);
+}
+
+function stack(name, parts, most, told) {
+  const list = parts.filter(part => part.drawn.some(value => value > 0)), columns = list.length ? list[0].drawn.length : 0;
+  let full = most;
+  for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
+  drawStack($(`series-${name}`), list, full || 1);
+  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.quiet ? "#99999940" : STACK[at % STACK.length], `${part.name} ${told(last(part.drawn))}`)));
+  $(`now-${name}`).textContent = list.length ? "" : "not measured";
+  $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
+}
+
+function rows(table, heads, lines) {
+  const row = (cells, kind) => {
+    const line = document.createElement("tr");
+    cells.forEach((cell, at) => {
+      const one = document.createElement(kind || (at ? "td" : "th")), [text, mark] = Array.isArray(cell) ? cell : [cell, ""];
+      if (kind || !at) one.scope = kind ? "col" : "row";
+      one.textContent = text;
+      if (mark) one.className = mark;
+      line.append(one);
+    });
+    return line;
+  };
+  const head = document.createElement("thead"), body = document.createElement("tbody");
+  head.append(row(heads, "th"));
+  lines.forEach(line => body.append(row(line)));
+  $(table).replaceChildren(head, body);
+}
+
+/** The tables and the heat maps. */
+export function drawSettled(store, window, told) {
+  const over = value => target(store) !== null && value !== null && value > target(store) ? [`${duration(value)} over`, "over"] : value === null ? "few" : duration(value);
+  rows("commands", ["command", "count", "p50", "p90", "CPU each"], told.commands.map(one => [one.name, number(one.count), duration(one.p50), over(one.p90), duration(one.cpu)]));
+  const sums = told.states.map(values => values.reduce((a, b) => a + b, 0)), all = sums.reduce((a, b) => a + b, 0) || 1, parts = waits(told.states);
+  rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [name, share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
+  rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));
+  rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [one.name, share(one.share)]));
+  rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));
+  $("processes-part").hidden = !told.processes.length;
+  stack("account", told.time.map(one => ({ ...one, quiet: one.name === "idle zero" || one.name === "idle" })), 1, share);
+  memory(store, window);
+  for (const [id, per, what] of [["heat-cpu", "cpu_ns", "processor time"], ["heat-wait", "wait_ns", "wait"]]) drawOneHeat(store, window, id, per, what);
+}
+
+export function target(store) { return store.settings.target_ns ?? null; }
+
+function memory(store, window) {
+  const told = memoryRows(store, window);
+  const page = value => value === value && value !== undefined ? number(value) : "–";
+  rows("memory", ["whose", "resident", "on a device", "taken", "brought in"], told.map(one => [one.name, bytes(one.resident), bytes(one.device) + (one.size > 0 && one.device >= 0 ? ` of ${bytes(one.size)}` : ""), page(one.taken), page(one.brought)]));
+  const losing = told.filter(one => one.user && one.taken > 0).slice(0, 3).map(one => one.name), winning = told.filter(one => one.user && one.brought > 0).sort((a, b) => b.brought - a.brought).slice(0, 3).map(one => one.name);
+  $("memory-note").textContent = !told.length ? "not measured" : losing.length || winning.length ? `Pages are taken from ${losing.join(", ") || "nobody that is known"}, and brought in for ${winning.join(", ") || "nobody that is known"}.` : "Pages taken and brought in: in this window; – is not measured.";
+}
+
+function drawOneHeat(store, window, id, per, what) {
+  const told = heat(store, window, per), range = drawHeat($(id), told, window.columns);
+  const text = !told.total ? "not measured" : !range ? `of ${number(told.total)} faults none has a ${what}` :
+    `${duration(range[0])} at the bottom to ${duration(range[1])} at the top, each row ${(2 ** (1 / told.steps)).toFixed(1)} times the one below; ${number(told.clocked)} of ${number(told.total)} faults have one; faults of one size class count as their mean`;
+  $(`${id}-note`).textContent = text;
+  $(id).setAttribute("aria-label", `${what} of page faults against time: ${text}`);
+}
+
+/** One interaction, with its ready message. */
+export function drawDetail(store, row) {
+  $("detail").hidden = row === null;
+  if (row === null) return;
+  const table = store.tables.interactions, one = name => table.columns[name][row], command = table.word("command", row);
+  const ready = one("sent_ns") + one("response_ns"), cpu = one("cpu_ns"), of = cpu === cpu ? ` (${share(cpu / one("response_ns"))})` : "";
+  const count = value => value === value ? number(value) : "–";
+  const lines = [
+    `user ${one("user")}, pass ${one("pass") === NONE ? "–" : one("pass")}, line ${one("line") === NONE ? "–" : one("line")}: ${command}`,
+    `r ${command}: real ${duration(one("response_ns"))}, CPU ${duration(cpu)}${of}, faults ${count(one("faults_minor"))} + ${count(one("faults_major"))} major`,
+    `thought ${duration(one("think_ns"))}, typed ${duration(one("typing_ns"))}, sent at ${moment(one("sent_ns"))}, ${duration(one("late_ns"))} late; ready at ${moment(ready)}`,
+    `waits: ready list ${duration(one("ready_wait_ns"))}, pages ${duration(one("paging_wait_ns"))}, disk ${duration(one("io_wait_ns"))}`,
+    `outcome ${table.word("outcome", row)}${one("exit_status") === one("exit_status") ? `, exit status ${one("exit_status")}` : ""}`,
+  ];
+  $("detail").replaceChildren(...lines.map(text => { const line = document.createElement("p"); line.textContent = text; return line; }));
+}

@@ -1,0 +1,111 @@
+// Canvases: bands of users, series against time, stacked areas, heat maps.
+import { COLOURS, STATES } from "./states.js";
+
+export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b"];
+const QUIET = "#99999940";
+
+/** The canvas made as fine as the screen: [pen, width, height]. */
+function surface(element) {
+  const ratio = devicePixelRatio || 1, width = Math.max(element.clientWidth, 1), height = +(element.dataset.tall ||= element.getAttribute("height"));
+  if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
+    [element.width, element.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    element.style.height = height + "px";
+  }
+  const pen = element.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return [pen, width, height];
+}
+
+export function ink(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+
+/** A colour as a pixel of a little-endian picture. */
+function pixel(colour) {
+  const part = at => parseInt(colour.slice(at, at + 2) || "ff", 16);
+  return (part(7) << 24 | part(5) << 16 | part(3) << 8 | part(1)) >>> 0;
+}
+
+const PIXELS = COLOURS.map(pixel);
+let sheet = null;
+
+/** A band for each lane, divided by height among the states; `marked` is the lane that the keys are at. */
+export function drawBands(element, { lanes, values, columns }, marked) {
+  const [pen, width, height] = surface(element), tall = Math.round(height * (devicePixelRatio || 1)), all = STATES.length;
+  sheet ||= document.createElement("canvas");
+  [sheet.width, sheet.height] = [columns, tall];
+  const into = sheet.getContext("2d"), picture = into.createImageData(columns, tall), pixels = new Uint32Array(picture.data.buffer);
+  lanes.forEach((lane, place) => {
+    const top = Math.floor(place * tall / lanes.length), room = Math.floor((place + 1) * tall / lanes.length) - top;
+    const used = room > 5 ? room - 1 : room;
+    for (let column = 0; column < columns; column++) {
+      let sum = 0, y = top;
+      for (let state = 0; state < all; state++) {
+        sum += values[(place * columns + column) * all + state] / lane.users;
+        const until = Math.min(top + used, top + Math.round(Math.min(sum, 1) * used));
+        for (; y < until; y++) pixels[y * columns + column] = PIXELS[state];
+      }
+    }
+  });
+  into.putImageData(picture, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(sheet, 0, 0, width, height);
+  if (marked !== null && lanes[marked]) {
+    pen.strokeStyle = ink("--ink");
+    pen.lineWidth = 2;
+    pen.strokeRect(1, marked * height / lanes.length, width - 2, height / lanes.length);
+  }
+}
+
+/** Bars against time; `over` are drawn before them in another colour, `bound` is a line across. */
+export function drawSeries(element, values, { top = null, over = null, bound = null } = {}) {
+  const [pen, width, height] = surface(element), step = width / values.length;
+  const known = values.filter(value => !Number.isNaN(value)), most = top || Math.max(...known, bound || 0, 0) || 1;
+  const bars = (list, colour) => {
+    pen.fillStyle = colour;
+    list.forEach((value, at) => { const tall = Math.max(value > 0 ? 1 : 0, Math.min(value / most, 1) * (height - 2)); if (value > 0) pen.fillRect(at * step, height - tall, step + 0.5, tall); });
+  };
+  bars(values, ink("--drawn"));
+  if (over) bars(over, ink("--over"));
+  if (bound) {
+    pen.strokeStyle = ink("--bad");
+    pen.setLineDash([6, 4]);
+    pen.beginPath();
+    pen.moveTo(0, height - bound / most * (height - 2));
+    pen.lineTo(width, height - bound / most * (height - 2));
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+}
+
+/** Parts one upon another against time: [{name, drawn}], and the height that is full. */
+export function drawStack(element, parts, most) {
+  const [pen, width, height] = surface(element);
+  if (!parts.length) return;
+  const columns = parts[0].drawn.length, step = width / columns, base = new Float64Array(columns);
+  parts.forEach(({ drawn, quiet }, place) => {
+    pen.fillStyle = quiet ? QUIET : STACK[place % STACK.length];
+    for (let column = 0; column < columns; column++) {
+      const tall = (drawn[column] || 0) / most * height;
+      if (tall > 0) pen.fillRect(column * step, height - base[column] - tall, step + 0.5, tall);
+      base[column] += tall;
+    }
+  });
+}
+
+/** How many of each length there were, column by column; the darker the more, on a scale of roots. */
+export function drawHeat(element, { counts, steps }, columns) {
+  const [pen, width, height] = surface(element), rows = counts.length / columns, most = counts.reduce((a, b) => Math.max(a, b), 0);
+  const [red, green, blue] = [parseInt(ink("--over").slice(1, 3), 16), parseInt(ink("--over").slice(3, 5), 16), parseInt(ink("--over").slice(5, 7), 16)];
+  let low = rows, high = 0;
+  for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) if (counts[row * columns + column]) { low = Math.min(low, row); high = Math.max(high, row); }
+  if (most === 0) return null;
+  [low, high] = [Math.max(0, low - 1), Math.min(rows, high + 2)];
+  const each = height / (high - low), step = width / columns;
+  for (let row = low; row < high; row++) for (let column = 0; column < columns; column++) {
+    const count = counts[row * columns + column];
+    if (!count) continue;
+    pen.fillStyle = `rgb(${red} ${green} ${blue} / ${0.15 + 0.85 * Math.sqrt(count / most)})`;
+    pen.fillRect(column * step, height - (row - low + 1) * each, step + 0.5, each);
+  }
+  return [2 ** (low / steps), 2 ** (high / steps)];
+}

@@ -1,0 +1,29 @@
+// All that the page knows of the run: its tables, as far as they have come.
+import { Table } from "./table.js";
+import { Users } from "./users.js";
+
+const TABLES = ["phases", "sessions", "time", "queue", "faults", "memory", "processes", "lost", "interactions"];
+
+export class Store {
+  tables = Object.fromEntries(TABLES.map(name => [name, new Table()]));
+  users = new Users(this.tables.interactions, this.tables.sessions);
+  settings = { width_ns: 60e9, target_ns: null };
+  title = "";
+  reach = 1;
+  ended = false;
+  damage = null;
+  expected = null;
+
+  /** Takes one message in. */
+  take(head, bytes) {
+    if (head.table) {
+      this.tables[head.table].append(head, bytes);
+      if (head.table === "interactions" || head.table === "sessions") this.users.take();
+      return;
+    }
+    if (head.damage) { this.damage = head.damage; return; }
+    if (head.expected) { this.expected = head.expected; return; }
+    for (const name of ["width_ns", "target_ns"]) if (name in head) this.settings[name] = head[name];
+    [this.title, this.reach, this.ended] = [head.title, Math.max(head.reach_ns, 1), head.ended];
+  }
+}
