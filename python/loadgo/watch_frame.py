@@ -163,7 +163,7 @@ def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[i
         band = {state: np.zeros(len(width)) for state in STATES}
         for state, (begins, ends, weights) in _stretches(by_user.get(user, inside.clear())).items():
             band[state] += _overlap(begins, ends, weights, edges)
-        since, until = float(last.get(user, came.get(user) or 0)), min(float(left.get(user, edges[-1])), edges[-1])
+        since, until = float(last.get(user) or came.get(user) or 0), min(float(left.get(user, edges[-1])), edges[-1])
         if until > max(since, edges[0]):
             one = np.ones(1)
             band["not known yet"] += _overlap(one * since, one * until, one, edges)
