@@ -19,6 +19,7 @@ from loadgo.cli_output import GOOD, complain, note, say, told
 Telling = Callable[[dict[str, Any]], None]
 
 _MEEK = 10
+_FAREWELL_S = 5.0
 _SOME_SPANS_S = 2.5
 """So long this host is metered for one picture of it."""
 
@@ -39,6 +40,7 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="One picture, and no more: for a pipe, or a script.")] = False,
     target: Annotated[str | None, typer.Option(help="The response time that matters: 2s.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 is any free one.")] = 0,
+    leaves: Annotated[bool, typer.Option("--leave", help="Serve no longer than the run goes.")] = False,
 ) -> None:
     """Shows this host, or a run while it goes, or a finished one again: in a browser, or with --terminal here."""
     with told():
@@ -59,7 +61,7 @@ def watch(
             if not (terminal or once):
                 from loadgo.watch_server import Told, serve
 
-                serve(Told(following, {"width_ns": width_ns, "target_ns": target_ns}), port, note)
+                serve(Told(following, {"width_ns": width_ns, "target_ns": target_ns}), port, note, leaves=leaves)
                 raise typer.Exit(GOOD)
             clock = Clock(begin_ns, speed, time.monotonic_ns)
             pictures = screens(following, clock, width_ns, target_ns, lambda: shutil.get_terminal_size((80, 24)))
@@ -103,7 +105,7 @@ def watched(progress: Telling | None, *, wanted: bool) -> Iterator[Telling | Non
 
     def tell(what: dict[str, Any]) -> None:
         if not children and (Path(what["folder"]) / "run.toml").exists():
-            command = [sys.executable, "-m", "loadgo", "watch", what["folder"]]
+            command = [sys.executable, "-m", "loadgo", "watch", what["folder"], "--leave"]
             children.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True))
             os.setpriority(os.PRIO_PROCESS, children[0].pid, _MEEK)
         if progress is not None:
@@ -113,5 +115,13 @@ def watched(progress: Telling | None, *, wanted: bool) -> Iterator[Telling | Non
         yield tell
     finally:
         for child in children:
-            child.terminate()
-            child.wait()
+            _let_go(child)
+
+
+def _let_go(child: subprocess.Popen[bytes]) -> None:
+    """Ends the watcher: it leaves by itself when its viewers have all of the run."""
+    try:
+        child.wait(_FAREWELL_S)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        child.wait()

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 STATES = ("running", "ready", "page wait", "disk wait", "other wait", "typing", "thinking", "not known yet")
 """What a user is doing. Of one interaction its times of the first five are known, and not in which order they were."""
 
-IDLE = "idle"
-STOLEN = "steal"
+
+def is_idle(category: str) -> bool:
+    """Whether a processor did nothing, or was another's, in the time of this category."""
+    return category.startswith("idle") or category in ("steal", "iowait")
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,11 @@ class Frame:
     def width_ns(self) -> int:
         """The length of the window."""
         return self.end_ns - self.start_ns
+
+    @property
+    def busy_share(self) -> float:
+        """Of the processors' time over the whole window; NaN where it was not measured."""
+        return sum(part for name, part in self.time.items() if not is_idle(name)) if self.time else np.nan
 
     @property
     def waiting(self) -> Mapping[str, float]:
@@ -252,7 +259,7 @@ def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Float
 
 def _is_busy() -> pl.Expr:
     name = pl.col("category").cast(pl.String)
-    idle: pl.Expr = name.str.starts_with(IDLE) | name.is_in([STOLEN, "iowait"])
+    idle: pl.Expr = name.str.starts_with("idle") | name.is_in(["steal", "iowait"])
     return idle.not_()
 
 

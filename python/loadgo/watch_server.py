@@ -55,12 +55,13 @@ class Told:
     def read(self) -> None:
         """Reads what the run has written since, into messages. Raises `BadRun` when it cannot be read."""
         news = self.following.news()
-        found = self._feed.messages(news) if len(news.get("interactions", ())) <= ROWS else self._in_parts(news)
-        reach = max(self._reach_ns, reach_in(news))
-        if found or reach > self._reach_ns or self.following.ended or not self.messages:
+        reach, first = max(self._reach_ns, reach_in(news)), not self.messages
+        found = self._feed.messages(news) if len(news.get(_LONG, ())) <= ROWS else self._in_parts(news)
+        if found or reach > self._reach_ns or self.following.ended or first:
             self._reach_ns = reach
-            head = {"title": title_of(self.following.conditions), "reach_ns": reach, "ended": self.following.ended}
-            self.messages += [*found, message(head | (self.settings if not self.messages else {}))]
+            state = {"title": title_of(self.following.conditions), "reach_ns": reach}
+            before = [message(state | self.settings | {"ended": False})] if first else []
+            self.messages += [*before, *found, message(state | {"ended": self.following.ended})]
         self.ended = self.following.ended
 
     def _in_parts(self, news: News) -> list[bytes]:
@@ -95,8 +96,11 @@ class Told:
 _LONG = "interactions"
 
 
-def serve(told: Told, port: int, said: Callable[[str], None]) -> None:
-    """Serves the run until an interrupt. Raises `OSError` when the port cannot be had, `BadRun` without a run."""
+def serve(told: Told, port: int, said: Callable[[str], None], *, leaves: bool = False) -> None:
+    """Serves the run until an interrupt; one that `leaves`, until the run has ended and its viewers know.
+
+    Raises `OSError` when the port cannot be had, `BadRun` without a run.
+    """
     told.read()
     token = secrets.token_urlsafe(24)
     with socket.socket() as door:
@@ -105,15 +109,23 @@ def serve(told: Told, port: int, said: Callable[[str], None]) -> None:
         door.listen(VIEWERS)
         at = f"{ADDRESS}:{door.getsockname()[1]}"
         said(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not the run)")
-        app = application(told, token, at)
+
+        def over() -> None:
+            server.should_exit = leaves or server.should_exit
+
+        app = application(told, token, at, over)
         config = uvicorn.Config(
             app, log_level="error", lifespan="on", limit_concurrency=VIEWERS, timeout_graceful_shutdown=1
         )
-        uvicorn.Server(config).run([door])
+        server = uvicorn.Server(config)
+        server.run([door])
 
 
-def application(told: Told, token: str, at: str) -> Starlette:
-    """What answers at `http://AT/TOKEN/`: the page's files, and the run's messages as one stream."""
+def application(told: Told, token: str, at: str, over: Callable[[], None]) -> Starlette:
+    """What answers at `http://AT/TOKEN/`: the page's files, and the run's messages as one stream.
+
+    `over` is called when all of the run has been told, and there was time to take it.
+    """
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("file", "index.html")
@@ -129,9 +141,14 @@ def application(told: Told, token: str, at: str) -> Starlette:
             return PlainTextResponse("from is a whole number: the messages that are known", 400, headers=_headers())
         return StreamingResponse(told.after(int(place)), media_type="application/octet-stream", headers=_headers())
 
+    async def until_over() -> None:
+        await told.keep_up()
+        await asyncio.sleep(2 * LOOK_S)
+        over()
+
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
-        reading = asyncio.create_task(told.keep_up())
+        reading = asyncio.create_task(until_over())
         yield
         reading.cancel()
         with suppress(asyncio.CancelledError):

@@ -67,7 +67,7 @@ def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
 
 def answer(frame: Frame, target_ns: float | None = None) -> str:
     """In one sentence: is it fine, what is full, who waits for what."""
-    busy = float(np.nanmean(frame.busy)) if not np.all(np.isnan(frame.busy)) else math.nan
+    busy = frame.busy_share
     said = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
     p90 = frame.response_ns.get(0.9)
     slow = target_ns is not None and p90 is not None and p90 > target_ns

@@ -1,5 +1,5 @@
 // The answer in one sentence: is it fine, what is full, who waits for what; watch_terminal.py gives the same one.
-import { waits } from "./figures.js";
+import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
 import { duration, share } from "./words.js";
 
@@ -7,8 +7,8 @@ const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
 const CAUSES = { "ready": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for a disk", "other wait": "waiting for what no meter tells" };
 const IDLE_CAUSES = { "idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota" };
 
-export function answer(told, window, busyShares, everybody, target) {
-  const known = busyShares.filter(x => !Number.isNaN(x)), busy = known.length ? known.reduce((a, b) => a + b, 0) / known.length : NaN;
+export function answer(told, window, everybody, target) {
+  const busy = busyShare(told);
   const said = Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`, p90 = told.response.p90;
   if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}.`;
   const parts = waits(told.states), most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
@@ -20,3 +20,6 @@ export function answer(told, window, busyShares, everybody, target) {
   }
   return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}`}${why ? "; " + why : ""}.`;
 }
+
+/** The share of the processors' time that was not idle, over the whole window. */
+export function busyShare(told) { return told.time.length ? told.time.reduce((sum, one) => sum + (isIdle(one.name) ? 0 : one.share), 0) : NaN; }

@@ -1,6 +1,8 @@
 // The run's messages as they come: each is two lengths, a head in JSON, and columns.
 
-/** Tells `take(head, bytes)` of each message and `told()` after each piece of the stream, until the run has ended. */
+const BREATH_MS = 40;
+
+/** Tells `take(head, bytes)` of each message, and `told()` when some have been taken, until the run has ended. */
 export async function follow(take, told, lost) {
   let known = 0, ended = false;
   const one = (head, bytes) => { known += 1; ended ||= head.ended === true || "damage" in head; take(head, bytes); };
@@ -18,7 +20,7 @@ export async function follow(take, told, lost) {
 }
 
 async function read(reader, one, told) {
-  let kept = new Uint8Array(1 << 16), from = 0, to = 0;
+  let kept = new Uint8Array(1 << 16), from = 0, to = 0, breathed = performance.now();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
@@ -35,8 +37,12 @@ async function read(reader, one, told) {
       const lengths = new DataView(kept.buffer, from, 8), head = lengths.getUint32(0, true);
       one(JSON.parse(new TextDecoder().decode(kept.subarray(from + 8, from + 8 + head))), kept.slice(from + 8 + head, from + length).buffer);
       from += length;
+      told();
     }
-    told();
+    if (performance.now() - breathed > BREATH_MS) {
+      await new Promise(then => setTimeout(then));
+      breathed = performance.now();
+    }
   }
 }
 

@@ -104,7 +104,7 @@ function overTime(store, late, { start, end, columns }) {
   return { p50: of(0.5), p90: of(0.9) };
 }
 
-function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
+export function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
 
 /** Calls `use(row, column)` for each row whose span ends in the window; the column is that of the span's middle. */
 function spanned(table, { start, end, columns }, use) {

@@ -53,7 +53,7 @@ function settle() {
   const window = windowNow();
   bands ??= { lanes: [], values: new Float32Array(0), columns: window.columns };
   told = figures(store, window, bands);
-  const found = series(store, window), sentence = answer(told, window, Array.from(found.busy), everybody(), target(store));
+  const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
   const mode = view.playing ? "played" : view.end !== null ? "held" : store.ended ? "ended" : "live";
   drawMoving(found, everybody() ? answers(store, window) : null, told.responses.p90, target(store));

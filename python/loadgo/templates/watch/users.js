@@ -3,7 +3,7 @@ import { STATES, WAITS } from "./states.js";
 import { after } from "./table.js";
 
 const ALL = STATES.length, UNKNOWN = ALL - 1;
-const LANES = 64, BINS = 2048, DIRECT = 250_000;
+const LANES = 64, BINS = 8192, DIRECT = 20_000, FIRST_BIN_NS = 1e8;
 
 export class Users {
   constructor(interactions, sessions) {
@@ -106,9 +106,7 @@ export class Users {
   exactly(user, values, into, start, end, columns, width) {
     if (!user.count) return;
     for (let at = after(user.ready, start, user.count); at < user.count; at++) {
-      const begun = stretches(this.interactions.columns, user.rows[at], user.ready[at], (state, from, to, weight) =>
-        spread(values, into + state, from, to, weight, start, width, columns));
-      if (begun >= end) break;
+      if (lay(values, into, this.interactions.columns, user.rows[at], user.ready[at], start, width, columns) >= end) break;
     }
   }
 }
@@ -134,25 +132,30 @@ function order(user) {
 
 function known(x) { return x === x ? x : 0; }
 
-/** The parts of one interaction, each with its share of the time in which it lay; returns when its user began to think. */
-export function stretches(columns, row, ready, use) {
-  const sent = columns.sent_ns[row], typing = sent - known(columns.typing_ns[row]), thought = typing - known(columns.think_ns[row]);
-  const parts = [known(columns.cpu_ns[row]), known(columns.ready_wait_ns[row]), known(columns.paging_wait_ns[row]), known(columns.io_wait_ns[row])];
-  const sum = parts[0] + parts[1] + parts[2] + parts[3], told = Math.max(sum, ready - sent, 1);
-  for (let state = 0; state < WAITS - 1; state++) if (parts[state] > 0) use(state, sent, ready, parts[state] / told);
-  use(WAITS - 1, sent, ready, 1 - sum / told);
-  use(WAITS, typing, sent, 1);
-  use(WAITS + 1, thought, typing, 1);
+/** Adds one interaction's states to the columns from `into` on, each part with its share of the time in which it lay; returns when its user began to think. */
+function lay(values, into, told, row, ready, start, width, columns) {
+  const sent = told.sent_ns[row], typing = sent - known(told.typing_ns[row]), thought = typing - known(told.think_ns[row]);
+  const running = known(told.cpu_ns[row]), queued = known(told.ready_wait_ns[row]), paging = known(told.paging_wait_ns[row]), disk = known(told.io_wait_ns[row]);
+  const sum = running + queued + paging + disk, whole = Math.max(sum, ready - sent, 1);
+  if (running > 0) spread(values, into, sent, ready, running / whole, start, width, columns);
+  if (queued > 0) spread(values, into + 1, sent, ready, queued / whole, start, width, columns);
+  if (paging > 0) spread(values, into + 2, sent, ready, paging / whole, start, width, columns);
+  if (disk > 0) spread(values, into + 3, sent, ready, disk / whole, start, width, columns);
+  spread(values, into + WAITS - 1, sent, ready, 1 - sum / whole, start, width, columns);
+  spread(values, into + WAITS, typing, sent, 1, start, width, columns);
+  spread(values, into + WAITS + 1, thought, typing, 1, start, width, columns);
   return thought;
 }
 
 /** Adds the stretch's share of every column that it touches. */
 function spread(values, into, from, to, weight, start, width, columns) {
   if (weight <= 0 || to <= from) return;
-  const first = Math.max(0, Math.floor((from - start) / width)), last = Math.min(columns - 1, Math.floor((to - start) / width));
+  const left = (from - start) / width, right = (to - start) / width;
+  const first = left < 0 ? 0 : Math.floor(left), last = right >= columns ? columns - 1 : Math.floor(right);
+  if (first === last) { values[into + first * ALL] += weight * (Math.min(right, first + 1) - Math.max(left, first)); return; }
   for (let column = first; column <= last; column++) {
-    const left = start + column * width, covered = Math.min(to, left + width) - Math.max(from, left);
-    if (covered > 0) values[into + column * ALL] += weight * covered / width;
+    const covered = Math.min(right, column + 1) - Math.max(left, column);
+    if (covered > 0) values[into + column * ALL] += weight * covered;
   }
 }
 
@@ -164,16 +167,19 @@ function shiftOf(most) {
 
 /** Everybody's time in coarse bins, kept as the rows come, for pictures of more than anybody can draw one by one. */
 class Grid {
-  width = 1e6;
+  width = FIRST_BIN_NS;
   shift = 0;
   values = new Float32Array(LANES * BINS * ALL);
   answers = new Float64Array(BINS);
+
+  /** Bins wide enough for a run that is known to reach so far, before there are rows in them. */
+  expect(reach) { while (reach >= this.width * BINS) this.width *= 2; }
 
   add(table, row, user, ready) {
     while (user >> this.shift >= LANES) this.joinLanes();
     while (ready >= this.width * BINS) this.joinBins();
     const into = (user >> this.shift) * BINS * ALL;
-    stretches(table.columns, row, ready, (state, from, to, weight) => spread(this.values, into + state, from, to, weight, 0, this.width, BINS));
+    lay(this.values, into, table.columns, row, ready, 0, this.width, BINS);
     this.answers[Math.floor(ready / this.width)] += 1;
   }
 
