@@ -40,6 +40,10 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="One picture, and no more: for a pipe, or a script.")] = False,
     target: Annotated[str | None, typer.Option(help="The response time that matters: 2s.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 is any free one.")] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(help="What should be seen, beside it: a fitted machine's file, which is run here, or a run."),
+    ] = None,
     leaves: Annotated[bool, typer.Option("--leave", help="Serve no longer than the run goes.")] = False,
 ) -> None:
     """Shows this host, or a run while it goes, or a finished one again: in a browser, or with --terminal here."""
@@ -59,9 +63,14 @@ def watch(
         with ExitStack() as ends:
             following = follow(ends.enter_context(metered()) if run is None else run)
             if not (terminal or once):
+                from loadgo.watch_expected import Model
                 from loadgo.watch_server import Told, serve
 
-                serve(Told(following, {"width_ns": width_ns, "target_ns": target_ns}), port, note, leaves=leaves)
+                expects = None if model is None else Model(model, following.folder)
+                if expects is not None:
+                    expects.check()
+                settings = {"width_ns": width_ns, "target_ns": target_ns}
+                serve(Told(following, settings, expects), port, note, leaves=leaves)
                 raise typer.Exit(GOOD)
             clock = Clock(begin_ns, speed, time.monotonic_ns)
             pictures = screens(following, clock, width_ns, target_ns, lambda: shutil.get_terminal_size((80, 24)))

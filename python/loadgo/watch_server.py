@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from loadgo.errors import BadRun
+from loadgo.errors import BadRun, LoadgoError
+from loadgo.watch_expected import Model
 from loadgo.watch_feed import Feed, message
 from loadgo.watch_follow import Following, News, reach_in
 from loadgo.watch_play import title_of
@@ -43,10 +44,13 @@ class Told:
     """All messages of a run so far, and who waits for the next."""
 
     following: Following
-    settings: dict[str, object]
+    settings: Mapping[str, object]
     """What the page is told first: how much it shows, and which response time is wanted."""
+    model: Model | None = None
+    """Expects something of the run."""
     messages: list[bytes] = field(default_factory=list)
     ended: bool = False
+    """Nothing more will come."""
     damage: str | None = None
     _feed: Feed = field(default_factory=Feed)
     _reach_ns: int = 0
@@ -60,9 +64,8 @@ class Told:
         if found or reach > self._reach_ns or self.following.ended or first:
             self._reach_ns = reach
             state = {"title": title_of(self.following.conditions), "reach_ns": reach}
-            before = [message(state | self.settings | {"ended": False})] if first else []
+            before = [message({**state, **self.settings, "ended": False})] if first else []
             self.messages += [*before, *found, message(state | {"ended": self.following.ended})]
-        self.ended = self.following.ended
 
     def _in_parts(self, news: News) -> list[bytes]:
         """Long tables in several messages, the small tables first, so that a page can draw before it has all."""
@@ -70,17 +73,36 @@ class Told:
         parts = news["interactions"].iter_slices(ROWS)
         return [*self._feed.messages(rest), *(one for part in parts for one in self._feed.messages({_LONG: part}))]
 
+    async def expect(self) -> None:
+        """Asks the model, where there is one, which may take a while; what it cannot tell is a line on the page."""
+        if self.model is None:
+            return
+        try:
+            found = message({"expected": await run_in_threadpool(self.model.expected)})
+        except (LoadgoError, OSError, ValueError) as why:
+            found = message({"unexpected": str(why)})
+        self.messages.append(found)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._more.set()
+        self._more = asyncio.Event()
+
     async def keep_up(self) -> None:
         """Reads on until the run has ended, and wakes who waits."""
-        while not (self.ended or self.damage):
+        asked = asyncio.create_task(self.expect())
+        while not (self.following.ended or self.damage):
             await asyncio.sleep(LOOK_S)
             try:
                 await run_in_threadpool(self.read)
             except (BadRun, OSError, pl.exceptions.PolarsError) as damage:
                 self.damage = str(damage)
                 self.messages.append(message({"damage": self.damage}))
-            self._more.set()
-            self._more = asyncio.Event()
+            self._wake()
+        await asked
+        self.messages.append(message({"over": True}))
+        self.ended = True
+        self._wake()
 
     async def after(self, place: int) -> AsyncIterator[bytes]:
         """The messages from `place` on, as they come, until there will be no more."""
@@ -88,7 +110,7 @@ class Told:
             while place < len(self.messages):
                 yield self.messages[place]
                 place += 1
-            if self.ended or self.damage:
+            if self.ended:
                 return
             await self._more.wait()
 
@@ -151,6 +173,8 @@ def application(told: Told, token: str, at: str, over: Callable[[], None]) -> St
         reading = asyncio.create_task(until_over())
         yield
         reading.cancel()
+        if told.model is not None:
+            told.model.end()
         with suppress(asyncio.CancelledError):
             await reading
 

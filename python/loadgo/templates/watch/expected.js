@@ -1,10 +1,19 @@
 // What a model of the machine expects, beside what was measured in the window.
-import { $ } from "./panels.js";
+import { busyShare } from "./answer.js";
+import { $, rows } from "./panels.js";
 import { duration, number, share } from "./words.js";
+
+const WORDS = { throughput: number };
 
 function mean(values) {
   const known = Array.from(values).filter(value => !Number.isNaN(value));
   return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+}
+
+/** What was measured of a figure that the model has. */
+function measured(told, { command, measure }) {
+  if (command) return (told.commands.find(one => one.name === command) || { mean: null }).mean;
+  return { "response": told.response.mean, "p50 response": told.response.p50, "p90 response": told.response.p90, "throughput": told.perSecond, "cpu": told.cpu }[measure] ?? null;
 }
 
 /** Fills the table, where a model was given. */
@@ -12,17 +21,14 @@ export function expectation(store, told, found) {
   const { expected } = store;
   $("expected-part").hidden = !expected;
   if (!expected) return;
-  const lines = [
-    ["response time, p50", told.response.p50, expected.p50_ns, duration], ["response time, p90", told.response.p90, expected.p90_ns, duration],
-    ["answers a second", told.perSecond, expected.per_second, number], ["processors busy", mean(found.busy), expected.busy, share],
-    ["ready list, length", mean(found.ready), expected.ready, number],
-    ...told.commands.map(one => [`${one.name}, p50`, one.p50, (expected.commands[one.name] || {}).p50_ns ?? null, duration]),
-  ];
-  const table = document.createElement("tbody"), head = document.createElement("thead");
-  const row = (cells, kind) => { const line = document.createElement("tr"); cells.forEach((text, at) => { const cell = document.createElement(kind || (at ? "td" : "th")); cell.textContent = text; line.append(cell); }); return line; };
-  head.append(row(["", "measured", "expected", "measured / expected"], "th"));
-  for (const [name, is, should, words] of lines) table.append(row([name, words(is), words(should), is !== null && should ? number(is / should) : "–"]));
-  $("expected").replaceChildren(head, table);
+  const lines = expected.figures.map(one => line(`${one.command ? one.command + ", " : ""}${one.measure}`, measured(told, one), one, WORDS[one.measure] || duration));
+  lines.push(line("processors busy", busyShare(told), { value: expected.busy }, share), line("ready list", mean(found.ready), { value: expected.ready }, number));
+  rows("expected", ["", "measured", "expected", "low to high", "measured / expected"], lines);
   $("expected-note").textContent = expected.note;
 }
 
+function line(name, is, { value, low, high }, words) {
+  const outside = low !== undefined && is !== null && (is < low || is > high);
+  const ratio = is !== null && value ? number(is / value) : "–";
+  return [name, words(is), words(value), low === undefined ? "" : `${words(low)} to ${words(high)}`, outside ? [`${ratio} outside`, "over"] : ratio];
+}

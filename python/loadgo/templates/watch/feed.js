@@ -5,7 +5,7 @@ const BREATH_MS = 40;
 /** Tells `take(head, bytes)` of each message, and `told()` when some have been taken, until the run has ended. */
 export async function follow(take, told, lost) {
   let known = 0, ended = false;
-  const one = (head, bytes) => { known += 1; ended ||= head.ended === true || "damage" in head; take(head, bytes); };
+  const one = (head, bytes) => { known += 1; ended ||= head.over === true; take(head, bytes); };
   while (!ended) {
     try {
       const answer = await fetch(`feed?from=${known}`, { cache: "no-store" });

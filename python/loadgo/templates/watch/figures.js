@@ -25,7 +25,8 @@ export function figures(store, window, bands) {
   return {
     answered: late.length,
     perSecond: late.length / (end - start) * 1e9,
-    response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null },
+    response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null, mean: mean(late, told.response_ns) },
+    cpu: mean(late, told.cpu_ns),
     commands: commands(store, late),
     waiting: waiting(store, late),
     lateness: late.length ? quantile(Float32Array.from(late, row => told.late_ns[row]).sort(), 0.99) : null,
@@ -80,7 +81,7 @@ function commands(store, late) {
   const table = store.tables.interactions, told = table.columns, found = [];
   for (const [code, rows] of by(late, row => told.command[row])) {
     const responses = Float64Array.from(rows, row => told.response_ns[row]).sort();
-    found.push({ name: table.words.command[code], count: rows.length, p50: quantile(responses, 0.5), p90: rows.length > 9 ? quantile(responses, 0.9) : null, cpu: mean(rows, told.cpu_ns) });
+    found.push({ name: table.words.command[code], count: rows.length, p50: quantile(responses, 0.5), p90: rows.length > 9 ? quantile(responses, 0.9) : null, mean: mean(rows, told.response_ns), cpu: mean(rows, told.cpu_ns) });
   }
   return found.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
 }

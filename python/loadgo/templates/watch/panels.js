@@ -67,7 +67,8 @@ function stack(name, parts, most, told) {
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
 
-function rows(table, heads, lines) {
+/** Fills a table; a cell may be a text and its class. */
+export function rows(table, heads, lines) {
   const row = (cells, kind) => {
     const line = document.createElement("tr");
     cells.forEach((cell, at) => {

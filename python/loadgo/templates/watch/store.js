@@ -22,7 +22,9 @@ export class Store {
       return;
     }
     if (head.damage) { this.damage = head.damage; return; }
+    if (head.over) return;
     if (head.expected) { this.expected = head.expected; return; }
+    if (head.unexpected) { this.expected = { figures: [], busy: null, ready: null, note: head.unexpected }; return; }
     for (const name of ["width_ns", "target_ns"]) if (name in head) this.settings[name] = head[name];
     if (!this.users.read) this.users.grid.expect(head.reach_ns);
     [this.title, this.reach, this.ended] = [head.title, Math.max(head.reach_ns, 1), head.ended];

@@ -1,0 +1,120 @@
+"""What a model expects of a run that is watched: its own run in virtual time, as a few figures for the page.
+
+The model is a machine's file, such as `loadgo fit` makes, which is run here with the watched run's script and load; or
+a run that has ended, a prediction or a measurement, whose figures then are what is expected.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from loadgo.errors import BadRun, LoadgoError, Refused
+from loadgo.machines import find as find_machine
+from loadgo.predict_figures import ALL, figures_of
+from loadgo.tables import Tables, read_conditions, tables
+from loadgo.watch_follow import reach_of
+from loadgo.watch_frame import frame_of
+
+Expected = dict[str, Any]
+"""`figures`: a list of command, measure, value and, of a prediction, low and high; `busy`, `ready`; a `note`."""
+
+
+@dataclass
+class Model:
+    """What expects something of the run that is watched in `watched`: a machine, or a run that has ended."""
+
+    name: str
+    watched: Path
+    _running: subprocess.Popen[str] | None = None
+    _over: bool = False
+
+    def check(self) -> None:
+        """Raises `BadRun` when it is neither a machine nor a run."""
+        if self._is_run():
+            return
+        try:
+            find_machine(self.name)
+        except (LoadgoError, OSError, ValueError) as error:
+            raise BadRun(f"--model {self.name} is neither a run's folder nor a machine: {error}") from error
+
+    def expected(self) -> Expected:
+        """Its figures; a machine is run for them, with the script and the load of the run that is watched.
+
+        Raises `errors.Refused` when that cannot be done, `BadRun` for a run that cannot be read.
+        """
+        if self._is_run():
+            return of_run(tables(self.name), f"of the run {Path(self.name).name}")
+        load = read_conditions(self.watched).get("load", {})
+        with TemporaryDirectory(prefix="loadgo-expected-") as kept:
+            folder = Path(kept) / "expected"
+            asked = [str(self.watched / "script.toml"), "--on", self.name, *_load(load), "--out", str(folder)]
+            self._run([sys.executable, "-m", "loadgo", "run", *asked, "--quiet"])
+            return of_run(tables(folder), f"of {Path(self.name).name}, run here with the same script and users")
+
+    def end(self) -> None:
+        """Nobody wants to know any more."""
+        self._over = True
+        if self._running is not None and self._running.poll() is None:
+            self._running.terminate()
+            self._running.wait()
+
+    def _is_run(self) -> bool:
+        return Path(self.name, "run.toml").exists()
+
+    def _run(self, command: list[str]) -> None:
+        """At the lowest priority: what is watched may be this host."""
+        if self._over:
+            raise Refused("nobody waits for the model any more")
+        self._running = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        os.sched_setscheduler(self._running.pid, os.SCHED_IDLE, os.sched_param(0))
+        said = self._running.communicate()[1]
+        if self._running.returncode != 0:
+            raise Refused(f"the model {self.name} could not be run: {said.strip() or 'no reason was given'}")
+
+
+def _load(load: Mapping[str, Any]) -> list[str]:
+    """The options for the same load; of one that went on until there was enough, ten minutes."""
+    options = {
+        "--users": load.get("users"),
+        "--think": load.get("think"),
+        "--passes": load.get("passes"),
+        "--seed": load.get("seed"),
+        "--arrivals": load.get("arrivals_per_second"),
+        "--for": None if load.get("duration_s") is None else f"{load['duration_s']}s",
+    }
+    if options["--passes"] is None and options["--for"] is None:
+        options["--for"] = "10min"
+    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
+
+
+def of_run(told: Tables, whose: str) -> Expected:
+    """The steady figures of a run, with the intervals of a prediction where it is one."""
+    steady = "steady" if "steady" in told.phases["phase"].cast(str).to_list() else "all"
+    kept = told.prediction.figures.get(steady, ()) if told.prediction else ()
+    figures = [
+        {"command": one.command, "measure": one.measure, "value": one.predicted}
+        | {"low": one.interval.low, "high": one.interval.high}
+        for one in kept
+    ] or [
+        {"command": command, "measure": measure, "value": value}
+        for (command, measure), value in figures_of(told, steady).items()
+    ]
+    reach = reach_of(told)
+    frame = frame_of(told, reach, reach, 1)
+    ready = float(frame.ready[0])
+    intervals = "; low to high: 95 of 100 runs, if the model is right" if kept else ""
+    return {
+        "figures": [one for one in figures if one["command"] == ALL or one["measure"] == "response"],
+        "busy": None if frame.busy_share != frame.busy_share else frame.busy_share,
+        "ready": None if ready != ready else ready,
+        "note": f"Expected: the {steady} part {whose}{intervals}. Measured: the window above.",
+    }
