@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -44,6 +44,10 @@ def watch(
         str | None,
         typer.Option(help="What should be seen, beside it: a fitted machine's file, which is run here, or a run."),
     ] = None,
+    meters: Annotated[
+        Literal["cheap", "exact"] | None,
+        typer.Option(help="Of this host without a run: exact has page faults one by one too, and costs more."),
+    ] = None,
     leaves: Annotated[bool, typer.Option("--leave", help="Serve no longer than the run goes.")] = False,
 ) -> None:
     """Shows this host, or a run while it goes, or a finished one again: in a browser, or with --terminal here."""
@@ -60,8 +64,10 @@ def watch(
         target_ns = None if target is None else span_s(target) * 1e9
         if run is None and (begin_ns is not None or speed is not None):
             raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
+        if run is not None and meters is not None:
+            raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
         with ExitStack() as ends:
-            following = follow(ends.enter_context(metered()) if run is None else run)
+            following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
             if not (terminal or once):
                 from loadgo.watch_expected import Model
                 from loadgo.watch_server import Told, serve

@@ -18,11 +18,12 @@ _LOOK_S = 0.1
 
 
 @contextmanager
-def metered(every: str = "1s") -> Iterator[Path]:
+def metered(tier: str = "cheap", every: str = "1s") -> Iterator[Path]:
     """The folder of a metering that goes on meanwhile. Raises `errors.Refused` when it does not begin."""
     with TemporaryDirectory(prefix="loadgo-watch-") as kept:
         folder = Path(kept) / "host"
-        command = [sys.executable, "-m", "loadgo", "meter", "--quiet", "--every", every, "--out", str(folder)]
+        command = [sys.executable, "-m", "loadgo", "meter", "--quiet", "--meters", tier, "--every", every]
+        command += ["--out", str(folder)]
         # A session of its own: an interrupt from the terminal ends the watching, which then ends the metering.
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True

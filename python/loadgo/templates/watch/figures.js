@@ -162,6 +162,19 @@ function shares(store, window) {
   return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans) })).sort((a, b) => b.share - a.share);
 }
 
+/** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. */
+export function processBands(store, window) {
+  const most = processes(store, window), all = STATES.length, columns = window.columns, values = new Float32Array(most.length * columns * all);
+  most.forEach((one, lane) => {
+    for (let column = 0; column < columns; column++) {
+      const ran = one.cpu[column] || 0, into = (lane * columns + column) * all;
+      values[into] = ran;
+      values[into + 1] = Math.min(one.ready[column] || 0, Math.max(1 - ran, 0));
+    }
+  });
+  return { lanes: most.map(one => ({ label: one.name, users: 1, first: 0, last: 0 })), values, columns, rough: false };
+}
+
 /** Names of processes that used most, as shares of all processors; a run's groups of processes are told elsewhere. */
 function processes(store, window) {
   const table = store.tables.processes, found = new Map(), processors = countProcessors(store.tables.time), spans = new Float64Array(window.columns);
@@ -179,7 +192,7 @@ function processes(store, window) {
   });
   const whole = spans.reduce((a, b) => a + b, 0);
   const most = [...found.values()].sort((a, b) => b.used - a.used || (a.name < b.name ? -1 : 1)).slice(0, MOST);
-  return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans), ready: rate(one.ready, spans) }));
+  return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans).map(x => x / processors), ready: rate(one.ready, spans).map(x => x / processors) }));
 }
 
 function countProcessors(table) {
@@ -219,9 +232,10 @@ function counted(store, window) {
   return { faults: told_(all), major: told_(major) };
 }
 
-/** Page faults by how long each took, column by column, in steps of half a power of 2; `per` is cpu_ns or wait_ns. */
+/** Page faults by how long each took, in all columns of the span in which they were counted, in steps of half a power of 2; `per` is cpu_ns or wait_ns. */
 export function heat(store, window, per) {
   const table = store.tables.faults, counts = new Float64Array(HEAT_ROWS * HEAT_STEPS * window.columns), told = new Set(FAULTS);
+  const width = (window.end - window.start) / window.columns;
   let total = 0, clocked = 0;
   if (table.rows) spanned(table, window, (row, column) => {
     if (!told.has(table.word("kind", row))) return;
@@ -229,7 +243,9 @@ export function heat(store, window, per) {
     total += count;
     if (!(time >= 1)) return;
     clocked += count;
-    counts[Math.min(HEAT_ROWS * HEAT_STEPS - 1, Math.floor(Math.log2(time) * HEAT_STEPS)) * window.columns + column] += count;
+    const place = Math.min(HEAT_ROWS * HEAT_STEPS - 1, Math.floor(Math.log2(time) * HEAT_STEPS)) * window.columns, begun = table.columns.at_ns[row] - table.columns.span_ns[row];
+    const from = Math.max(0, Math.round((begun - window.start) / width)), until = Math.min(window.columns, Math.round((table.columns.at_ns[row] - window.start) / width));
+    for (let at = Math.min(from, column); at < Math.max(until, column + 1); at++) counts[place + at] += count;
   });
   return { counts, total, clocked, steps: HEAT_STEPS };
 }

@@ -2,9 +2,9 @@
 import { answer } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
-import { answers, figures, series } from "./figures.js";
+import { answers, figures, processBands, series } from "./figures.js";
 import { $, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
-import { drawBands } from "./pictures.js";
+import { drawBands, GUTTER } from "./pictures.js";
 import { Store } from "./store.js";
 import { duration, moment, number } from "./words.js";
 
@@ -31,12 +31,13 @@ function draw() {
   const window = windowNow();
   document.querySelectorAll(".of-users").forEach(part => { part.hidden = !everybody(); });
   $("expected-part").hidden = !store.expected;
-  if (everybody()) {
-    bands = store.users.bands(window.start, window.end, window.columns, window.only);
+  bands = everybody() ? store.users.bands(window.start, window.end, window.columns, window.only) : processBands(store, window);
+  $("users-part").hidden = !bands.lanes.length;
+  if (bands.lanes.length) {
     if (view.lane !== null) view.lane = Math.min(view.lane, bands.lanes.length - 1);
     drawBands($("users"), bands, view.lane);
     $("axis").textContent = `${moment(window.start)} to ${moment(window.end)} of ${moment(store.reach)} (${duration(window.end - window.start)})` + (view.lane !== null && bands.lanes[view.lane] ? `; at ${bands.lanes[view.lane].label}` : "");
-    $("users-title").textContent = `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
+    $("users-title").textContent = !everybody() ? "Processes that used most: shares of all processors" : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
     $("everybody").hidden = !window.only;
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
@@ -51,7 +52,6 @@ function draw() {
 /** The figures of the window, once it is at rest. */
 function settle() {
   const window = windowNow();
-  bands ??= { lanes: [], values: new Float32Array(0), columns: window.columns };
   told = figures(store, window, bands);
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
@@ -132,7 +132,7 @@ function marked() { return view.lane === null || !bands ? null : bands.lanes[vie
 
 function beside(step) {
   const one = marked() || (bands && bands.lanes[0]);
-  if (!one) return;
+  if (!one || !everybody()) return;
   choose(view.row === null || store.tables.interactions.columns.user[view.row] < one.first || store.tables.interactions.columns.user[view.row] > one.last ? store.users.at(one.first, windowNow().start) : store.users.beside(view.row, step));
 }
 
@@ -163,10 +163,10 @@ const KEYS = {
 };
 
 function listen() {
-  const users = $("users"), share = event => Math.max(0, Math.min(1, event.offsetX / users.clientWidth));
+  const users = $("users"), room = () => users.clientWidth - GUTTER, share = event => Math.max(0, Math.min(1, (event.offsetX - GUTTER) / room()));
   users.addEventListener("keydown", event => { const done = KEYS[event.key]; if (done) { event.preventDefault(); done(event.shiftKey); } });
   users.addEventListener("wheel", event => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.25 : 0.8, share(event)); }, { passive: false });
-  users.addEventListener("pointerdown", event => { users.setPointerCapture(event.pointerId); const { start, end } = windowNow(); view.drag = { x: event.clientX, end, per: (end - start) / users.clientWidth, moved: false }; });
+  users.addEventListener("pointerdown", event => { users.setPointerCapture(event.pointerId); const { start, end } = windowNow(); view.drag = { x: event.clientX, end, per: (end - start) / room(), moved: false }; });
   users.addEventListener("pointermove", event => {
     if (!view.drag) return;
     const by = event.clientX - view.drag.x;
@@ -193,7 +193,7 @@ function click(across, down) {
   if (!bands || !bands.lanes.length) return;
   view.lane = Math.min(bands.lanes.length - 1, Math.floor(down * bands.lanes.length));
   const { start, end } = windowNow(), one = bands.lanes[view.lane];
-  if (one.users === 1) choose(store.users.at(one.first, start + across * (end - start))); else soon();
+  if (everybody() && one.users === 1) choose(store.users.at(one.first, start + across * (end - start))); else soon();
 }
 
 prepare();

@@ -12,7 +12,7 @@ const SERIES = [["busy", "Processors busy"], ["ready", "Ready list, length"], ["
 
 /** Makes the legend and the places of the series. */
 export function prepare() {
-  for (const [at, state] of STATES.entries()) $("legend").append(entry(COLOURS[at], state));
+  for (const [at, state] of STATES.entries()) { const item = entry(COLOURS[at], state); item.classList.toggle("of-users", at > 1); $("legend").append(item); }
   for (const [name, title] of SERIES) {
     const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas");
     [part.id, now.id, drawn.id, now.className] = [`part-${name}`, `now-${name}`, `series-${name}`, "now"];
@@ -58,7 +58,7 @@ export function drawMoving(found, answered, responses, target) {
 }
 
 function stack(name, parts, most, told) {
-  const list = parts.filter(part => part.drawn.some(value => value > 0)), columns = list.length ? list[0].drawn.length : 0;
+  const list = parts.filter(part => part.drawn.some(value => value > (most || 0) / 1000)), columns = list.length ? list[0].drawn.length : 0;
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
   drawStack($(`series-${name}`), list, full || 1);

@@ -28,8 +28,12 @@ function pixel(colour) {
 const PIXELS = COLOURS.map(pixel);
 let sheet = null;
 
-/** A band for each lane, divided by height among the states; `marked` is the lane that the keys are at. */
+export const GUTTER = 84;
+const LANE = 16, LOWEST = 120, HIGHEST = 460;
+
+/** A band for each lane, with its name at the left, divided by height among the states; `marked` is the lane that the keys are at. */
 export function drawBands(element, { lanes, values, columns }, marked) {
+  element.dataset.tall = Math.max(LOWEST, Math.min(lanes.length * LANE, HIGHEST));
   const [pen, width, height] = surface(element), tall = Math.round(height * (devicePixelRatio || 1)), all = STATES.length;
   sheet ||= document.createElement("canvas");
   [sheet.width, sheet.height] = [columns, tall];
@@ -48,12 +52,22 @@ export function drawBands(element, { lanes, values, columns }, marked) {
   });
   into.putImageData(picture, 0, 0);
   pen.imageSmoothingEnabled = false;
-  pen.drawImage(sheet, 0, 0, width, height);
+  pen.drawImage(sheet, GUTTER, 0, width - GUTTER, height);
+  name(pen, lanes, height / lanes.length);
   if (marked !== null && lanes[marked]) {
     pen.strokeStyle = ink("--ink");
     pen.lineWidth = 2;
     pen.strokeRect(1, marked * height / lanes.length, width - 2, height / lanes.length);
   }
+}
+
+/** The lanes' names, as many as have room. */
+function name(pen, lanes, each) {
+  const every = Math.max(1, Math.ceil(13 / each));
+  pen.fillStyle = ink("--ink");
+  pen.font = `${Math.max(9, Math.min(12, each * every - 2))}px system-ui, sans-serif`;
+  pen.textBaseline = "middle";
+  lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, GUTTER - 6); });
 }
 
 /** Bars against time; `over` are drawn before them in another colour, `bound` is a line across. */

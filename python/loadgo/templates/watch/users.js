@@ -91,7 +91,7 @@ export class Users {
       lane.last = user.name;
       lane.users += 1;
     }
-    for (const lane of lanes) lane.label = lane.first === lane.last ? `user ${lane.first}` : `users ${lane.first} to ${lane.last}`;
+    for (const lane of lanes) lane.label = lane.first === lane.last ? `user ${lane.first}` : `users ${lane.first}–${lane.last}`;
     const values = new Float32Array(lanes.length * columns * ALL), width = (end - start) / columns;
     const rough = !only && expected > DIRECT && this.grid.lanes(values, lanes, start, end, columns);
     for (const user of chosen) {
