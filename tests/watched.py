@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from outside import PATIENCE_S, environment
+from outside import COMMAND, PATIENCE_S, environment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -46,7 +45,7 @@ class Served:
 @contextmanager
 def served(*arguments: str, **more: str) -> Iterator[Served]:
     """`loadgo watch ARGUMENTS`, until the block is over."""
-    command = [sys.executable, "-m", "loadgo", "watch", *arguments]
+    command = [*COMMAND, "watch", *arguments]
     process = subprocess.Popen(command, env=environment(**more), stderr=subprocess.PIPE, text=True)
     try:
         yield Served(address_in(process), process)
@@ -131,11 +130,11 @@ class Sight:
         """After the block, the page has drawn what was done in it, with all figures."""
         before = self.tell("loadgo.measured.frames")
         yield
-        self.page.wait_for_function(f"frames => loadgo.measured.frames > frames && {_SETTLED}", arg=before)
+        self.wait(f"loadgo.measured.frames > {before} && globalThis.settledAt === loadgo.measured.frames")
 
     def wait(self, condition: str) -> None:
-        """Until the condition is true on the page."""
-        self.page.wait_for_function(condition)
+        """Until the condition is true on the page; fails where it does not become so."""
+        assert self.tell(_WAIT.replace("CONDITION", condition), PATIENCE_S * 1000), condition
 
     def window(self, end_ns: float | None = None, width_ns: float | None = None) -> dict[str, float]:
         """The window that is seen; set to this one before where one is given."""
@@ -145,7 +144,12 @@ class Sight:
         return self.tell("loadgo.windowNow()")  # type: ignore[no-any-return]
 
 
-_SETTLED = "globalThis.settledAt === loadgo.measured.frames"
+# Playwright's own waiting makes code of strings, which the page forbids.
+_WAIT = """patience => new Promise(done => {
+    const until = performance.now() + patience;
+    const look = () => (CONDITION) ? done(true) : performance.now() > until ? done(false) : setTimeout(look, 20);
+    look();
+})"""
 _SET = "([end, width]) => { Object.assign(loadgo.view, { end, width, playing: null }); dispatchEvent(new Event('resize')); }"
 # A picture is settled when its figures were told after the last frame; the page counts both.
 _NOTED = """() => new MutationObserver(() => { globalThis.settledAt = loadgo.measured.frames; })
@@ -177,8 +181,14 @@ def _noted(sight: Sight, home: str) -> None:
     page = sight.page
     page.on("console", lambda said: sight.wrong.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: sight.wrong.append(f"{error}"))
-    page.on("requestfailed", lambda request: sight.wrong.append(f"{request.url}: {request.failure}"))
+    page.on("requestfailed", lambda request: _failed(sight, request.url, request.failure))
     page.on("request", lambda request: _at_home(sight, request.url, home))
+
+
+def _failed(sight: Sight, url: str, why: str | None) -> None:
+    # Chromium calls a stream that a page has read to its end aborted, now and then: what came of it is looked at.
+    if "/feed?" not in url or why != "net::ERR_ABORTED":
+        sight.wrong.append(f"{url}: {why}")
 
 
 def _at_home(sight: Sight, url: str, home: str) -> None:
@@ -189,3 +199,24 @@ def _at_home(sight: Sight, url: str, home: str) -> None:
 def picture(sight: Sight, path: Path) -> None:
     """All of the page as a PNG."""
     sight.page.screenshot(path=path, full_page=True)
+
+
+SHORT = """
+name = "short"
+login = "sh"
+think = "exponential(80ms)"
+passes = 9999
+lines = ["true", "head -c 300000 /dev/zero | wc -c", "ls /etc | sort | tail -n 3"]
+"""
+"""A script for users of this host who type often."""
+
+
+def host_run(folder: Path, seconds: int = 4) -> Path:
+    """A run of three users of this host for so long, with the kernel's meters where they are allowed."""
+    folder.mkdir()
+    (folder / "short.toml").write_text(SHORT)
+    meters = ["--meters", "exact"] if os.geteuid() == 0 else []
+    command = [*COMMAND, "run", "short.toml", "--users", "3", "--until", f"time={seconds}s", "--quiet", "--out", "run"]
+    done = subprocess.run([*command, *meters], cwd=folder, env=environment(), capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return folder / "run"
