@@ -4,9 +4,9 @@
 
 In pairs: the command alone, and the command metered, in random order. Busy time is what all processors were not idle
 (/proc/stat, which knows idle time to the microsecond where the clock stops when nobody runs), less what they are busy
-with in the same time when nothing runs, measured before each pair; a single pair tells it to a tenth or worse, the median
-of the pairs counts. Both ends are the command's, so that all that it
-adds is its own; in the last case each end is metered by a loadgo of its own, and their sum counts. Needs root.
+with in the same time when nothing runs, measured before each pair; a single pair tells it to a tenth or worse, so the
+median of the pairs counts. Both ends are the command's, so that all that it adds is its own; in the last case each end
+is metered by a loadgo of its own, and their sum counts. Needs root.
 """
 
 from __future__ import annotations
