@@ -16,6 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.total_time import GROUPS
+
 NONE = 0xFFFFFFFF
 """A number that is null; a time that is null is NaN."""
 
@@ -39,7 +41,7 @@ TOLD: Mapping[str, Columns] = {
     "sessions": _columns("u4 user, f8 started_ns ended_ns, w4 outcome"),
     "time": _columns("f8 at_ns span_ns, u4 processor, w4 category, f8 time_ns"),
     "queue": _columns("f8 at_ns span_ns, w4 measure, f8 value"),
-    "faults": _columns("f8 at_ns span_ns, w4 kind, f8 count cpu_ns wait_ns"),
+    "faults": _columns("f8 at_ns span_ns, w4 kind, f8 bucket_ns count cpu_ns wait_ns"),
     "memory": _columns(
         "f8 at_ns span_ns, w4 who, u4 user, f8 resident_bytes device_bytes size_bytes taken_pages brought_pages"
     ),
@@ -109,13 +111,11 @@ def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
         case "interactions":
             return _answered(frame)
         case "faults":
-            by = ("at_ns", "span_ns", "kind", "bucket_ns")
-            sums = (pl.col("count", "cpu_ns", "wait_ns").cast(pl.Float64).sum(),)
-            return frame.group_by(by, maintain_order=True).agg(sums)
+            return frame.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
         case "queue":
             return frame.filter((pl.col("queue").cast(pl.String) == "processors") & _is("measure", *MEASURES))
         case "processes":
-            return frame.filter(pl.col("user").is_null())
+            return _named(frame)
         case "memory":
             return _memory(frame)
         case _:
@@ -139,6 +139,12 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
         late_ns=(ns["sent_ns"] - ns["planned_ns"]).clip(0),
         cpu_ns=pl.col("cpu_user_ns") + pl.col("cpu_system_ns"),
     )
+
+
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """The processes of a name together, whose ever they are; a run's groups of processes are told elsewhere."""
+    names = frame.filter(~_is("who", *GROUPS)).group_by("at_ns", "span_ns", "who", maintain_order=True)
+    return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())
 
 
 def _memory(frame: pl.DataFrame) -> pl.DataFrame:

@@ -130,8 +130,8 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     )
 
 
-_FAULTS = ("minor", "major", "swap-in", "write-protect", "segment", "bound")
-_WAITED = ("major", "swap-in")
+_WAITED = ("major", "swap-in", "major unclocked")
+_FAULTS = ("minor", "minor unclocked", "write-protect", "segment", "bound", *_WAITED)
 _COUNTED = ("faults_minor", "faults_major")
 """Where faults are not metered by themselves, interactions have them: at their end."""
 
@@ -249,7 +249,9 @@ def _means(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
 
 def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Floats:
     """Faults of these kinds a second; all NaN where no fault was metered."""
-    rows = _spanned(faults, edges).with_columns(_column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds))
+    parts = pl.col("user", "command", "device", "bucket_ns")
+    sums = _spanned(faults, edges).filter(pl.all_horizontal(parts.is_null()))
+    rows = sums.with_columns(_column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds))
     spans = rows.group_by("column", "at_ns").agg(
         pl.col("span_ns").max(), count=pl.when(pl.col("wanted")).then(pl.col("count")).otherwise(0).sum()
     )

@@ -2,7 +2,7 @@
 import { STATES, WAITS } from "./states.js";
 import { after } from "./table.js";
 
-const FAULTS = ["minor", "major", "swap-in", "write-protect", "segment", "bound"], WAITED = ["major", "swap-in"];
+const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
 const GROUPS = ["users", "driver", "meters", "supervisor"];
 const MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
 
@@ -205,16 +205,22 @@ function countProcessors(table) {
 function faults(store, window) {
   const table = store.tables.faults;
   if (!table.rows) return counted(store, window);
-  const kinds = list => new Set((table.words.kind || []).map((kind, code) => list.includes(kind) ? code : -1)), all = kinds(FAULTS), waited = kinds(WAITED);
+  const all = kinds(table, FAULTS), waited = kinds(table, WAITED);
   const sums = new Float64Array(window.columns), slow = new Float64Array(window.columns), spans = new Float64Array(window.columns), seen = new Set();
   spanned(table, window, (row, column) => {
     const at = table.columns.at_ns[row];
+    if (isPart(table, row)) return;
     if (!seen.has(at)) { seen.add(at); spans[column] += table.columns.span_ns[row] / 1e9; }
     if (all.has(table.columns.kind[row])) sums[column] += table.columns.count[row];
     if (waited.has(table.columns.kind[row])) slow[column] += table.columns.count[row];
   });
   return { faults: rate(sums, spans), major: rate(slow, spans) };
 }
+
+function kinds(table, list) { return new Set((table.words.kind || []).map((kind, code) => list.includes(kind) ? code : -1)); }
+
+/** Whether the row counts those of a sum's faults that took so long. */
+function isPart(table, row) { return !Number.isNaN(table.columns.bucket_ns[row]); }
 
 /** Where faults are not metered by themselves, interactions have them: at their end. */
 function counted(store, window) {
@@ -232,22 +238,32 @@ function counted(store, window) {
   return { faults: told_(all), major: told_(major) };
 }
 
-/** Page faults by how long each took, in all columns of the span in which they were counted, in steps of half a power of 2; `per` is cpu_ns or wait_ns. */
+/**
+ * Page faults by how long each took, in all columns of the span in which they were counted, in steps of half a power of 2; `per` is cpu_ns or wait_ns.
+ * Kinds that wait have their lengths, handling included, in the map of waits, and the others in that of processor time; what has no lengths counts as the mean of its kind.
+ */
 export function heat(store, window, per) {
-  const table = store.tables.faults, counts = new Float64Array(HEAT_ROWS * HEAT_STEPS * window.columns), told = new Set(FAULTS);
-  const width = (window.end - window.start) / window.columns;
-  let total = 0, clocked = 0;
-  if (table.rows) spanned(table, window, (row, column) => {
-    if (!told.has(table.word("kind", row))) return;
-    const count = table.columns.count[row], time = table.columns[per][row] / count;
-    total += count;
+  const table = store.tables.faults, counts = new Float64Array(HEAT_ROWS * HEAT_STEPS * window.columns), told = kinds(table, FAULTS), waited = kinds(table, WAITED);
+  const width = (window.end - window.start) / window.columns, apart = new Set();
+  let total = 0, clocked = 0, longest = 0;
+  if (!table.rows) return { counts, total, clocked, steps: HEAT_STEPS, apart: 0 };
+  spanned(table, window, row => { if (!isPart(table, row)) longest = Math.max(longest, table.columns.span_ns[row]); });
+  // A simulated machine tells lengths phase by phase: its sums, second by second, show more.
+  const tells = row => isPart(table, row) && table.columns.span_ns[row] <= longest;
+  spanned(table, window, row => { const kind = table.columns.kind[row]; if (tells(row) && waited.has(kind) === (per === "wait_ns")) apart.add(kind); });
+  spanned(table, window, (row, column) => {
+    const kind = table.columns.kind[row], count = table.columns.count[row], sum = !isPart(table, row);
+    if (!told.has(kind)) return;
+    if (sum) total += count;
+    if (apart.has(kind) ? !tells(row) : !sum) return;
+    const time = sum ? table.columns[per][row] / count : table.columns.bucket_ns[row];
     if (!(time >= 1)) return;
     clocked += count;
     const place = Math.min(HEAT_ROWS * HEAT_STEPS - 1, Math.floor(Math.log2(time) * HEAT_STEPS)) * window.columns, begun = table.columns.at_ns[row] - table.columns.span_ns[row];
     const from = Math.max(0, Math.round((begun - window.start) / width)), until = Math.min(window.columns, Math.round((table.columns.at_ns[row] - window.start) / width));
     for (let at = Math.min(from, column); at < Math.max(until, column + 1); at++) counts[place + at] += count;
   });
-  return { counts, total, clocked, steps: HEAT_STEPS };
+  return { counts, total, clocked, steps: HEAT_STEPS, apart: apart.size };
 }
 
 /** Resident memory by who has it, column by column, in bytes. */
