@@ -8,7 +8,7 @@ them in typed arrays and computes what it shows from them; a watcher who looks e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,28 +67,40 @@ class Feed:
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
-        fresh: dict[str, list[str]] = {}
-        arrays: list[NDArray[Any]] = []
-        for column, kind in TOLD[table].items():
-            if kind == WORDS:
-                codes, fresh[column] = self._coded((table, column), frame[column])
-                arrays.append(codes)
-            else:
-                arrays.append(_plain(frame[column], kind))
-        columns = [[name, "u4" if kind == WORDS else kind] for name, kind in TOLD[table].items()]
-        words = {column: words for column, words in fresh.items() if words}
-        return message({"table": table, "rows": len(frame), "columns": columns, "words": words}, arrays)
+        columns = TOLD[table]
+        plain = frame.select(_PLAINLY[table])
+        words: dict[str, list[str]] = {}
+        arrays = [
+            self._coded((table, name), plain[name], words) if kind == WORDS else plain[name].to_numpy()
+            for name, kind in columns.items()
+        ]
+        told = [[name, "u4" if kind == WORDS else kind] for name, kind in columns.items()]
+        return message({"table": table, "rows": len(frame), "columns": told, "words": words}, arrays)
 
-    def _coded(self, key: tuple[str, str], column: pl.Series) -> tuple[NDArray[Any], list[str]]:
-        """The column as numbers of words, and the words that are new."""
+    def _coded(self, key: tuple[str, str], spelt: pl.Series, words: dict[str, list[str]]) -> NDArray[Any]:
+        """The column as numbers of words; those that are new go into `words`."""
         known = self._words.setdefault(key, {})
-        spelt = column.cast(pl.String)
-        fresh = [word for word in spelt.unique(maintain_order=True).to_list() if word is not None and word not in known]
+        few = spelt.to_list() if len(spelt) <= FEW else spelt.unique(maintain_order=True).to_list()
+        fresh = [word for word in dict.fromkeys(few) if word is not None and word not in known]
         known.update(dict(zip(fresh, range(len(known), len(known) + len(fresh)), strict=True)))
-        if not known:
-            return np.full(len(spelt), NONE, np.uint32), []
+        if fresh:
+            words[key[1]] = fresh
+        if len(spelt) <= FEW:
+            return np.array([NONE if word is None else known[word] for word in few], "<u4")
         codes = spelt.replace_strict(list(known), list(known.values()), default=NONE, return_dtype=pl.UInt32)
-        return codes.fill_null(NONE).to_numpy(), fresh
+        return codes.fill_null(NONE).to_numpy()
+
+
+FEW = 2000
+"""Up to so many rows, a loop over words takes less time than asking for one over columns."""
+
+_PLAIN: Mapping[str, Callable[[str], pl.Expr]] = {
+    TIMES: lambda name: pl.col(name).cast(pl.Float64).fill_null(float("nan")),
+    SHORT: lambda name: pl.col(name).cast(pl.Float32).fill_null(float("nan")),
+    NUMBERS: lambda name: pl.col(name).cast(pl.UInt32).fill_null(NONE),
+    WORDS: lambda name: pl.col(name).cast(pl.String),
+}
+_PLAINLY = {table: [_PLAIN[kind](name) for name, kind in columns.items()] for table, columns in TOLD.items()}
 
 
 def message(head: Mapping[str, object], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
@@ -97,12 +109,6 @@ def message(head: Mapping[str, object], arrays: Sequence[NDArray[Any]] = ()) -> 
     spelt += b" " * (-len(spelt) % 8)
     parts = [array.tobytes() + bytes(-array.nbytes % 8) for array in arrays]
     return b"".join([np.array([len(spelt), sum(map(len, parts))], "<u4").tobytes(), spelt, *parts])
-
-
-def _plain(column: pl.Series, kind: str) -> NDArray[Any]:
-    if kind == NUMBERS:
-        return column.cast(pl.UInt32).fill_null(NONE).to_numpy()
-    return column.cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(f"<{kind}")
 
 
 def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -132,13 +138,19 @@ def _is(column: str, *words: str) -> pl.Expr:
 
 def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     """The interactions that somebody typed and that ended, with durations instead of moments."""
-    typed = frame.filter(pl.col("ready_ns").is_not_null() & ~_is("outcome", "extrapolated"))
-    ns = {name: pl.col(name).cast(pl.Int64) for name in ("planned_ns", "sent_ns", "ready_ns")}
-    return typed.with_columns(
-        response_ns=ns["ready_ns"] - ns["sent_ns"],
-        late_ns=(ns["sent_ns"] - ns["planned_ns"]).clip(0),
-        cpu_ns=pl.col("cpu_user_ns") + pl.col("cpu_system_ns"),
-    )
+    return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
+
+
+def _ns(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.Int64)
+
+
+_TYPED = pl.col("ready_ns").is_not_null() & ~_is("outcome", "extrapolated")
+_DURATIONS = (
+    (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns"),
+    (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("late_ns"),
+    (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns"),
+)
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
