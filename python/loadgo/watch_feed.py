@@ -17,12 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.total_time import GROUPS
+from loadgo.watch_memory import Holders
 
 NONE = 0xFFFFFFFF
 """A number that is null; a time that is null is NaN."""
-
-LARGEST = 12
-"""So many users' memory is told by name, span by span: those that have most, and those that most is taken from."""
 
 TIMES, SHORT, NUMBERS, WORDS = "f8", "f4", "u4", "w4"
 """How a column is told: 64-bit floats, 32-bit floats, whole numbers, and numbers of words that the head brings."""
@@ -60,11 +58,15 @@ class Feed:
     """What has been told so far: the numbers of the words that the page knows."""
 
     _words: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    _holders: Holders = field(default_factory=Holders)
 
     def messages(self, news: Mapping[str, pl.DataFrame]) -> list[bytes]:
         """New rows, a message for each table that has some; `news` has them by table, as `loadgo.tables` reads them."""
-        reduced = {name: _reduced(name, news[name]) for name in TOLD if name in news and len(news[name])}
+        reduced = {name: self._reduced(name, news[name]) for name in TOLD if name in news and len(news[name])}
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
+
+    def _reduced(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
+        return self._holders.told(frame) if table == "memory" else _reduced(table, frame)
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
         columns = TOLD[table]
@@ -122,8 +124,6 @@ def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
             return frame.filter((pl.col("queue").cast(pl.String) == "processors") & _is("measure", *MEASURES))
         case "processes":
             return _named(frame)
-        case "memory":
-            return _memory(frame)
         case _:
             return frame
 
@@ -157,18 +157,3 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
     """The processes of a name together, whose ever they are; a run's groups of processes are told elsewhere."""
     names = frame.filter(~_is("who", *GROUPS)).group_by("at_ns", "span_ns", "who", maintain_order=True)
     return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())
-
-
-def _memory(frame: pl.DataFrame) -> pl.DataFrame:
-    """Whose it is, span by span; of many users, all of them in a sum, and the largest by name."""
-    if frame["user"].n_unique() <= LARGEST:
-        return frame
-    users = frame.filter(pl.col("user").is_not_null())
-    amounts = pl.col("resident_bytes", "device_bytes", "taken_pages", "brought_pages")
-    told = pl.any_horizontal(
-        pl.col(name).rank("ordinal", descending=True).over("at_ns") <= LARGEST
-        for name in ("resident_bytes", "taken_pages")
-    )
-    known = pl.when(amounts.is_not_null().any()).then(amounts.sum())
-    sums = users.group_by("at_ns", "span_ns", "who", maintain_order=True).agg(known)
-    return pl.concat([frame.filter(pl.col("user").is_null()), sums, users.filter(told)], how="diagonal").sort("at_ns")

@@ -1,6 +1,6 @@
 // The figures of a window of the run, from its rows; the terminal's view computes the same ones in watch_frame.py.
 import { STATES, WAITS } from "./states.js";
-import { after } from "./table.js";
+import { after, NONE } from "./table.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
 const GROUPS = ["users", "driver", "meters", "supervisor"];
@@ -131,8 +131,8 @@ function means(table, measure, window) {
 /** Rows of the processors one by one, where they are told so. */
 function ofProcessors(table) {
   if (!table.rows) return () => false;
-  table.apart ??= table.columns.processor.subarray(0, table.rows).some(one => one !== 0xFFFFFFFF);
-  return row => !table.apart || table.columns.processor[row] !== 0xFFFFFFFF;
+  table.apart ??= table.columns.processor.subarray(0, table.rows).some(one => one !== NONE);
+  return row => !table.apart || table.columns.processor[row] !== NONE;
 }
 
 function busy(store, window) {
@@ -198,7 +198,7 @@ function processes(store, window) {
 function countProcessors(table) {
   const seen = new Set();
   for (let row = 0; row < Math.min(table.rows, 4096); row++) seen.add(table.columns.processor[row]);
-  seen.delete(0xFFFFFFFF);
+  seen.delete(NONE);
   return Math.max(seen.size, 1);
 }
 
@@ -266,22 +266,18 @@ export function heat(store, window, per) {
   return { counts, total, clocked, steps: HEAT_STEPS, apart: apart.size };
 }
 
-/** Resident memory by who has it, column by column, in bytes. */
+/** Resident memory by who has it, all users together, column by column, in bytes. */
 function memory(store, window) {
   const table = store.tables.memory, found = new Map();
   if (!table.rows) return { memory: [] };
-  const seen = new Map();
   spanned(table, window, (row, column) => {
-    if (table.columns.user[row] !== 0xFFFFFFFF && table.summed) return;
-    const name = table.word("who", row), bytes = table.columns.resident_bytes[row];
-    if (bytes !== bytes) return;
-    if (!found.has(name)) { found.set(name, new Float64Array(window.columns)); seen.set(name, new Map()); }
-    const at = table.columns.at_ns[row], spans = seen.get(name);
-    if (!spans.has(column)) spans.set(column, new Set());
-    spans.get(column).add(at);
-    found.get(name)[column] += bytes;
+    const resident = table.columns.resident_bytes[row], name = table.word("who", row);
+    if (table.columns.user[row] !== NONE || resident !== resident) return;
+    if (!found.has(name)) found.set(name, { name, quiet: name === "free", sums: new Float64Array(window.columns), counts: new Float64Array(window.columns) });
+    found.get(name).sums[column] += resident;
+    found.get(name).counts[column] += 1;
   });
-  return { memory: [...found].map(([name, values]) => ({ name, drawn: filled(values.map((sum, column) => seen.get(name).has(column) ? sum / seen.get(name).get(column).size : NaN)) })) };
+  return { memory: [...found.values()].map(({ name, quiet, sums, counts }) => ({ name, quiet, drawn: rate(sums, counts) })).sort((a, b) => a.quiet - b.quiet) };
 }
 
 /** The memory table's last span in the window: everybody's, and of users those that have most; taken and brought over the window. */
@@ -290,8 +286,8 @@ export function memoryRows(store, window) {
   if (!table.rows) return [];
   const [from, to] = table.between(window.start, window.end), told = table.columns;
   for (let row = from; row < to; row++) {
-    const user = told.user[row], name = user === 0xFFFFFFFF ? table.word("who", row) : `user ${user}`;
-    const one = found.get(name) || { name, user: user !== 0xFFFFFFFF, taken: NaN, brought: NaN };
+    const user = told.user[row], name = user === NONE ? table.word("who", row) : `user ${user}`;
+    const one = found.get(name) || { name, user: user !== NONE, taken: NaN, brought: NaN };
     Object.assign(one, { at: told.at_ns[row], resident: told.resident_bytes[row], device: told.device_bytes[row], size: told.size_bytes[row] });
     for (const [key, column] of [["taken", "taken_pages"], ["brought", "brought_pages"]])
       if (told[column][row] === told[column][row]) one[key] = (one[key] === one[key] ? one[key] : 0) + told[column][row];
