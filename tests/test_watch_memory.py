@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 from loadgo.watch_memory import AMOUNTS, LARGEST, Holders
 
 SCHEMA = {
-    **{
-        "at_ns": pl.UInt64(),
-        "span_ns": pl.UInt64(),
-        "who": pl.String(),
-        "user": pl.UInt32(),
-        "size_bytes": pl.UInt64(),
-    },
+    "at_ns": pl.UInt64(),
+    "span_ns": pl.UInt64(),
+    "who": pl.String(),
+    "user": pl.UInt32(),
+    "size_bytes": pl.UInt64(),
     **{name: pl.UInt64() for name in AMOUNTS},
 }
 
