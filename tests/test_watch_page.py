@@ -1,9 +1,9 @@
-"""The watch page in Chromium: each panel is filled, by a real run and by a simulated one, and says what the tables say."""
+"""The watch page in Chromium: every panel is filled, by a real run and by a simulated one, with what the tables say."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.report_figures import NOT_MEASURED, duration, number, share
+from loadgo.report_figures import duration, number, share
 from loadgo.tables import Tables, tables
 from loadgo.total_time import GROUPS
 from loadgo.watch_follow import reach_of
@@ -38,8 +38,10 @@ PANELS = {
 
 SEEN = """() => { const told = loadgo.figures(); return {
     answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
-    phase: told.phase, time: told.time.map(({ name, share }) => [name, share]), processes: told.processes.map(({ name, share }) => [name, share]),
-    commands: told.commands, waiting: told.waiting, states: told.states.map(values => values.reduce((a, b) => a + b, 0) / values.length),
+    phase: told.phase, commands: told.commands, waiting: told.waiting,
+    time: told.time.map(({ name, share }) => [name, share]),
+    processes: told.processes.map(({ name, share }) => [name, share]),
+    states: told.states.map(values => values.reduce((a, b) => a + b, 0) / values.length),
 } }"""
 FILLED = """names => names.filter(name => {
     const one = document.getElementById(name);
@@ -66,9 +68,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def sights(browser: Browser, runs: dict[str, Path]) -> Iterator[dict[str, Sight]]:
     """The page of each."""
-    with served(str(runs["host"])) as host, served(str(runs["simulated"])) as simulated:
-        with looked_at(browser, host) as one, looked_at(browser, simulated) as other:
-            yield {"host": one, "simulated": other}
+    with ExitStack() as ends:
+        pages = {name: ends.enter_context(served(str(run))) for name, run in runs.items()}
+        yield {name: ends.enter_context(looked_at(browser, page)) for name, page in pages.items()}
 
 
 @pytest.fixture(params=["host", "simulated"])
@@ -150,8 +152,7 @@ def _same_figures(told: dict[str, Any], frame: Frame) -> None:
 def _same_in_the_tables(sight: Sight, told: dict[str, Any]) -> None:
     """The cells are the figures, in the words of the reports."""
     assert sight.table("commands") == [
-        [one["name"], number(one["count"]), duration(one["p50"]), "few" if one["p90"] is None else duration(one["p90"])]
-        + [duration(one["cpu"])]
+        [one["name"], number(one["count"]), duration(one["p50"]), _p90(one["p90"]), duration(one["cpu"])]
         for one in told["commands"]
     ]
     assert sight.table("time") == [[name, share(part)] for name, part in told["time"] if part > 0]
@@ -162,6 +163,10 @@ def _same_in_the_tables(sight: Sight, told: dict[str, Any]) -> None:
         assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
         if state in STATES[:5]:
             assert float(of_response.split()[0]) == pytest.approx(100 * sums / response, abs=0.051)
+
+
+def _p90(ns: float | None) -> str:
+    return "few" if ns is None else duration(ns)
 
 
 def _same_series(sight: Sight, frame: Frame) -> None:

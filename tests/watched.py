@@ -1,4 +1,4 @@
-"""The watch page from outside: its server asked over plain HTTP, and Chromium that looks at it, driven by Playwright."""
+"""The watch page from outside: its server asked over plain HTTP, and Chromium that looks at it, by Playwright."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ CHROMIUM = shutil.which("chromium")
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="needs a browser: Debian's chromium, which scripts/setup dev installs as root"
 )
+PAGE_PATIENCE_S = 60
+"""For what a page does by itself, however busy the machine is."""
 WIDE, PHONE = (1280, 900), (390, 844)
 
 
@@ -122,8 +124,7 @@ class Sight:
 
     def table(self, name: str) -> list[list[str]]:
         """The cells of a table's body."""
-        rows = f"[...document.querySelectorAll('#{name} tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
-        return self.tell(rows)  # type: ignore[no-any-return]
+        return self.tell(_CELLS, name)  # type: ignore[no-any-return]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -134,7 +135,7 @@ class Sight:
 
     def wait(self, condition: str) -> None:
         """Until the condition is true on the page; fails where it does not become so."""
-        assert self.tell(_WAIT.replace("CONDITION", condition), PATIENCE_S * 1000), condition
+        assert self.tell(_WAIT.replace("CONDITION", condition), PAGE_PATIENCE_S * 1000), condition
 
     def window(self, end_ns: float | None = None, width_ns: float | None = None) -> dict[str, float]:
         """The window that is seen; set to this one before where one is given."""
@@ -150,7 +151,12 @@ _WAIT = """patience => new Promise(done => {
     const look = () => (CONDITION) ? done(true) : performance.now() > until ? done(false) : setTimeout(look, 20);
     look();
 })"""
-_SET = "([end, width]) => { Object.assign(loadgo.view, { end, width, playing: null }); dispatchEvent(new Event('resize')); }"
+_CELLS = """name => [...document.querySelectorAll(`#${name} tbody tr`)]
+    .map(row => [...row.cells].map(cell => cell.textContent))"""
+_SET = """([end, width]) => {
+    Object.assign(loadgo.view, { end, width, playing: null });
+    dispatchEvent(new Event("resize"));
+}"""
 # A picture is settled when its figures were told after the last frame; the page counts both.
 _NOTED = """() => new MutationObserver(() => { globalThis.settledAt = loadgo.measured.frames; })
     .observe(document.body, { attributes: true, attributeFilter: ["data-drawn"] })"""
@@ -158,12 +164,22 @@ _NOTED = """() => new MutationObserver(() => { globalThis.settledAt = loadgo.mea
 
 @contextmanager
 def looked_at(
-    browser: Browser, served: Served, size: tuple[int, int] = WIDE, *, scheme: Any = "light", ended: bool = True
+    browser: Browser,
+    served: Served,
+    size: tuple[int, int] = WIDE,
+    *,
+    scheme: Any = "light",
+    forced: Any = "none",
+    ended: bool = True,
 ) -> Iterator[Sight]:
-    """The page in a window of that size, as soon as it shows something; all of the run, where that has `ended`."""
+    """The page in a window of that size, as soon as it shows something; all of the run, where that has `ended`.
+
+    Colours that are `forced` are those of the system.
+    """
     width, height = size
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
+    viewport: Any = {"width": width, "height": height}
+    context = browser.new_context(viewport=viewport, color_scheme=scheme, forced_colors=forced)
+    context.set_default_timeout(PAGE_PATIENCE_S * 1000)
     sight = Sight(context.new_page())
     _noted(sight, served.url)
     sight.page.goto(served.url)

@@ -8,11 +8,11 @@ import { drawBands, GUTTER } from "./pictures.js";
 import { Store } from "./store.js";
 import { duration, moment, number } from "./words.js";
 
-const NARROWEST = 1e6, SETTLED_MS = 150;
+const NARROWEST = 1e6, SETTLED_MS = 150, OFTEN_MS = 500;
 const store = new Store();
 const view = { end: null, width: null, only: null, lane: null, row: null, playing: null };
 const measured = { frames: 0, longest: 0 };
-let bands = null, settled = null, asked = false, told = null, gone = null;
+let bands = null, settled = null, rested = 0, asked = false, told = null, gone = null;
 
 /** The window that is seen: `end` is null while it follows the run. */
 function windowNow() {
@@ -44,7 +44,8 @@ function draw() {
   drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? told.responses.p90 : null, target(store));
   if (!$("moment").matches(":active")) $("moment").value = Math.round(1000 * window.end / store.reach);
   clearTimeout(settled);
-  settled = setTimeout(settle, told === null ? 0 : SETTLED_MS);
+  // While it is played the picture never rests: its figures come along now and then.
+  settled = setTimeout(settle, told === null || (view.playing && performance.now() - rested > OFTEN_MS) ? 0 : SETTLED_MS);
   measured.frames += 1;
   measured.longest = Math.max(measured.longest, performance.now() - begun);
 }
@@ -66,6 +67,7 @@ function settle() {
   const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
   $("about").textContent = `${store.title} · ${everybody() ? `${number(told.users)} logged in · ` : ""}${told.phase ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("instrument").textContent = everybody() ? `${number(told.answered)} answers in ${duration(window.end - window.start)}; the driver was ${told.lateness === null ? "– " : duration(told.lateness)} late (p99), ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
+  rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }
 
