@@ -107,6 +107,11 @@ def test_loads_take_turns() -> None:
     assert [level.made.notes for level in levels] == [("1", "3", "5"), ("2", "4", "6")]
 
 
+def test_a_load_that_cannot_be_had_is_told_before_the_first_transfer() -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        at_loads([0, MOST + 1], lambda _: pytest.fail("a transfer was made"))
+
+
 def test_an_interrupt_ends_the_loads() -> None:
     levels = at_loads([0, 1, 2], lambda _: Transferred((), (), True))
     assert [level.busy for level in levels] == [0]

@@ -60,7 +60,7 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
     if output is None or str(output) == "-":
         say(content)
         return
-    output.write_bytes(content if isinstance(content, bytes) else content.encode())
+    put(output, content)
     note(f"the report is in {output}")
 
 
@@ -74,12 +74,23 @@ def deliver_page(content: str, format: str, output: Path | None, usual: str) -> 
         say(content)
         return
     try:
-        place.write_text(content, encoding="utf-8")
-    except OSError as refusal:
+        put(place, content)
+    except OSError:
         if format != "html":
             say(content)
-        raise OSError(refusal.errno, refusal.strerror, str(place)) from None
+        raise
     note(f"it is in {place}")
+
+
+def put(place: Path, content: str | bytes) -> None:
+    """Writes a file; raises `OSError` with its name where that cannot be done, and leaves none that was not there."""
+    there = place.exists()
+    try:
+        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+    except OSError as refusal:
+        if not there and place.is_file():
+            place.resolve().unlink()
+        raise OSError(refusal.errno, refusal.strerror, str(place)) from None
 
 
 def try_page(format: str, output: Path | None, usual: str) -> None:

@@ -12,19 +12,20 @@ import typer
 
 import loadgo
 from loadgo.cli_options import Quiet, Tariff
-from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_file, try_page
+from loadgo.cli_output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, put, say, told, try_file, try_page
 from loadgo.cli_transfer_command import transfer_command
+from loadgo.cli_transfer_forms import SERVING, refuse_misplaced
 
 if TYPE_CHECKING:
     from loadgo.transfer import Transferred
     from loadgo.transfer_price import Prices
 
 _ENDS = "Both ends"
-_SERVING = "serve"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def transfer(
+    ctx: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -100,18 +101,14 @@ def transfer(
         if methods:
             _list_methods()
             raise typer.Exit(GOOD)
-        if words and words != [_SERVING]:
-            given = {"--to": to, "--size": size, "--from": from_file, "--into": into, "--grid": grid, "--read": read}
-            given |= {"--load": load, "--message": message, "--receive": receive, "--times": times > 1}
-            given |= {"--method": method != "blocks", "--columns": columns, "--token-file": token_file, "--once": once}
-            given |= {"--job-time": job_time, "--at-most": at_most != "10min"}
-            prices = (tariff, network)
-            transfer_command(words, misplaced=given, prices=prices, format=format, output=output, csv=csv)
+        refuse_misplaced(ctx, words or [], reads=read is not None)
+        if words and words != [SERVING]:
+            transfer_command(words, prices=(tariff, network), format=format, output=output, csv=csv)
         if read is not None:
             _take_apart(read, columns, tariff, network, format, output)
             raise typer.Exit(GOOD)
         token = _token(token_file)
-        if words == [_SERVING]:
+        if words == [SERVING]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
             bounds = _Bounds(connections, size, span_s(at_most), job_time_s)
             _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
@@ -143,7 +140,7 @@ def _list_methods() -> None:
 
     why_not = impossible()
     for name, usual in known().items():
-        note(f"{name:10} {usual:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}")
+        say(f"{name:10} {usual:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}\n")
 
 
 @dataclass(frozen=True)
@@ -185,6 +182,8 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
         raise ValueError("--into keeps what one method receives: give --receive and one --method")
     if asked.from_file is not None and asked.receive:
         raise ValueError("--from is what is sent, and --receive sends nothing: leave one out")
+    if asked.into is not None and os.path.lexists(asked.into):
+        raise ValueError(f"{asked.into} is there already: name a new file with --into")
     if asked.grid is not None:
         raise typer.Exit(_grid(to, asked, shown, priced, size))
     if asked.load is not None:
@@ -205,10 +204,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
             time_s=asked.time_s,
         ),
     )
-    if shown.csv is not None:
-        shown.csv.write_text(as_csv(made.rows), encoding="utf-8")
-    content = render_transfer(made, shown.format, prices=priced, color=in_colour())
-    deliver_page(content, shown.format, shown.output, "transfer.html")
+    _deliver(render_transfer(made, shown.format, prices=priced, color=in_colour()), shown, as_csv(made.rows))
     raise typer.Exit(_status(made))
 
 
@@ -237,12 +233,19 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     )
     made = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
-    if shown.csv is not None:
-        shown.csv.write_text(as_csv(made.rows, running), encoding="utf-8")
     table = table_of(made.rows, loads=running)
     apart = taken_apart(table, priced, LOAD_AVERAGE if running is None else RUNNING)
-    deliver_page(render_apart(apart, shown.format, color=in_colour()), shown.format, shown.output, "transfer.html")
+    _deliver(render_apart(apart, shown.format, color=in_colour()), shown, as_csv(made.rows, running))
     return _status(made)
+
+
+def _deliver(content: str, shown: _Shown, rows: str) -> None:
+    """The page, and the rows where they were asked for: each also when the other cannot be written."""
+    try:
+        deliver_page(content, shown.format, shown.output, "transfer.html")
+    finally:
+        if shown.csv is not None:
+            put(shown.csv, rows)
 
 
 def _status(made: Transferred) -> int:
@@ -334,7 +337,10 @@ def _serve(
 def _token(file: Path | None) -> str | None:
     if file is None:
         return None
-    token = file.read_text(encoding="utf-8").strip()
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is no text in UTF-8: put a long random word there") from None
     if not token:
         raise ValueError(f"{file}: an empty token protects nothing: put a long random word there")
     return token

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +17,6 @@ _PAGE = "transfer.html"
 def transfer_command(
     words: list[str],
     *,
-    misplaced: Mapping[str, object],
     prices: tuple[str, str | None],
     format: Literal["text", "html", "json", "md"],
     output: Path | None,
@@ -26,8 +24,8 @@ def transfer_command(
 ) -> None:
     """Runs the command and shows what it moved, at `prices` (tariff and network); ends the program as the command does.
 
-    Its row is added to the table `csv`. `misplaced` are options of transfers without a command, by name. Raises
-    `ValueError` when one of them is given, or the table cannot be gone on with; `OSError` when it takes no row.
+    Its row is added to the table `csv`. Raises `ValueError` when that cannot be gone on with, `OSError` when it takes
+    no row.
     """
     from loadgo.command_runs import NotRun
     from loadgo.transfer_command import transfer_of
@@ -35,8 +33,6 @@ def transfer_command(
     from loadgo.transfer_command_page import render_command
     from loadgo.transfer_price import prices as priced
 
-    if given := [option for option, value in misplaced.items() if value]:
-        raise ValueError(f"a command moves what it likes: leave {', '.join(given)} out, or the command")
     at = priced(*prices, processors=os.cpu_count() or 1)
     beside = output is None and format == "text"
     if not beside:
@@ -49,12 +45,14 @@ def transfer_command(
         raise typer.Exit(refusal.status) from None
     color = beside and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     content = render_command(made, format, prices=at, color=color)
-    if beside:
-        sys.stderr.write(content)
-    else:
-        deliver_page(content, format, output, _PAGE)
-    if csv is not None:
-        add_row(csv, row(made))
+    try:
+        if beside:
+            sys.stderr.write(content)
+        else:
+            deliver_page(content, format, output, _PAGE)
+    finally:
+        if csv is not None:
+            add_row(csv, row(made))
     raise typer.Exit(made.status)
 
 

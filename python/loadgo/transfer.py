@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
@@ -79,6 +80,8 @@ def transfer(
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:
         raise ValueError(f"a message of {message} bytes is out of range: 1 to {16 << 20}")
+    if from_file is not None and Path(from_file).exists() and not Path(from_file).is_file():
+        raise Refused(f"{from_file} is no plain file: only such a one can be sent, as often as there are methods")
     rows: list[Row] = []
     notes: list[str] = []
     left_out: list[str] = []
@@ -175,6 +178,8 @@ def serving(
     """
     if connections < 1 or size < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
         raise ValueError("a server without a bound, or with one of nothing: give positive numbers")
+    if not re.fullmatch(r".+:\d+", at):
+        raise ValueError(f"{at!r} is no ADDRESS:PORT to wait at: write 127.0.0.1:3920")
     if not token and not _is_loopback(at):
         raise Refused(f"{at} can be reached from other hosts: give a shared token, with --token-file")
     if keep_in is not None and not Path(keep_in).is_dir():

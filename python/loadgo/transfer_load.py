@@ -85,6 +85,8 @@ def at_loads(
     """
     counts: dict[int, list[int]] = {busy: [] for busy in loads}
     made: dict[int, list[Transferred]] = {busy: [] for busy in loads}
+    with beside(max(loads)):
+        pass  # a load that cannot be had is told before the first transfer
     for busy in list(loads) * turns:
         with beside(busy):
             made[busy].append(make(partial(_count, counts[busy])))

@@ -86,6 +86,8 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
     whole = [row for row in rows if not row.broke_off and row.bits]
     if not whole:
+        if rows and not any(row.broke_off for row in rows):
+            return "There was nothing to move, and all of it came over."
         return "Nothing came over whole." if rows else "There was no transfer."
     ends = {side: [row for row in whole if row.direction == side] for side in ("s", "r")}
     parts = []
