@@ -136,6 +136,26 @@ impl Groups {
         files.into_iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
     }
 
+    /// The users who have a group now, in no order.
+    pub fn users(&self) -> io::Result<Vec<UserId>> {
+        let names = fs::read_dir(&self.run)?.flatten().map(|entry| entry.file_name());
+        Ok(names.filter_map(|name| name.to_str()?.strip_prefix('u')?.parse().ok()).collect())
+    }
+
+    /// Whether the memory controller keeps an account of each user.
+    pub fn accounts_for_memory(&self) -> bool {
+        let held = fs::read_to_string(self.run.join("cgroup.subtree_control")).unwrap_or_default();
+        self.version == Version::V2 && held.split_whitespace().any(|name| name == "memory")
+    }
+
+    /// What the memory controller counts of `user`: the text of `memory.stat`, and the bytes on paging devices.
+    pub fn user_memory(&self, user: UserId) -> io::Result<(String, Option<u64>)> {
+        let group = self.user_path(user);
+        let counts = fs::read_to_string(group.join("memory.stat"))?;
+        let on_devices = fs::read_to_string(group.join("memory.swap.current"));
+        Ok((counts, on_devices.ok().and_then(|text| text.trim().parse().ok())))
+    }
+
     /// The ids of the processes of `user`.
     pub fn processes(&self, user: UserId) -> io::Result<Vec<i32>> {
         processes_of(&self.user_path(user))
