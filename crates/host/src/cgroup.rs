@@ -142,18 +142,15 @@ impl Groups {
         Ok(names.filter_map(|name| name.to_str()?.strip_prefix('u')?.parse().ok()).collect())
     }
 
-    /// Whether the memory controller keeps an account of each user.
-    pub fn accounts_for_memory(&self) -> bool {
-        let held = fs::read_to_string(self.run.join("cgroup.subtree_control")).unwrap_or_default();
-        self.version == Version::V2 && held.split_whitespace().any(|name| name == "memory")
-    }
-
-    /// What the memory controller counts of `user`: the text of `memory.stat`, and the bytes on paging devices.
-    pub fn user_memory(&self, user: UserId) -> io::Result<(String, Option<u64>)> {
-        let group = self.user_path(user);
-        let counts = fs::read_to_string(group.join("memory.stat"))?;
-        let on_devices = fs::read_to_string(group.join("memory.swap.current"));
-        Ok((counts, on_devices.ok().and_then(|text| text.trim().parse().ok())))
+    /// What a memory controller counts of all users together, where there is one: the text of `memory.stat`, and in which tree.
+    pub fn memory_counts(&self) -> Option<(String, Version)> {
+        let mut groups = [&self.run].into_iter().chain(&self.further);
+        groups.find_map(|group| {
+            let version = if group.join("memory.current").exists() { Version::V2 } else { Version::V1 };
+            let stat = fs::read_to_string(group.join("memory.stat")).ok()?;
+            let on_devices = fs::read_to_string(group.join("memory.swap.current")).unwrap_or_default();
+            Some((format!("{stat}swap {on_devices}"), version))
+        })
     }
 
     /// The ids of the processes of `user`.

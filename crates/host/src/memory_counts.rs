@@ -1,6 +1,7 @@
 //! What the kernel's texts tell of memory: `/proc/meminfo`, `/proc/vmstat`, `/proc/PID/status`, `memory.stat`.
 
 use crate::account::number;
+use crate::hierarchy::Version;
 
 /// All memory of the host, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Moved {
 }
 
 /// What somebody holds, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// In memory, of pages that are no file's.
     pub resident: u64,
@@ -61,6 +62,15 @@ pub struct Held {
 }
 
 impl Held {
+    /// Nothing.
+    pub const NOTHING: Held = Held { resident: 0, on_devices: Some(0) };
+
+    /// This and more.
+    pub fn and(self, more: Held) -> Held {
+        let on_devices = self.on_devices.zip(more.on_devices).map(|(one, other)| one + other);
+        Held { resident: self.resident + more.resident, on_devices }
+    }
+
     /// A process, from the text of `/proc/PID/status`; `None` for one without memory of its own.
     pub fn of_status(status: &[u8]) -> Option<Held> {
         let text = std::str::from_utf8(status.split_at(after_name(status)).1).ok()?;
@@ -68,11 +78,12 @@ impl Held {
         Some(Held { resident: bytes("RssAnon:")?, on_devices: bytes("VmSwap:") })
     }
 
-    /// A process, from the text of `/proc/PID/statm`: resident pages, less those of files and shared memory.
+    /// A process of a host without paging devices, from the text of `/proc/PID/statm`: resident pages, less those of files and
+    /// shared memory.
     pub fn of_statm(statm: &[u8], page_bytes: u64) -> Option<Held> {
         let mut words = statm.split(|byte| *byte == b' ').skip(1).map(number);
         let (resident, shared) = (words.next()??, words.next()??);
-        Some(Held { resident: resident.saturating_sub(shared) * page_bytes, on_devices: None })
+        Some(Held { resident: resident.saturating_sub(shared) * page_bytes, on_devices: Some(0) })
     }
 }
 
@@ -81,23 +92,30 @@ fn after_name(status: &[u8]) -> usize {
     status.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// What a control group's `memory.stat` tells: bytes held, and pages taken and brought back since the group began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the memory controller counts of a control group and those below it, in pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Pages that are no file's.
-    pub resident: u64,
-    /// Pages taken of all that was charged to it, files too.
-    pub taken: Option<u64>,
-    /// Of those, brought back.
-    pub brought: Option<u64>,
+    /// Brought back from paging devices, since the group began.
+    pub brought: u64,
+    /// On paging devices and not in memory now.
+    pub out: u64,
 }
 
 impl Group {
-    /// From the text of `memory.stat` of v2.
-    pub fn parse(stat: &str) -> Option<Group> {
-        let back = [count(stat, "workingset_refault_anon"), count(stat, "workingset_refault_file")];
-        let brought = back.into_iter().sum::<Option<u64>>();
-        Some(Group { resident: count(stat, "anon")?, taken: count(stat, "pgsteal"), brought })
+    /// From the text of `memory.stat`: of v1 as it is, of v2 with a line `swap` of what `memory.swap.current` says.
+    pub fn parse(stat: &str, version: Version, page_bytes: u64) -> Option<Group> {
+        let of_v1 = if version == Version::V1 { "total_" } else { "" };
+        let count = |name: &str| count(stat, &format!("{of_v1}{name}"));
+        let in_memory_too = count("swapcached").unwrap_or(0);
+        let out = count("swap")?.saturating_sub(in_memory_too) / page_bytes;
+        Some(Group { brought: count("workingset_refault_anon")?, out })
+    }
+
+    /// Pages taken and brought back since `before`. A page that was taken has come back, is out, or was given up meanwhile by a
+    /// process that ended: those are not seen.
+    pub fn moved_since(&self, before: &Group) -> [u64; 2] {
+        let came_back = self.brought.saturating_sub(before.brought);
+        [(self.out + came_back).saturating_sub(before.out), came_back]
     }
 }
 
@@ -135,14 +153,21 @@ mod tests {
         let text = b"Name:\tRssAnon:\t9 kB\nVmRSS:\t100 kB\nRssAnon:\t  60 kB\nRssFile:\t40 kB\nVmSwap:\t 8 kB\n";
         assert_eq!(Held::of_status(text), Some(Held { resident: 60 << 10, on_devices: Some(8 << 10) }));
         assert_eq!(Held::of_status(b"Name:\tkthreadd\nState:\tS\n"), None);
-        let held = Held { resident: 28 * 4096, on_devices: None };
+        let held = Held { resident: 28 * 4096, on_devices: Some(0) };
         assert_eq!(Held::of_statm(b"765 441 413 5 0 123 0\n", 4096), Some(held));
     }
 
     #[test]
-    fn a_group_tells_what_was_taken_and_came_back() {
-        let text = "anon 8192\nfile 4096\nanon_thp 0\nworkingset_refault_anon 3\nworkingset_refault_file 4\npgsteal 20\npgsteal_kswapd 20\n";
-        assert_eq!(Group::parse(text), Some(Group { resident: 8192, taken: Some(20), brought: Some(7) }));
-        assert_eq!(Group::parse("anon 1\n"), Some(Group { resident: 1, taken: None, brought: None }));
+    fn a_group_lost_what_came_back_and_what_is_out_beyond_what_was_out_before() {
+        let v1 =
+            "swap 4096\nworkingset_refault_anon 1\ntotal_swap 40960\ntotal_swapcached 8192\ntotal_workingset_refault_anon 5\n";
+        let told = Group::parse(v1, Version::V1, 4096).unwrap();
+        assert_eq!(told, Group { brought: 5, out: 8 });
+        let v2 = "anon 8192\nswapcached 0\nworkingset_refault_anon 2\nswap 12288\n";
+        let before = Group::parse(v2, Version::V2, 4096).unwrap();
+        assert_eq!(before, Group { brought: 2, out: 3 });
+        assert_eq!(told.moved_since(&before), [8, 3]);
+        assert_eq!(before.moved_since(&told), [0, 0]);
+        assert_eq!(Group::parse("anon 1\nswap \n", Version::V2, 4096), None);
     }
 }

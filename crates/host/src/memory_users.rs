@@ -1,4 +1,4 @@
-//! What each user's processes hold, read user by user, in turns where there are many.
+//! What each user's processes hold, read user by user, in turns where there are many; and what was taken from all together.
 //!
 //! A process costs some ten microseconds to read and a thousand users have a thousand processes and more, so in a span so many
 //! users are read as [`SHARE`] of its time is processor time enough for, and the next ones in the next span.
@@ -24,7 +24,6 @@ const SHARE: f64 = 0.0015;
 #[derive(Debug)]
 pub(crate) struct Users {
     groups: Arc<Groups>,
-    counted: bool,
     proc: Proc,
     page_bytes: u64,
     who: Arc<str>,
@@ -35,26 +34,40 @@ pub(crate) struct Users {
     looked: Instant,
     /// Processor time that may still be used; below 0 it has been overdrawn, and is waited for.
     left_ns: f64,
-    /// What users who are gone had lost and got back.
-    gone: [u64; 2],
+    /// What a memory controller counts of all together, at the last span's end.
+    counted: Option<Group>,
+    /// Pages taken from all and brought back in all, as far as they were told.
+    moved: [u64; 2],
 }
 
-/// A user as he was last read; counts are since his group began.
+/// A user as he was last read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+struct Known {
     at: Instant,
-    pub resident: u64,
-    pub on_devices: Option<u64>,
-    pub taken: Option<u64>,
-    pub brought: Option<u64>,
+    held: Held,
+}
+
+/// A span that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub at: Instant,
+    pub span_ns: u64,
+    /// Whether the host has any device to page to.
+    pub pages: bool,
+}
+
+impl Span {
+    /// Pages that move between processes and paging devices, where there are none of these.
+    pub fn none_without_devices(&self) -> Option<u64> {
+        (!self.pages).then_some(0)
+    }
 }
 
 impl Users {
     /// The users of `groups`, none of them read yet.
     pub fn begin(groups: Arc<Groups>, page_bytes: u64, now: Instant) -> std::io::Result<Users> {
         let [users, ..] = PARTS;
-        Ok(Users {
-            counted: groups.accounts_for_memory(),
+        let mut begun = Users {
             groups,
             proc: Proc::open()?,
             page_bytes,
@@ -63,95 +76,95 @@ impl Users {
             turns: Vec::new(),
             looked: now,
             left_ns: 0.0,
-            gone: [0; 2],
-        })
+            counted: None,
+            moved: [0; 2],
+        };
+        begun.counted = begun.counted_now();
+        Ok(begun)
     }
 
-    /// Adds rows of those whose turn it is in the span that ends `now`; `pages` says whether there is any device to page to.
-    pub fn rows(&mut self, now: Instant, span_ns: u64, pages: bool, rows: &mut Vec<MemoryRow>) {
+    /// Adds rows of those whose turn it is in this span, and one of all together.
+    pub fn rows(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
         if self.turns.is_empty() {
-            self.look(now, rows);
+            self.look(span, rows);
         }
-        self.left_ns = (self.left_ns + span_ns as f64 * SHARE).min(2.0 * span_ns as f64 * SHARE);
+        let share_ns = span.span_ns as f64 * SHARE;
+        self.left_ns = (self.left_ns + share_ns).min(2.0 * share_ns);
         while self.left_ns > 0.0
             && let Some(user) = self.turns.pop()
         {
             let began_ns = processor_ns();
-            if let Some(read) = self.read(user, now, pages) {
-                self.keep(user, read, rows);
+            if let Some(held) = self.read(user, span.pages) {
+                rows.push(self.keep(user, held, span));
             }
             self.left_ns -= (processor_ns() - began_ns) as f64;
         }
+        rows.extend(self.all(span));
     }
 
-    /// All users as they were last read.
-    pub fn known(&self) -> impl Iterator<Item = &Known> {
-        self.known.values()
+    /// What all users hold, each as he was last read.
+    pub fn held(&self) -> Held {
+        self.known.values().fold(Held::NOTHING, |sum, known| sum.and(known.held))
     }
 
-    /// Pages taken from all users, and brought back, as far as their groups count them.
+    /// Pages taken from all users and brought back to them, as far as they were told.
     pub fn moved(&self) -> [u64; 2] {
-        self.known()
-            .fold(self.gone, |[taken, brought], known| [taken + known.taken.unwrap_or(0), brought + known.brought.unwrap_or(0)])
+        self.moved
     }
 
-    /// Whether the kernel counts for each user what is taken from him.
-    pub fn are_counted(&self) -> bool {
-        self.counted
+    /// Of all users together what is not known of each: the pages taken from them and brought back.
+    fn all(&mut self, span: Span) -> Option<MemoryRow> {
+        let counted = self.counted_now();
+        let before = std::mem::replace(&mut self.counted, counted);
+        let [taken, brought] = counted.zip(before).filter(|_| span.pages).map(|(now, before)| now.moved_since(&before))?;
+        self.moved = [self.moved[0] + taken, self.moved[1] + brought];
+        let row = MemoryRow::of(span.at, span.span_ns, Arc::clone(&self.who));
+        Some(MemoryRow { taken_pages: Some(taken), brought_pages: Some(brought), ..row })
+    }
+
+    fn counted_now(&self) -> Option<Group> {
+        let (stat, version) = self.groups.memory_counts()?;
+        Group::parse(&stat, version, self.page_bytes)
     }
 
     /// Looks who is there: a new round; those who have gone hold nothing.
-    fn look(&mut self, now: Instant, rows: &mut Vec<MemoryRow>) {
+    fn look(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
         self.turns = self.groups.users().unwrap_or_default();
         self.turns.sort_unstable_by(|one, other| other.cmp(one));
         let there = |user: &UserId| self.turns.binary_search_by(|one| user.cmp(one)).is_ok();
         let gone: Vec<UserId> = self.known.keys().filter(|user| !there(user)).copied().collect();
         for user in gone {
-            let known = self.known.remove(&user).expect("who is gone was known");
-            self.gone = [self.gone[0] + known.taken.unwrap_or(0), self.gone[1] + known.brought.unwrap_or(0)];
-            let row = MemoryRow::of(now, now.since(known.at).0, Arc::clone(&self.who));
-            rows.push(MemoryRow { user: Some(user), resident_bytes: Some(0), device_bytes: Some(0), ..row });
+            rows.push(self.keep(user, Held::NOTHING, span));
+            self.known.remove(&user);
         }
-        let (since, nothing) =
-            (self.looked, Known { at: self.looked, resident: 0, on_devices: None, taken: None, brought: None });
         for user in &self.turns {
-            self.known.entry(*user).or_insert(Known { at: since, ..nothing });
+            self.known.entry(*user).or_insert(Known { at: self.looked, held: Held::NOTHING });
         }
-        self.looked = now;
+        self.looked = span.at;
     }
 
-    fn keep(&mut self, user: UserId, read: Known, rows: &mut Vec<MemoryRow>) {
-        let before = self.known.insert(user, read).expect("who is read was looked up");
-        let grown = |now: Option<u64>, before: Option<u64>| now.map(|now| now.saturating_sub(before.unwrap_or(0)));
-        rows.push(MemoryRow {
+    fn keep(&mut self, user: UserId, held: Held, span: Span) -> MemoryRow {
+        let before = self.known.insert(user, Known { at: span.at, held }).expect("who is read was looked up");
+        let none = span.none_without_devices();
+        MemoryRow {
             user: Some(user),
-            resident_bytes: Some(read.resident),
-            device_bytes: read.on_devices,
-            taken_pages: grown(read.taken, before.taken),
-            brought_pages: grown(read.brought, before.brought),
-            ..MemoryRow::of(read.at, read.at.since(before.at).0, Arc::clone(&self.who))
-        });
+            resident_bytes: Some(held.resident),
+            device_bytes: held.on_devices,
+            taken_pages: none,
+            brought_pages: none,
+            ..MemoryRow::of(span.at, span.at.since(before.at).0, Arc::clone(&self.who))
+        }
     }
 
-    /// What `user` holds; `None` when his group has just gone.
-    fn read(&self, user: UserId, at: Instant, pages: bool) -> Option<Known> {
-        let without_devices = (!pages).then_some(0);
-        if self.counted {
-            let (stat, on_devices) = self.groups.user_memory(user).ok()?;
-            let Group { resident, taken, brought } = Group::parse(&stat)?;
-            return Some(Known { at, resident, on_devices: on_devices.or(without_devices), taken, brought });
-        }
+    /// What the processes of `user` hold; `None` when his group has just gone.
+    fn read(&self, user: UserId, pages: bool) -> Option<Held> {
         let processes = self.groups.processes(user).ok()?;
-        let mut known = Known { at, resident: 0, on_devices: Some(0), taken: without_devices, brought: without_devices };
-        for held in processes.into_iter().filter_map(|pid| self.held(pid as u32, pages)) {
-            known.resident += held.resident;
-            known.on_devices = known.on_devices.zip(held.on_devices.or(without_devices)).map(|(sum, more)| sum + more);
-        }
-        Some(known)
+        let held = processes.into_iter().filter_map(|pid| self.held_by(pid as u32, pages));
+        Some(held.fold(Held::NOTHING, Held::and))
     }
 
     /// What a process holds; `None` for one that has just ended.
-    fn held(&self, pid: u32, pages: bool) -> Option<Held> {
+    fn held_by(&self, pid: u32, pages: bool) -> Option<Held> {
         let mut text = [0u8; 4096];
         let file = self.proc.file(pid, if pages { "status" } else { "statm" }).ok()?;
         let length = read_at_start(file.as_raw_fd(), &mut text).ok()?;
