@@ -18,7 +18,7 @@ Asked = str | PathLike[str]
 
 def query(sql: str, run: Asked | Sequence[Asked] = LAST) -> pl.DataFrame:
     """The answer to `sql` from the tables of `run`: interactions, sessions, time, processes, lost, phases, faults,
-    segments, primitives, queue, stacks.
+    segments, primitives, queue, stacks, memory.
 
     In SQL the bare word `user` is a function that nobody needs here: it is read as the column.
     Of several runs each table holds the rows of all, with a column `run`, the run's id.

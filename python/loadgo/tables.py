@@ -117,6 +117,17 @@ COLUMNS: dict[str, Columns] = {
         "stack": _WORD,
         "samples": _COUNT,
     },
+    "memory": {
+        "at_ns": _COUNT,
+        "span_ns": _COUNT,
+        "who": _WORD,
+        "user": _NUMBER,
+        "resident_bytes": _COUNT,
+        "device_bytes": _COUNT,
+        "size_bytes": _COUNT,
+        "taken_pages": _COUNT,
+        "brought_pages": _COUNT,
+    },
 }
 """Every table of a run folder, and its columns."""
 
@@ -139,6 +150,7 @@ class Tables:
     primitives: pl.DataFrame
     queue: pl.DataFrame
     stacks: pl.DataFrame
+    memory: pl.DataFrame
     conditions: dict[str, Any]
     """`run.toml`, parsed."""
     prediction: Prediction | None = None

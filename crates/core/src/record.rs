@@ -249,6 +249,52 @@ pub struct QueueRow {
     pub value: f64,
 }
 
+/// How memory that is nobody's is called in [`MemoryRow::who`].
+pub const FREE: &str = "free";
+
+/// How all memory is called in [`MemoryRow::who`] that is in no other row.
+pub const OTHERS: &str = "others";
+
+/// A row of `memory`: what somebody holds of it at the end of a span, and what was taken from him in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span; of many users' rows, which come in turns, since the row of that user before.
+    pub span_ns: u64,
+    /// `users`, `driver`, `others`, `free`, `file cache`, or the name of a paging device.
+    pub who: Arc<str>,
+    /// The user whose it is; `None`: no user's.
+    pub user: Option<UserId>,
+    /// What he holds of memory.
+    pub resident_bytes: Option<u64>,
+    /// What of his lies on a paging device; of a device, what of it is used.
+    pub device_bytes: Option<u64>,
+    /// Of a device, its size; of what is free, all memory.
+    pub size_bytes: Option<u64>,
+    /// Page frames that were taken from him in the span, by page replacement.
+    pub taken_pages: Option<u64>,
+    /// Pages that were brought in for him in the span, from a paging device or a file.
+    pub brought_pages: Option<u64>,
+}
+
+impl MemoryRow {
+    /// A row of which nothing is known yet.
+    pub fn of(at: Instant, span_ns: u64, who: Arc<str>) -> MemoryRow {
+        MemoryRow {
+            at,
+            span_ns,
+            who,
+            user: None,
+            resident_bytes: None,
+            device_bytes: None,
+            size_bytes: None,
+            taken_pages: None,
+            brought_pages: None,
+        }
+    }
+}
+
 /// What the meters tell of one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
@@ -266,13 +312,16 @@ pub struct Sample {
     pub queue: Vec<QueueRow>,
     /// Rows of `stacks`.
     pub stacks: Vec<StackRow>,
+    /// Rows of `memory`.
+    pub memory: Vec<MemoryRow>,
 }
 
 impl Sample {
     /// How many rows it has, and when the first of them ends.
     pub fn rows(&self) -> (u64, Instant) {
         let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
-        let count = counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len() + self.stacks.len();
+        let count =
+            counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len() + self.stacks.len() + self.memory.len();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

@@ -136,6 +136,23 @@ impl Groups {
         files.into_iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
     }
 
+    /// The users who have a group now, in no order.
+    pub fn users(&self) -> io::Result<Vec<UserId>> {
+        let names = fs::read_dir(&self.run)?.flatten().map(|entry| entry.file_name());
+        Ok(names.filter_map(|name| name.to_str()?.strip_prefix('u')?.parse().ok()).collect())
+    }
+
+    /// What a memory controller counts of all users together, where there is one: the text of `memory.stat`, and in which tree.
+    pub fn memory_counts(&self) -> Option<(String, Version)> {
+        let mut groups = [&self.run].into_iter().chain(&self.further);
+        groups.find_map(|group| {
+            let version = if group.join("memory.current").exists() { Version::V2 } else { Version::V1 };
+            let stat = fs::read_to_string(group.join("memory.stat")).ok()?;
+            let on_devices = fs::read_to_string(group.join("memory.swap.current")).unwrap_or_default();
+            Some((format!("{stat}swap {on_devices}"), version))
+        })
+    }
+
     /// The ids of the processes of `user`.
     pub fn processes(&self, user: UserId) -> io::Result<Vec<i32>> {
         processes_of(&self.user_path(user))

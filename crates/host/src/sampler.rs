@@ -1,4 +1,4 @@
-//! What the processors did, and who used them, span by span; called about once a second by the metering thread.
+//! What the processors did, who used them, and who holds memory, span by span; called about once a second by the metering thread.
 //!
 //! `/proc/stat` counts clock ticks, so over a span its categories add up to the span only to a tick or two, and a span is
 //! at least one tick. The ticks are scaled so that each processor's categories add up to the span exactly.
@@ -10,11 +10,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use loadgo_core::record::{ProcessRow, TimeRow};
+use loadgo_core::record::{self, ProcessRow, TimeRow};
 use loadgo_core::time::Instant;
 
 use crate::account::{number, open_directory, read_at_start};
 use crate::cgroup::Groups;
+use crate::memory::Memory;
 
 /// The categories, in the order of the columns of `/proc/stat`.
 pub const CATEGORIES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
@@ -37,6 +38,7 @@ pub struct Sampler {
     groups: Option<Arc<Groups>>,
     threads: OurThreads,
     processors: Processors,
+    memory: Memory,
     last: Sample,
 }
 
@@ -61,21 +63,23 @@ impl Sampler {
     pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
         let nothing = Sample { at: now, processors: Vec::new(), cpu_ns: [0; 3] };
-        let mut sampler = Sampler { proc, groups, threads, processors, last: nothing };
+        let memory = Memory::begin(groups.clone(), now)?;
+        let mut sampler = Sampler { proc, groups, threads, processors, memory, last: nothing };
         sampler.last = sampler.sample(now)?;
         Ok(sampler)
     }
 
     /// Adds the rows of the span that ends `now`; nothing when no time has passed.
-    pub fn sample_into(&mut self, now: Instant, time: &mut Vec<TimeRow>, processes: &mut Vec<ProcessRow>) -> io::Result<()> {
+    pub fn sample_into(&mut self, now: Instant, rows: &mut record::Sample) -> io::Result<()> {
         let span_ns = now.since(self.last.at).0;
         if span_ns == 0 {
             return Ok(());
         }
+        self.memory.sample_into(now, span_ns, &mut rows.memory);
         let sample = self.sample(now)?;
         for (processor, ticks) in &sample.processors {
             if let Some((_, before)) = self.last.processors.iter().find(|(number, _)| number == processor) {
-                time_rows(now, span_ns, *processor, &since(ticks, before), time);
+                time_rows(now, span_ns, *processor, &since(ticks, before), &mut rows.time);
             }
         }
         let memory = [self.groups.as_ref().and_then(|groups| groups.memory_bytes()), own_memory(), None];
@@ -83,7 +87,7 @@ impl Sampler {
             let cpu_ns = sample.cpu_ns[index].saturating_sub(self.last.cpu_ns[index]);
             if index > 0 || self.groups.is_some() {
                 let (who, memory_bytes) = (who.into(), memory[index]);
-                processes.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes, user: None, ready_wait_ns: None });
+                rows.processes.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes, user: None, ready_wait_ns: None });
             }
         }
         self.last = sample;
@@ -193,11 +197,11 @@ mod tests {
         let mut sampler = Sampler::begin(None, threads, Processors::Read, Instant(0)).unwrap();
         let busy = std::time::Instant::now();
         while busy.elapsed().as_millis() < 30 {}
-        let (mut time, mut processes) = (Vec::new(), Vec::new());
-        sampler.sample_into(Instant(30_000_000), &mut time, &mut processes).unwrap();
-        assert!(time.len() >= CATEGORIES.len());
-        let driver = processes.iter().find(|row| &*row.who == "driver").unwrap();
+        let mut rows = record::Sample::default();
+        sampler.sample_into(Instant(30_000_000), &mut rows).unwrap();
+        assert!(rows.time.len() >= CATEGORIES.len());
+        let driver = rows.processes.iter().find(|row| &*row.who == "driver").unwrap();
         assert!(driver.cpu_ns > 0);
-        assert!(processes.iter().all(|row| &*row.who != "users"));
+        assert!(rows.processes.iter().all(|row| &*row.who != "users"));
     }
 }

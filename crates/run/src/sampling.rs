@@ -56,7 +56,7 @@ impl Round {
             lost.extend(meters.take_lost());
         }
         if let Some(parts) = &mut self.parts
-            && let Err(reason) = parts.sample_into(now, &mut sample.time, &mut sample.processes)
+            && let Err(reason) = parts.sample_into(now, &mut sample)
         {
             let reason = format!("who used the processors is not known: {reason}");
             lost.push(Lost { at: now, user: None, what: "meters", count: 1, reason });

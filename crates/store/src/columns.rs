@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use loadgo_core::record::{
-    FaultRow, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, StackRow, TimeRow,
+    FaultRow, Lost, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, StackRow, TimeRow,
 };
 use loadgo_core::time::Instant;
 
@@ -169,6 +169,22 @@ pub fn stacks(rows: &[StackRow]) -> RecordBatch {
         u64s(rows, |row| row.samples),
     ];
     batch(Table::Stacks, columns)
+}
+
+/// `memory`.
+pub fn memory(rows: &[MemoryRow]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = vec![
+        u64s(rows, |row| row.at.0),
+        u64s(rows, |row| row.span_ns),
+        words(rows, |row| &row.who),
+        maybe_u32s(rows, |row| row.user),
+        maybe_u64s(rows, |row| row.resident_bytes),
+        maybe_u64s(rows, |row| row.device_bytes),
+        maybe_u64s(rows, |row| row.size_bytes),
+        maybe_u64s(rows, |row| row.taken_pages),
+        maybe_u64s(rows, |row| row.brought_pages),
+    ];
+    batch(Table::Memory, columns)
 }
 
 fn batch(table: Table, columns: Vec<ArrayRef>) -> RecordBatch {

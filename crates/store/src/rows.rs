@@ -117,6 +117,7 @@ impl Rows {
         sampled.primitives.append(&mut sample.primitives);
         sampled.queue.append(&mut sample.queue);
         sampled.stacks.append(&mut sample.stacks);
+        sampled.memory.append(&mut sample.memory);
     }
 
     /// Counts `count` rows, from `at` on, as not recorded.

@@ -33,11 +33,13 @@ pub enum Table {
     Queue,
     /// Where a clock found the processors.
     Stacks,
+    /// Who holds memory, and what is taken from whom.
+    Memory,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 11] = [
+    pub const ALL: [Table; 12] = [
         Table::Interactions,
         Table::Sessions,
         Table::Time,
@@ -49,6 +51,7 @@ impl Table {
         Table::Primitives,
         Table::Queue,
         Table::Stacks,
+        Table::Memory,
     ];
 
     /// The table's name, which is its files' name too.
@@ -65,6 +68,7 @@ impl Table {
             Table::Primitives => "primitives",
             Table::Queue => "queue",
             Table::Stacks => "stacks",
+            Table::Memory => "memory",
         }
     }
 
@@ -93,6 +97,7 @@ impl Table {
             Table::Primitives => &PRIMITIVES,
             Table::Queue => &QUEUE,
             Table::Stacks => &STACKS,
+            Table::Memory => &MEMORY,
         }
     }
 }
@@ -206,4 +211,16 @@ const STACKS: [(&str, DataType, bool); 7] = [
     ("process", Utf8, false),
     ("stack", Utf8, false),
     ("samples", UInt64, false),
+];
+
+const MEMORY: [(&str, DataType, bool); 9] = [
+    ("at_ns", UInt64, false),
+    ("span_ns", UInt64, false),
+    ("who", Utf8, false),
+    ("user", UInt32, true),
+    ("resident_bytes", UInt64, true),
+    ("device_bytes", UInt64, true),
+    ("size_bytes", UInt64, true),
+    ("taken_pages", UInt64, true),
+    ("brought_pages", UInt64, true),
 ];

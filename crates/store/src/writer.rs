@@ -72,6 +72,7 @@ impl Writer {
         });
         self.write_rows(Table::Queue, &mut rows.queue, |rows| (columns::queue(rows), at(rows.first().map(|r| r.at))));
         self.write_rows(Table::Stacks, &mut rows.stacks, |rows| (columns::stacks(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Memory, &mut rows.memory, |rows| (columns::memory(rows), at(rows.first().map(|r| r.at))));
     }
 
     fn write_interactions(&mut self, some: &[Packed]) {

@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, Interaction, Lost, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, Sample, SegmentRow, Session,
-    StackRow, TimeRow,
+    FaultRow, Interaction, Lost, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, Sample, SegmentRow,
+    Session, StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -113,7 +113,10 @@ fn meters_of(at: Instant, count: u64) -> Sample {
         samples: None,
     };
     let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
+    let memory =
+        MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
     Sample {
+        memory: vec![memory],
         faults: vec![fault, slow],
         primitives: vec![line],
         segments: vec![segment],

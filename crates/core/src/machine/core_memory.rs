@@ -93,6 +93,11 @@ impl CoreMemory {
         self.skins.retain(|skin| skin.job != job);
     }
 
+    /// The words that hold nobody's program.
+    pub fn free(&self) -> u64 {
+        self.words - self.skins.iter().map(|skin| skin.to - skin.from).sum::<u64>()
+    }
+
     /// The words of the program of `job` that are in memory.
     pub fn held(&self, job: Job) -> u64 {
         self.skins.iter().find(|skin| skin.job == job).map_or(0, |skin| skin.to - skin.from)

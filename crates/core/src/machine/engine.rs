@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clockwork::Clockwork;
 
-use super::meters::Meters;
+use super::meters::{MemoryMeter, Meters};
 use super::ready_list::ReadyList;
 use super::ready_list::ctss::Ctss;
 use super::ready_list::first_come::FirstCome;
@@ -238,6 +238,11 @@ impl Engine {
     /// Who holds the page frames at the present moment; `None` where there is no demand paging.
     pub fn pages(&self) -> Option<Pages> {
         of_each!(&self.0, clockwork => clockwork.pages())
+    }
+
+    /// Who holds which part of memory at the present moment, and what has come and gone; `None` where everything always is in it.
+    pub fn memory(&self) -> Option<MemoryMeter> {
+        of_each!(&self.0, clockwork => clockwork.memory())
     }
 
     /// Runs the machine's own load until the sink has enough; it may be run on from there.

@@ -31,6 +31,15 @@ pub struct Fault {
     pub behind: bool,
 }
 
+/// Pages that have come and gone since the machine's beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Brought in.
+    pub brought: u64,
+    /// Taken by replacement; of equal shares each page that comes takes the place of one of the process's own.
+    pub taken: u64,
+}
+
 /// The page frames, and what is known of each process's pages.
 #[derive(Clone, Debug)]
 pub struct Frames {
@@ -40,6 +49,9 @@ pub struct Frames {
     processes: Vec<Process>,
     core: Core,
     device: Option<Level>,
+    /// By process; they outlast it.
+    moves: Vec<Moves>,
+    device_moves: Moves,
 }
 
 /// Who loses a page.
@@ -83,7 +95,8 @@ impl Frames {
             spec::Replacement::Equal => Core::Equal { share: f64::from(room) / f64::from(limit.unwrap_or(1)) },
         };
         let law = Law::new(&paging.headway, deepest);
-        Frames { law, speed, dirty: paging.dirty, processes: Vec::new(), core, device }
+        let (moves, device_moves) = (Vec::new(), Moves::default());
+        Frames { law, speed, dirty: paging.dirty, processes: Vec::new(), core, device, moves, device_moves }
     }
 
     /// `job` begins a command of so many `pages` (0: faults never end by themselves). Of the pages of use that it holds, the part
@@ -91,6 +104,7 @@ impl Frames {
     pub fn begin(&mut self, job: Job, pages: u32, common: f64, same_command: bool, now: u64) {
         if self.processes.len() <= job as usize {
             self.processes.resize_with(job as usize + 1, Process::default);
+            self.moves.resize(job as usize + 1, Moves::default());
         }
         let common = if same_command { 1.0 } else { common };
         let process = &mut self.processes[job as usize];
@@ -164,7 +178,12 @@ impl Frames {
             Core::Equal { .. } => None,
         };
         self.retire_surplus(job, now);
-        let replaces = victim.is_some() || matches!(self.core, Core::Equal { .. });
+        let loses = victim.or(self.has_shares().then_some(job));
+        self.moves[job as usize].brought += 1;
+        if let Some(loses) = loses {
+            self.moves[loses as usize].taken += 1;
+        }
+        let replaces = loses.is_some();
         Fault { victim, write: replaces && self.dirty > 0.0 && stream.unit() < self.dirty, behind }
     }
 
@@ -185,7 +204,9 @@ impl Frames {
         let process = &self.processes[job as usize];
         let missed = useful < process.pages && stream.unit() * self.law.headway(f64::from(useful)) < headway_ns;
         if missed {
-            level.bring(job, |job| &self.processes[job as usize].past, &self.law);
+            let victim = level.bring(job, |job| &self.processes[job as usize].past, &self.law);
+            self.device_moves.brought += 1;
+            self.device_moves.taken += u64::from(victim.is_some());
         }
         missed
     }
@@ -213,6 +234,26 @@ impl Frames {
             Core::Clock(hand) => hand.held(job),
             Core::Equal { share } => *share as u32,
         }
+    }
+
+    /// Whether each process has its share for good, and nobody loses pages to others.
+    pub fn has_shares(&self) -> bool {
+        matches!(self.core, Core::Equal { .. })
+    }
+
+    /// The pages of `job` that have come and gone.
+    pub fn moves(&self, job: Job) -> Moves {
+        self.moves.get(job as usize).copied().unwrap_or_default()
+    }
+
+    /// The paging device's pages in use, where it is the first of two levels, and those that have come and gone there.
+    pub fn device(&self) -> Option<(u32, Moves)> {
+        self.device.as_ref().map(|level| (level.held_by_all(), self.device_moves))
+    }
+
+    /// The pages of `job` on the paging device, where that is the first of two levels.
+    pub fn on_device(&self, job: Job) -> Option<u32> {
+        self.device.as_ref().map(|level| level.held(job))
     }
 
     /// The pages that `job` has referred to in this interaction or in the one before, whichever are more, as its law says: what

@@ -5,9 +5,11 @@
 
 pub use durations::Durations;
 pub use level::Level;
+pub use memory::{DeviceMeter, HolderMeter, MemoryMeter, WORD_BYTES};
 
 mod durations;
 mod level;
+mod memory;
 
 /// What a processor does with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! line's row in the report, an interrupt gives the command up, a log-out ends the process at once. While time passes, the engine's
 //! meters are read off at the end of each span, and once more where a phase begins.
 
+mod memory;
 mod programs;
 mod sampling;
 
@@ -79,7 +80,7 @@ impl<K: Sink> Simulated<K> {
     }
 
     fn sample(&mut self, end: End) {
-        if let Some(sample) = self.sampling.sample(self.engine.meters(), end) {
+        if let Some(sample) = self.sampling.sample(&self.engine, end) {
             self.sink.sample(Instant(self.engine.now()), sample);
         }
     }

@@ -13,6 +13,7 @@ use crate::machine::ready_list::Job;
 /// work makes pages younger, and that is put right when an entry comes to the top.
 #[derive(Clone, Debug)]
 pub struct Level {
+    room: u32,
     free: u32,
     holdings: Vec<Holding>,
     by_age: BinaryHeap<Reverse<(u64, Job, u32)>>,
@@ -75,12 +76,17 @@ impl Level {
     /// Room for so many pages, all of it free.
     pub fn new(room: u32) -> Level {
         assert!(room > 0, "a level of memory has room");
-        Level { free: room, holdings: Vec::new(), by_age: BinaryHeap::new() }
+        Level { room, free: room, holdings: Vec::new(), by_age: BinaryHeap::new() }
     }
 
     /// Room that nobody holds.
     pub fn free(&self) -> u32 {
         self.free
+    }
+
+    /// The pages of all.
+    pub fn held_by_all(&self) -> u32 {
+        self.room - self.free
     }
 
     /// The pages of `job`.

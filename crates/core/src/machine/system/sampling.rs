@@ -6,6 +6,7 @@
 use super::super::engine::Engine;
 use super::super::meters::{Category, FaultKind, Meters, Primitive, Tally};
 use super::super::spec::Machine;
+use super::memory::Memory;
 use crate::record::{FaultRow, PrimitiveRow, ProcessRow, QueueRow, Sample, SegmentRow, TimeRow};
 use crate::time::Instant;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(super) struct Sampling {
     commands: Vec<Arc<str>>,
     stores: Vec<Arc<str>>,
     processors: Arc<str>,
+    memory: Memory,
     period_ns: u64,
     left: u32,
     due: u64,
@@ -39,20 +41,24 @@ pub(super) struct Sampling {
 
 /// A span that is over.
 #[derive(Clone, Copy)]
-struct Span {
-    at: Instant,
-    span_ns: u64,
+pub(super) struct Span {
+    /// Its end.
+    pub at: Instant,
+    /// Its length.
+    pub span_ns: u64,
 }
 
 impl Sampling {
     pub(super) fn begin(machine: &Machine, engine: &Engine) -> Sampling {
         let now = engine.meters();
+        let stores: Vec<Arc<str>> = machine.stores.iter().map(|store| store.name.as_str().into()).collect();
         Sampling {
             last_histogram: now.clone(),
             due: now.at + SECOND_NS,
             before: now,
             commands: machine.commands.iter().map(|command| command.name.as_str().into()).collect(),
-            stores: machine.stores.iter().map(|store| store.name.as_str().into()).collect(),
+            memory: Memory::new(&stores),
+            stores,
             processors: "processors".into(),
             period_ns: SECOND_NS,
             left: SPANS,
@@ -65,7 +71,8 @@ impl Sampling {
     }
 
     /// The rows of the span that ends now; `None` when no time has passed.
-    pub(super) fn sample(&mut self, now: Meters, end: End) -> Option<Sample> {
+    pub(super) fn sample(&mut self, engine: &Engine, end: End) -> Option<Sample> {
+        let now = engine.meters();
         if now.at == self.before.at {
             return None;
         }
@@ -74,6 +81,9 @@ impl Sampling {
         self.time(&now, span, &mut sample);
         self.sums(&now, span, &mut sample);
         self.queues(&now, span, &mut sample);
+        if let Some(memory) = engine.memory() {
+            self.memory.rows(&memory, span, end, &mut sample.memory);
+        }
         self.left -= 1;
         if self.left == 0 || end == End::Cut {
             self.histograms(&now, &mut sample);
