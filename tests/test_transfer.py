@@ -204,9 +204,10 @@ def test_the_other_end_that_dies_leaves_a_row_marked_incomplete(tmp_path: Path) 
 
 
 def connections_to(address: str) -> list[str]:
-    """Lines of the kernel's table of established connections to a port of this host."""
-    port = f":{int(address.rpartition(':')[2]):04X} 01"
-    return [line for line in Path("/proc/net/tcp").read_text().splitlines() if port in line]
+    """Lines of the kernel's table of established connections to a port of this host, as who asked for them has them."""
+    port = f":{int(address.rpartition(':')[2]):04X}"
+    lines = Path("/proc/net/tcp").read_text().splitlines()
+    return [line for line in lines if line.split()[2].endswith(port) and line.split()[3] == "01"]
 
 
 def test_from_python() -> None:
