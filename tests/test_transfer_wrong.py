@@ -1,5 +1,7 @@
 """What goes wrong with `loadgo transfer` as a user meets it: told at both ends, by the exit status, in the folder."""
 
+import errno
+import platform
 import re
 import subprocess
 import sys
@@ -12,6 +14,9 @@ from two_hosts import two_hosts
 
 WITHOUT_IO_URING = (sys.executable, str(Path(__file__).parent / "without_call.py"), "425")
 """io_uring_setup, on every processor."""
+RENAMEAT2 = {"x86_64": 316}.get(platform.machine(), 276)
+WITHOUT_RENAMEAT2 = (sys.executable, str(Path(__file__).parent / "without_call.py"), f"{RENAMEAT2}:{errno.ENOSYS}")
+"""As on a disk that cannot rename without replacing."""
 
 
 def serving(bench: Bench, *options: str, before: tuple[str, ...] = ()) -> tuple["subprocess.Popen[str]", str]:
@@ -86,6 +91,49 @@ def test_methods_that_are_not_possible_here_are_listed_with_the_reason(tmp_path:
     assert re.search(r"^blocks +65,536 bytes a call$", listed, re.MULTILINE)
 
 
+def test_a_grid_of_all_methods_goes_on_without_those_that_are_not_possible(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    asked = ("transfer", "--to", address, "--size", "4096", "--grid", "1", "--csv", "rows.csv", "--method")
+    told = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+    left_out = {"io-uring", *impossible()}
+    assert [name for name in left_out if f"left out: {name} is not possible here" not in words(told.stdout)] == []
+    made = {line.split(",")[0] for line in (tmp_path / "rows.csv").read_text().splitlines()[1:]}
+    assert made == set(methods()) - left_out
+    refused = bench.loadgo(*asked, "blocks,io-uring", status=2, before=WITHOUT_IO_URING)
+    assert "io-uring is not possible here" in words(refused.stderr)
+    stopped(server)
+
+
+def test_all_files_that_a_server_keeps_are_bounded_together(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "kept").mkdir()
+    server, address = serving(bench, "--into", "kept", "--total", "8KiB")
+    bench.loadgo("transfer", "--to", address, "--size", "5000")
+    refused = bench.loadgo("transfer", "--to", address, "--size", "5000", status=2)
+    told = "8192 bytes is more than the 0 left of the 8192 that are kept here in all (--total)"
+    assert told in words(refused.stderr)
+    assert told in stopped(server)
+    assert [file.stat().st_size for file in (tmp_path / "kept").iterdir()] == [5000]
+    said = bench.loadgo("transfer", "serve", "--total", "0", status=2)
+    assert "give positive numbers" in said.stderr
+
+
+def test_on_a_disk_that_cannot_rename_without_replacing_nothing_is_replaced(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    asked = ("transfer", "--to", address, "--receive", "--into", "deck")
+    bench.loadgo(*asked, "--size", "5000", before=WITHOUT_RENAMEAT2)
+    assert [(file.name, file.stat().st_size) for file in tmp_path.iterdir()] == [("deck", 5000)]
+    (tmp_path / "deck").unlink()
+    client = bench.start(*asked, "--size", "2MB", "--method", "bytes", before=WITHOUT_RENAMEAT2)
+    wait_until((tmp_path / "deck.incomplete").exists, client)
+    (tmp_path / "deck").write_text("another's")
+    assert "deck: File exists" in words(ended(client, 1).stdout)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("deck", "another's")]
+    stopped(server)
+
+
 @NEEDS_ROOT
 def test_a_full_disk_is_told_at_both_ends_and_nothing_is_left_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
@@ -104,14 +152,16 @@ def test_a_full_disk_is_told_at_both_ends_and_nothing_is_left_there(tmp_path: Pa
 
 
 @NEEDS_ROOT
-def test_a_full_disk_at_the_client_is_told(tmp_path: Path) -> None:
+def test_a_full_disk_at_the_client_is_told_and_nothing_is_left_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     (tmp_path / "small").mkdir()
-    on_it = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=256k none "$0" && exec "$@"', "small")
+    mounts = 'mount -t tmpfs -o size=256k none "$0" && "$@"; status=$?; ls -A "$0" > left; exit $status'
+    on_it = ("unshare", "--mount", "sh", "-c", mounts, "small")
     server, address = serving(bench)
     asked = ("transfer", "--to", address, "--size", "1MB", "--receive", "--into", "small/deck")
     told = bench.loadgo(*asked, status=1, before=on_it)
     assert "blocks receives: broke off: No space left on device" in words(told.stdout)
+    assert (tmp_path / "left").read_text() == ""
     stopped(server)
 
 

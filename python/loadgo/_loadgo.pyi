@@ -179,6 +179,7 @@ class TransferServer:
         *,
         connections: int,
         size: int,
+        total: int,
         time_s: float,
         stalled_s: float,
         token: str | None,

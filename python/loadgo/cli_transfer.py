@@ -51,6 +51,9 @@ def transfer(
     ] = None,
     listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT", help="Where serve waits.")] = "127.0.0.1:3920",
     connections: Annotated[int, typer.Option(min=1, help="How many transfers serve makes at once.")] = 16,
+    total: Annotated[
+        str, typer.Option(metavar="SIZE", help="For serve --into: all files together take no more.")
+    ] = "64GiB",
     once: Annotated[bool, typer.Option("--once", help="Serve one transfer, and end.")] = False,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The secret that both ends share; needed beyond loopback.")
@@ -110,7 +113,7 @@ def transfer(
         token = _token(token_file)
         if words == [SERVING]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
-            bounds = _Bounds(connections, size, span_s(at_most), job_time_s)
+            bounds = _Bounds(connections, size, _bytes("--total", total), span_s(at_most), job_time_s)
             _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
             raise typer.Exit(GOOD)
         if to is None:
@@ -211,7 +214,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
 def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
     """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
     from loadgo.transfer_apart import LOAD_AVERAGE, RUNNING, taken_apart
-    from loadgo.transfer_grid import as_csv, run_grid, table_of
+    from loadgo.transfer_grid import as_csv, run_grid, table_of_grid
     from loadgo.transfer_load import at_loads, loads_of, merged
     from loadgo.transfer_parts_page import render_apart
 
@@ -233,8 +236,7 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     )
     made = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
-    table = table_of(made.rows, loads=running)
-    apart = taken_apart(table, priced, LOAD_AVERAGE if running is None else RUNNING)
+    apart = taken_apart(table_of_grid(made, running), priced, LOAD_AVERAGE if running is None else RUNNING)
     _deliver(render_apart(apart, shown.format, color=in_colour()), shown, as_csv(made.rows, running))
     return _status(made)
 
@@ -291,6 +293,7 @@ def _take_apart(
 class _Bounds:
     connections: int
     size: str | None
+    total: int
     time_s: float
     job_time_s: float
 
@@ -313,7 +316,7 @@ def _serve(
     def hears(news: Served) -> None:
         nonlocal seen
         if news.row is None:
-            note(f"{news.peer} refused: {news.refused}")
+            note(news.note or f"{news.peer} refused: {news.refused}")
             return
         seen += 1
         if not quiet:
@@ -326,6 +329,7 @@ def _serve(
         keep_in=keep_in,
         connections=bounds.connections,
         size=64 << 30 if bounds.size is None else _bytes("--size", bounds.size),
+        total=bounds.total,
         time_s=bounds.time_s,
         job_time_s=bounds.job_time_s,
         rows=rows,

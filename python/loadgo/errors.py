@@ -3,6 +3,7 @@
     LoadgoError
     ├── Mistake     in what was given: a script, a specification, an expression; with file, line and column
     ├── Refused     the host refused, before or while users were on it: what was tried, and the remedy
+    │   └── NotPossible     it cannot be done in this way between these hosts: in another way it may
     ├── BadRun      a run's folder is missing, is still being written, or cannot be read
     └── BadQuery    a question to the tables that has no answer: it names the tables and columns there are
 
@@ -37,6 +38,10 @@ class Mistake(LoadgoError):
 
 class Refused(LoadgoError):
     """The world's refusal: what was tried, for whom, and the remedy, in one text."""
+
+
+class NotPossible(Refused):
+    """A way of doing it that these hosts do not have; another way may do."""
 
 
 class BadRun(LoadgoError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
-from loadgo.errors import Refused
+from loadgo.errors import NotPossible, Refused
 from loadgo.run import asked_to_stop
 from loadgo.transfer_row import Row, Side, row
 
@@ -74,8 +74,8 @@ def transfer(
     call. Of `all`, the method of a byte a call moves at most `BYTES_OF_ALL`, and methods that are not possible between
     the two hosts are left out and named. `progress` hears each row as it comes.
 
-    Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read, a
-    method that was asked for by its name is not possible; `ValueError` for what makes no sense.
+    Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read;
+    `errors.NotPossible` where a method that was asked for by its name is not; `ValueError` for what makes no sense.
     """
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:
@@ -102,7 +102,7 @@ def transfer(
             told = _made(one, stop.is_set)
             if "cannot" in told:
                 if method != "all":
-                    raise Refused(told["cannot"])
+                    raise NotPossible(told["cannot"])
                 left_out.append(told["cannot"])
                 continue
             asked = message or methods()[name]
@@ -146,13 +146,16 @@ def _made(one: _loadgo.Transfer, stopped: Callable[[], bool]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Served:
-    """What a server tells: a transfer that ended, or somebody who was refused."""
+    """What a server tells: a transfer that ended, somebody who was refused, or something of itself."""
 
     peer: str
+    """Who it was; empty where it is of the server itself."""
     row: Row | None
     refused: str | None
     job: str | None = None
     """What it was to the batch host: `submit`, `print`, `store`; None for a plain transfer."""
+    note: str | None = None
+    """Of the server itself: that nobody can be let in for now and why, or how much of this was left out."""
 
 
 @contextmanager
@@ -163,6 +166,7 @@ def serving(
     keep_in: str | Path | None = None,
     connections: int = 16,
     size: int = 64 << 30,
+    total: int = 64 << 30,
     time_s: float = TIME_S,
     stalled_s: float = STALLED_S,
     job_time_s: float = 0.0,
@@ -171,12 +175,13 @@ def serving(
     """The end that waits at `at`, loopback unless there is a `token` that who comes must know.
 
     At most `connections` transfers at once, of at most `size` bytes and `time_s` seconds each. It writes nowhere
-    unless a folder is named with `keep_in`. It is a batch host too: a deck's job takes `job_time_s`, and the clients'
-    ends of the transfers of jobs go into the CSV file `rows` as they end, where one is named.
+    unless a folder is named with `keep_in`, and there at most `total` bytes over all transfers. It is a batch host
+    too: a deck's job takes `job_time_s`, and the clients' ends of the transfers of jobs go into the CSV file `rows` as
+    they end, where one is named.
 
     Raises `errors.Refused` when it may not or cannot listen there, `ValueError` for bounds that make no sense.
     """
-    if connections < 1 or size < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
+    if connections < 1 or size < 1 or total < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
         raise ValueError("a server without a bound, or with one of nothing: give positive numbers")
     if not re.fullmatch(r".+:\d+", at):
         raise ValueError(f"{at!r} is no ADDRESS:PORT to wait at: write 127.0.0.1:3920")
@@ -189,6 +194,7 @@ def serving(
             at,
             connections=connections,
             size=size,
+            total=total,
             time_s=time_s,
             stalled_s=stalled_s,
             token=token,
@@ -223,6 +229,8 @@ class Server:
 
 
 def _served(news: dict[str, Any]) -> Served:
+    if "note" in news:
+        return Served("", None, None, note=news["note"])
     if "refused" in news:
         return Served(news["peer"], None, news["refused"])
     end = row("here", sends=not news["receive"], method=news["method"], message_bytes=news["message"], end=news["end"])

@@ -6,7 +6,9 @@ import csv
 import io
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
+from loadgo.errors import NotPossible
 from loadgo.transfer import Transferred, methods, transfer
 from loadgo.transfer_rounds import together
 from loadgo.transfer_row import Row
@@ -45,7 +47,8 @@ def run_grid(
 ) -> Transferred:
     """Makes each transfer of the grid so many `times`, in an order that is shuffled and the same each time.
 
-    Raises what `transfer.transfer` raises. `progress` hears how many are made, of how many.
+    Of `all` methods, those that are not possible between the two hosts are left out and named. Raises what
+    `transfer.transfer` raises. `progress` hears how many are made, of how many.
     """
     if times < 1 or largest < SMALLEST:
         raise ValueError(f"a grid needs one time or more, and sizes up to {SMALLEST} bytes or more")
@@ -56,13 +59,28 @@ def run_grid(
     every = [(name, *cell) for name in names for cell in grid_of(name, largest)] * times
     random.Random(1972).shuffle(every)
     made: list[Transferred] = []
+    left_out: dict[str, str] = {}
     for at, (name, size, message) in enumerate(every):
-        made.append(transfer(to, size=size, method=name, message=message, receive=receive, token=token))
+        if name in left_out:
+            continue
+        try:
+            made.append(transfer(to, size=size, method=name, message=message, receive=receive, token=token))
+        except NotPossible as why:
+            if method != "all":
+                raise
+            left_out[name] = str(why)
+            continue
         if progress is not None:
             progress(at + 1, len(every))
         if made[-1].stopped:
             break
-    return together(made)
+    return replace(together(made), left_out=tuple(left_out[name] for name in names if name in left_out))
+
+
+def table_of_grid(made: Transferred, loads: Sequence[float] | None = None) -> Table:
+    """The table of a grid; it names the methods that were left out, and what is not known and why."""
+    table = table_of(made.rows, loads=loads)
+    return replace(table, left_out=(*made.left_out, *table.left_out), remarks=made.notes)
 
 
 def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] | None = None) -> Table:

@@ -2,15 +2,16 @@
 //!
 //! A chain of calls is handed over at once, and each begins when the one before it is done whole; what comes after one
 //! that failed is cancelled. The memory that they read and write belongs to the ring: where calls are still under way
-//! when it is dropped, the memory stays for ever, because the kernel may still write there.
+//! when it is dropped, they are cancelled and waited for; only where the kernel does not end them does the memory stay
+//! for ever, because it may still write there.
 
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
 
 use crate::mapped_file::MappedFile;
@@ -18,6 +19,11 @@ use crate::why::Why;
 
 /// No chain is longer.
 pub const LONGEST_CHAIN: usize = 16;
+
+/// Calls that were cancelled end within this time, or are left.
+const TO_END: Duration = Duration::from_secs(2);
+/// So long one try to cancel waits.
+const TO_CANCEL: Duration = Duration::from_millis(20);
 
 /// A ring, and the memory that its calls read or write.
 pub struct Ring<M> {
@@ -87,6 +93,17 @@ impl<M> Ring<M> {
         }
     }
 
+    /// Cancels what is under way and waits until it has ended, for at most [`TO_END`]; whether all of it has.
+    pub fn end(&mut self) -> bool {
+        let until = Instant::now() + TO_END;
+        while self.under_way > 0 && Instant::now() < until {
+            // Before Linux 6.0 nothing is cancelled so; what a socket that was shut was asked for ends by itself.
+            let _ = self.ring.submitter().register_sync_cancel(Some(TO_CANCEL.into()), CancelBuilder::any());
+            let _ = self.wait(TO_CANCEL);
+        }
+        self.under_way == 0
+    }
+
     /// What each call of the last chain came to: bytes, or an error's number below nothing.
     pub fn results(&self) -> &[i32] {
         &self.results
@@ -140,7 +157,7 @@ impl Ring<Vec<u8>> {
 
 impl<M> Drop for Ring<M> {
     fn drop(&mut self) {
-        if self.under_way == 0 {
+        if self.end() {
             // SAFETY: it is dropped here alone, and nothing uses it any more.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }
@@ -181,6 +198,21 @@ mod tests {
         into.receive(far.as_fd(), &[6, 2]);
         assert!(into.wait(LONG).expect("received"));
         assert_eq!(into.memory().expect("it is done"), b"56789012");
+    }
+
+    #[test]
+    fn what_is_under_way_ends_when_it_is_told_to_and_gives_its_memory_back() {
+        if !is_here() {
+            return;
+        }
+        let (near, far) = UnixStream::pair().expect("a pair");
+        let mut into = Ring::over(vec![0; 8]).expect("a ring");
+        into.receive(far.as_fd(), &[6, 2]);
+        assert!(!into.wait(Duration::from_millis(1)).expect("it waits"));
+        assert!(into.end());
+        assert_eq!(into.memory(), Some(&vec![0; 8]));
+        assert_eq!(into.results()[..2], [-libc::ECANCELED, -libc::ECANCELED]);
+        drop(near);
     }
 
     #[test]

@@ -4,17 +4,18 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{self, Ask, WhyNot};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::news::{self, News};
 use loadgo_transfer::place::Place;
 use loadgo_transfer::row::End;
 use loadgo_transfer::rows::Rows;
-use loadgo_transfer::server::{self, News, Serving};
+use loadgo_transfer::server::{self, Serving};
 use loadgo_transfer::wire::Direction;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -114,13 +115,14 @@ impl TransferServer {
     /// Listens at once. Raises `errors.Refused` when it cannot, or cannot keep files where it should, or when `rows`, a table of
     /// its jobs' transfers, cannot be written.
     #[new]
-    #[pyo3(signature = (at, *, connections, size, time_s, stalled_s, token, keep_in, job_time_s, rows))]
+    #[pyo3(signature = (at, *, connections, size, total, time_s, stalled_s, token, keep_in, job_time_s, rows))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
     fn new(
         py: Python<'_>,
         at: &str,
         connections: usize,
         size: u64,
+        total: u64,
         time_s: f64,
         stalled_s: f64,
         token: Option<String>,
@@ -137,7 +139,7 @@ impl TransferServer {
         let listener = TcpListener::bind(&addresses(py, at)?[..])
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
         let job_time = span(job_time_s);
-        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, job_time, ..Bounds::default() });
+        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, job_time, ..Bounds::default() });
         Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in }, rows })
     }
 
@@ -149,7 +151,7 @@ impl TransferServer {
 
     /// Serves until `hears` says False, which is called with every end of a transfer, and about three times a second.
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
-        let (tells, mut told) = channel();
+        let (tells, mut told) = news::channel(news::AT_ONCE);
         let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (listener, serving, stopped) = (self.listener.try_clone()?, self.serving.clone(), stop.clone());
@@ -192,7 +194,11 @@ fn kept(py: Python<'_>, news: &News, rows: Option<&mut Rows>) -> PyResult<()> {
 
 fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
     let told = PyDict::new(py);
+    if let Some(words) = news.of_the_server() {
+        told.set_item("note", words)?;
+    }
     match news {
+        News::Full(_) | News::LeftOut(_) => {}
         News::Refused(peer, why) => {
             told.set_item("peer", peer.to_string())?;
             told.set_item("refused", why)?;

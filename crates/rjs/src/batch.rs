@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use loadgo_transfer::bounds::Bounds;
+use loadgo_transfer::news::{self, News};
 use loadgo_transfer::rows::Rows;
-use loadgo_transfer::server::{self, News, Serving};
+use loadgo_transfer::server::{self, Serving};
 
 use crate::asked::Host;
 
@@ -28,7 +29,7 @@ pub fn serve(host: &Host) -> Result<(), String> {
     let limits = host.bounds;
     let bounds = Bounds { connections: limits.connections, jobs: limits.jobs, job_time: limits.job_time, ..Bounds::default() };
     let serving = Serving { bounds, token: None, keep_in: None };
-    let (tells, news) = channel();
+    let (tells, news) = news::channel(news::AT_ONCE);
     let stop = Arc::default();
     let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));
     let told = write_rows(&news, rows.as_mut());
@@ -43,7 +44,11 @@ pub fn serve(host: &Host) -> Result<(), String> {
 /// Writes a row for each transfer, until the news end.
 fn write_rows(news: &Receiver<News>, mut rows: Option<&mut Rows>) -> Result<(), String> {
     for told in news {
+        if let Some(words) = told.of_the_server() {
+            let _ = writeln!(io::stderr(), "{words}");
+        }
         match told {
+            News::Full(_) | News::LeftOut(_) => {}
             News::Refused(peer, why) => {
                 let _ = writeln!(io::stderr(), "{peer} refused: {why}"); // nobody may be there to read it
             }

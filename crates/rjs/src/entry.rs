@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::fs;
+use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
-use loadgo_transfer::jobs::Job;
+use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::jobs::{Job, is_name};
 use loadgo_transfer::method::Method;
-use loadgo_transfer::place::INCOMPLETE;
+use loadgo_transfer::place::Place;
 use loadgo_transfer::row::End;
 use loadgo_transfer::wire::Direction;
 
@@ -50,16 +51,8 @@ impl fmt::Display for Failure {
 pub fn make(order: &Order) -> Result<String, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", order.file.display()));
     let ask = ask(order).map_err(refused)?;
-    if let Some(part) = &ask.into {
-        let _ = fs::remove_file(beside(part, INCOMPLETE.trim_start_matches('.'))); // what a job that was killed has left
-        let _ = fs::remove_file(part);
-    }
-    let done = transfer(&ask, &Arc::default()).map_err(WhyNot::words);
-    let end = done.map_err(refused).and_then(|done| finished(order, &ask, done));
-    if let (Err(_), Some(part)) = (&end, &ask.into) {
-        let _ = fs::remove_file(part);
-    }
-    end.map(|end| told(order, &end))
+    let done = transfer(&ask, &Arc::default()).map_err(|why| refused(why.words()))?;
+    finished(order, done).map(|end| told(order, &end))
 }
 
 fn ask(order: &Order) -> Result<Ask, String> {
@@ -77,7 +70,7 @@ fn ask(order: &Order) -> Result<Ask, String> {
         size: None,
         message: Method::Records.usual_message(),
         from: (!prints).then(|| order.file.clone()),
-        into: prints.then(|| beside(&place(order), "part")),
+        into: prints.then(|| place(order)),
         job: Some(job),
         bounds: Bounds::default(),
     })
@@ -92,8 +85,7 @@ fn addresses(text: &str) -> Result<Vec<SocketAddr>, String> {
 /// The name of the job in the file that `submit` left.
 fn name_of(file: &Path) -> Result<String, String> {
     let word = read_word(file)?;
-    let is_name = word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_name { Ok(word) } else { Err("it names no job: give the .job that submit has left".into()) }
+    if is_name(&word) { Ok(word) } else { Err("it names no job: give the .job that submit has left".into()) }
 }
 
 fn read_word(file: &Path) -> Result<String, String> {
@@ -106,37 +98,36 @@ fn place(order: &Order) -> PathBuf {
     order.into.clone().unwrap_or_else(|| order.file.with_extension("print"))
 }
 
-/// `path` with one extension more.
-fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(extension);
-    name.into()
-}
-
-/// Puts what came into its place, or the job's name.
-fn finished(order: &Order, ask: &Ask, done: Transfer) -> Result<End, Failure> {
-    let broke_off = |why: String| {
+/// Sees whether all came over, and keeps the name of a job that was submitted. A print file that is here is in its place, whatever
+/// becomes of its host.
+fn finished(order: &Order, done: Transfer) -> Result<End, Failure> {
+    let broke_off = |why: &str| {
         let moved = done.here.moved.payload;
         Failure::BrokeOff(format!("{}: {} after {moved} bytes", order.file.display(), why.trim_end_matches('.')))
     };
     if let Some(why) = &done.here.broke_off {
-        return Err(broke_off(why.clone()));
+        return Err(broke_off(why));
     }
-    let there = done.there.as_ref().map_err(|why| broke_off(why.clone()))?;
+    if order.verb == Verb::Print {
+        return Ok(done.here);
+    }
+    let there = done.there.as_ref().map_err(|why| broke_off(why))?;
     if let Some(why) = &there.broke_off {
-        return Err(broke_off(why.clone()));
+        return Err(broke_off(why));
     }
-    let written = match order.verb {
-        Verb::Submit => {
-            let name = done.job.as_ref().ok_or_else(|| broke_off("the batch host gave it no name".into()))?;
-            fs::write(order.file.with_extension("job"), format!("{name}\n"))
-        }
-        Verb::Print => ask.into.as_ref().map_or(Ok(()), |part| fs::rename(part, place(order))),
-        Verb::Store => Ok(()),
-    };
-    written.map_err(|error| broke_off(error.to_string()))?;
+    if order.verb == Verb::Submit {
+        let name = done.job.as_deref().filter(|name| is_name(name));
+        let name = name.ok_or_else(|| broke_off("the batch host gave it no name"))?;
+        keep(&order.file.with_extension("job"), name).map_err(|error| broke_off(&error.to_string()))?;
+    }
     Ok(done.here)
+}
+
+/// Writes the file that names a job, the whole of it or none.
+fn keep(file: &Path, name: &str) -> io::Result<()> {
+    let mut place = Place::over(file)?;
+    place.file().write_all(format!("{name}\n").as_bytes())?;
+    place.whole()
 }
 
 fn told(order: &Order, end: &End) -> String {

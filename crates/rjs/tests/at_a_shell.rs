@@ -2,13 +2,42 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use loadgo_transfer::control::Control;
+use loadgo_transfer::records::pack;
+use loadgo_transfer::row::End;
+use loadgo_transfer::wire::{Answer, Greeting, NAME, Request, Told, VERSION};
+
+/// Whoever waits longer waits for ever.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn rjs(folder: &Path, words: &[&str], host: &str) -> Output {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(words).current_dir(folder).env("BATCH_HOST", host).output().expect("it runs")
+}
+
+/// It, under way.
+fn begun(folder: &Path, words: &[&str], host: &str) -> Child {
+    let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
+    order.args(words).current_dir(folder).env("BATCH_HOST", host);
+    order.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
+}
+
+/// Waits until something is `seen` while a program goes on.
+fn until(running: &mut Child, seen: impl Fn() -> bool) {
+    let give_up = Instant::now() + PATIENCE;
+    while !seen() {
+        let ended = running.try_wait().expect("its state");
+        assert!(ended.is_none() && Instant::now() < give_up, "what was waited for did not come: {ended:?}");
+        std::thread::yield_now();
+    }
 }
 
 fn said(output: &Output) -> String {
@@ -54,7 +83,9 @@ fn a_deck_is_submitted_printed_and_told_and_a_file_stored() {
     let again = rjs(at, &["print", "pde.job"], &batch.1);
     assert_eq!(again.status.code(), Some(2), "{}", said(&again));
     assert_eq!(fs::metadata(at.join("pde.print")).expect("the old one is left alone").len(), 92_400);
-    assert!(!at.join("pde.print.part").exists());
+    let mut names: Vec<_> = fs::read_dir(at).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["pde.deck", "pde.job", "pde.print", "rows.csv"]);
 }
 
 #[test]
@@ -77,23 +108,99 @@ fn a_batch_host_that_dies_in_the_middle_breaks_the_job_off_with_status_1() {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(["print", "a.job", "--into", "/dev/shm/none/a"]).current_dir(folder.path()).env("BATCH_HOST", &batch.1);
     assert_eq!(order.output().expect("it runs").status.code(), Some(2), "there is no such place");
-    let printing = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"))
-        .args(["print", "a.job"])
-        .current_dir(folder.path())
-        .env("BATCH_HOST", &batch.1)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let part = folder.path().join("a.print.part.incomplete");
-    while !fs::metadata(&part).is_ok_and(|part| part.len() > 0) {
-        std::thread::yield_now();
-    }
+    let mut printing = begun(folder.path(), &["print", "a.job"], &batch.1);
+    let part = folder.path().join("a.print.incomplete");
+    until(&mut printing, || fs::metadata(&part).is_ok_and(|part| part.len() > 0));
     drop(batch);
     let output = printing.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("a.job: ") && said(&output).contains(" bytes"), "{}", said(&output));
     assert!(!part.exists() && !folder.path().join("a.print").exists());
+}
+
+/// A batch host for who comes first: it promises `size` bytes, does with the data connection what `moves` says, tells a row with `job`,
+/// and ends with what the client tells then.
+fn host(
+    size: Option<u64>,
+    job: Option<&'static str>,
+    moves: impl FnOnce(TcpStream) + Send + 'static,
+) -> (String, JoinHandle<Option<End>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = listener.local_addr().expect("its address").to_string();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("it comes");
+        stream.read_exact(&mut [0; 1]).expect("what it is");
+        let mut control = Control::new(stream).expect("a connection");
+        control.say(&Greeting { name: NAME.into(), version: VERSION, token: false }).expect("it hears");
+        control.hear::<Request>(PATIENCE, &AtomicBool::new(false)).expect("it asks");
+        control.say(&Answer::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size }).expect("it hears");
+        let (mut data, _) = listener.accept().expect("it comes");
+        data.read_exact(&mut [0; 33]).expect("its ticket");
+        moves(data);
+        control.say(&Told { end: End::default(), job: job.map(Into::into) }).expect("it hears");
+        control.hear::<Told>(PATIENCE, &AtomicBool::new(false)).ok().map(|told| told.end)
+    });
+    (at, thread)
+}
+
+#[test]
+fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = folder.path().join("a.print.incomplete");
+    fs::write(folder.path().join("a.job"), "0123456789abcdef\n").expect("written");
+    fs::write(&part, "what a job that was killed has left").expect("written");
+    let (goes_on, waits) = channel::<()>();
+    let (at, host) = host(Some(10), None, move |mut data| {
+        let mut block = Vec::new();
+        pack(b"0123456789", &mut block);
+        waits.recv().expect("it is told to");
+        data.write_all(&block).expect("it hears");
+    });
+    let mut first = begun(folder.path(), &["print", "a.job"], &at);
+    until(&mut first, || fs::metadata(&part).is_ok_and(|part| part.len() == 0));
+    let second = rjs(folder.path(), &["print", "a.job"], &at);
+    assert_eq!(second.status.code(), Some(2), "{}", said(&second));
+    assert!(said(&second).contains("a.print.incomplete: somebody else is fetching it now"), "{}", said(&second));
+    goes_on.send(()).expect("it waits");
+    let first = first.wait_with_output().expect("it ends");
+    assert!(first.status.success(), "{}", said(&first));
+    assert_eq!(host.join().expect("it ends").expect("it tells its row").moved.payload, 10);
+    assert_eq!(fs::read(folder.path().join("a.print")).expect("it is there"), b"0123456789");
+    assert!(!part.exists());
+}
+
+#[test]
+fn a_name_that_is_none_is_not_kept_as_a_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a.deck"), "X\n").expect("written");
+    let (at, host) = host(None, Some("../\x1b[2J"), |mut data| assert!(data.read_to_end(&mut Vec::new()).is_ok()));
+    let output = rjs(folder.path(), &["submit", "a.deck"], &at);
+    host.join().expect("it ends");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("gave it no name"), "{}", said(&output));
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn what_has_no_room_on_the_disk_is_refused_before_it_comes_and_leaves_nothing() {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if !root {
+        writeln!(std::io::stderr(), "not tried: it takes root to mount a small disk").expect("said");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let batch = Batch::start(folder.path(), &[]);
+    fs::write(folder.path().join("a.deck"), "//PRINT 10000\n").expect("written");
+    assert!(rjs(folder.path(), &["submit", "a.deck"], &batch.1).status.success());
+    fs::create_dir(folder.path().join("small")).expect("made");
+    // In a mount namespace of its own, which is gone with the program.
+    let on_it = r#"mount -t tmpfs -o size=64k none small && "$0" print a.job --into small/a; echo "status $?"; ls -A small"#;
+    let mut order = Command::new("unshare");
+    order.args(["--mount", "sh", "-c", on_it, env!("CARGO_BIN_EXE_loadgo-rjs")]);
+    let told = said(&order.current_dir(folder.path()).env("BATCH_HOST", &batch.1).output().expect("it runs"));
+    assert!(told.contains("its print file has 1320000 bytes, and the disk has room for 6"), "{told}");
+    assert!(told.starts_with("status 2\nloadgo-rjs: "), "nothing is left there: {told}");
+    assert!(rjs(folder.path(), &["print", "a.job"], &batch.1).status.success(), "it can be fetched to another place");
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub struct Bounds {
     pub connections: usize,
     /// Bytes of one transfer.
     pub bytes: u64,
+    /// Bytes of all files together that are kept of what came.
+    pub kept: u64,
     /// From the request to the end.
     pub time: Duration,
     /// A transfer in which nothing moves for so long breaks off.
@@ -24,6 +26,7 @@ impl Default for Bounds {
         Bounds {
             connections: 16,
             bytes: 64 << 30,
+            kept: 64 << 30,
             time: Duration::from_secs(600),
             stalled: Duration::from_secs(20),
             jobs: 1024,

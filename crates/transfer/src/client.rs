@@ -41,12 +41,18 @@ pub struct Ask {
     pub message: u32,
     /// What is sent; a pattern in memory where there is none.
     pub from: Option<PathBuf>,
-    /// Where what is received is put; nowhere where there is none.
+    /// Where what is received is put, a new file, or a print file in place of an older one; nowhere where there is none.
     pub into: Option<PathBuf>,
     /// What it is to a batch host, if it is something to one.
     pub job: Option<Job>,
-    /// Patience; its number and bytes are the server's matter.
+    /// Patience, and the longest print file; the other bounds are the server's matter.
     pub bounds: Bounds,
+}
+
+impl Ask {
+    fn prints(&self) -> bool {
+        matches!(self.job, Some(Job::Print(_)))
+    }
 }
 
 /// Both ends of a transfer.
@@ -95,27 +101,17 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
     let (source, size) = source(ask)?;
     let place = place(ask)?;
     let (mut control, to) = connect(ask, stop)?;
-    let request = Request {
-        name: NAME.into(),
-        version: VERSION,
-        token: ask.token.clone(),
-        direction: ask.direction,
-        method: ask.method,
-        size,
-        message: ask.message,
-        job: ask.job.clone(),
-    };
     let there = |error: io::Error| format!("{to}: {}", in_words(error));
-    control.say(&request).map_err(there)?;
-    let prints = matches!(ask.job, Some(Job::Print(_)));
-    let patience = if prints { ask.bounds.time } else { TO_SAY_SOMETHING };
+    control.say(&request(ask, size)).map_err(there)?;
+    let patience = if ask.prints() { ask.bounds.time } else { TO_SAY_SOMETHING };
     let (ticket, unix, authority, size) = match control.hear(patience, stop).map_err(there)? {
         Answer::Ticket { ticket, unix, authority, size: told } => {
-            (ticket, unix, authority, told.filter(|_| prints).unwrap_or(size))
+            (ticket, unix, authority, told.filter(|_| ask.prints()).unwrap_or(size))
         }
         Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
         Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
     };
+    has_room(ask, &place, size).map_err(|why| format!("{to}: {why}"))?;
     let data = match unix.filter(|_| ask.method.is_of_one_host()) {
         Some(name) => meeting::on_this_host(&name, &ticket).map_err(|error| {
             let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
@@ -129,23 +125,54 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
     let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(there)?;
     let way = Way { method: ask.method, message: ask.message, tls, ring };
     let here = moved(ask, way, size, source, place, socket, stop)?;
+    Ok(told(ask, &mut control, here))
+}
+
+fn request(ask: &Ask, size: u64) -> Request {
+    Request {
+        name: NAME.into(),
+        version: VERSION,
+        token: ask.token.clone(),
+        direction: ask.direction,
+        method: ask.method,
+        size,
+        message: ask.message,
+        job: ask.job.clone(),
+    }
+}
+
+/// What the server tells of its end; of a job it hears of this one, and has drawn its conclusion when it hangs up.
+fn told(ask: &Ask, control: &mut Control, here: End) -> Transfer {
     // Who broke off waits for the other's row no longer than for its data.
     let patience = if here.broke_off.is_some() { end::TO_TELL.min(ask.bounds.stalled) } else { end::TO_TELL };
-    let told = control.hear::<Told>(patience, &AtomicBool::new(false));
-    if ask.job.is_some() && told.is_ok() {
-        let _ = control.say(&Told { end: here.clone(), job: None }); // who does not hear it misses a row, no byte
-    }
-    Ok(match told {
-        Ok(Told { end, job }) => Transfer { here, there: Ok(end), job },
+    match control.hear::<Told>(patience, &AtomicBool::new(false)) {
+        Ok(Told { end, job }) => {
+            if ask.job.is_some() && control.say(&Told { end: here.clone(), job: None }).is_ok() {
+                control.until_it_hangs_up(TO_SAY_SOMETHING);
+            }
+            Transfer { here, there: Ok(end), job }
+        }
         Err(error) => {
             Transfer { here, there: Err(format!("the other end did not tell its row: {}", in_words(error))), job: None }
         }
-    })
+    }
+}
+
+/// How long a print file is, its host says: it must be within the bounds, and have room here.
+fn has_room(ask: &Ask, place: &Place, size: u64) -> Result<(), String> {
+    let most = ask.bounds.bytes;
+    if ask.prints() && size > most {
+        return Err(format!("its print file has {size} bytes, and here they are at most {most}"));
+    }
+    match place.room().filter(|room| ask.prints() && size > *room) {
+        Some(room) => Err(format!("its print file has {size} bytes, and the disk has room for {room}: name another with --into")),
+        None => Ok(()),
+    }
 }
 
 /// What is sent, and how many bytes of it.
 fn source(ask: &Ask) -> Result<(Option<Source>, u64), String> {
-    if matches!(ask.job, Some(Job::Print(_))) {
+    if ask.prints() {
         return Ok((None, 0)); // as many as there are
     }
     if ask.direction == Direction::Receive {
@@ -160,9 +187,10 @@ fn source(ask: &Ask) -> Result<(Option<Source>, u64), String> {
     Ok((Some(source), size))
 }
 
-/// Where what is received is put.
+/// Where what is received is put; a print file in place of an older one.
 fn place(ask: &Ask) -> Result<Place, String> {
     match &ask.into {
+        Some(path) if ask.prints() => Place::over(path).map_err(|error| error.to_string()),
         Some(path) => Place::at(path).map_err(|error| error.to_string()),
         None => Place::nowhere().map_err(|error| format!("/dev/null: {error}")),
     }
@@ -209,13 +237,14 @@ fn moved(
 ) -> Result<End, String> {
     let (tells, told) = channel();
     let until = Instant::now() + ask.bounds.time;
-    thread::spawn(move || {
+    let mover = thread::Builder::new().spawn(move || {
         let end = match source {
             Some(source) => end::sender(way, &source, &socket),
             None => end::receiver(way, size, &socket, place, 0),
         };
         let _ = tells.send(end);
     });
+    mover.map_err(|error| format!("there is no thread to move the data: {error}"))?;
     let mut late = false;
     loop {
         match told.recv_timeout(TO_LOOK_UP) {

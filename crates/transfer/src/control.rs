@@ -86,6 +86,11 @@ impl Control {
         !matches!(looked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
+    /// Waits until the far end hangs up, for at most `time`.
+    pub fn until_it_hangs_up(&mut self, time: Duration) {
+        let _ = read_within(self.stream.get_mut(), &mut [0], time); // it has nothing more to say
+    }
+
     /// The connection itself.
     pub fn stream(&self) -> &TcpStream {
         self.stream.get_ref()

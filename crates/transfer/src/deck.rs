@@ -17,6 +17,8 @@ const KEPT: usize = 100;
 const LINES_MADE: u64 = 1024;
 /// Before the card on a line: its number and two blanks.
 const NUMBER: usize = 8;
+/// So much of a card stands on the longest line, before its newline; no more of it is kept.
+const SHOWN: usize = RECORD - NUMBER - 1;
 
 /// What a deck asks for: a file of lines that are all as long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +42,8 @@ pub fn read(text: &[u8]) -> Result<Output, String> {
         }
         asked = asked_for(card).map_err(|why| format!("card {count}: {why}"))?.or(asked);
         if cards.len() < KEPT {
-            cards.push(card.iter().map(|byte| if byte.is_ascii_graphic() { *byte } else { b' ' }).collect());
+            let shown = card.trim_ascii_end().iter().take(SHOWN);
+            cards.push(shown.map(|byte| if byte.is_ascii_graphic() { *byte } else { b' ' }).collect());
         }
     }
     if cards.is_empty() {
@@ -124,6 +127,14 @@ mod tests {
             assert!(read(deck).expect_err("it is refused").contains(told), "{told}");
         }
         assert!(read(&[b'x'; LONGEST_CARD + 1]).expect_err("it is refused").contains("at most"));
+    }
+
+    #[test]
+    fn of_a_card_no_more_is_kept_than_it_has_and_a_line_shows() {
+        let kept = |card: &str| read(format!("{card}\n").as_bytes()).expect("a deck").cards[0].len();
+        assert_eq!([kept("X = 1"), kept("X = 1   "), kept(&"x".repeat(LONGEST_CARD))], [5, 5, 123]);
+        let line = read("x".repeat(LONGEST_CARD).as_bytes()).expect("a deck").beginning();
+        assert_eq!(line, format!("     1  {}\n", "x".repeat(123)).as_bytes());
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::wire::{Direction, Request};
 pub enum Job {
     /// A deck is sent; the answer is the job's name, which nobody can guess.
     Submit,
-    /// The print file of the job of this name is fetched, and the job is over.
+    /// The print file of the job of this name is fetched; when the client says that it has all of it, the job is over.
     Print(String),
     /// A file is sent for later.
     Store,
@@ -48,7 +48,12 @@ pub struct Jobs {
     waiting: Mutex<HashMap<String, Waiting>>,
 }
 
-/// A job whose print file has not been fetched.
+/// Whether `word` can be the name of a job.
+pub fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A job whose print file nobody has said to have.
 #[derive(Debug)]
 struct Waiting {
     output: Output,
@@ -125,14 +130,17 @@ impl Jobs {
     ///
     /// # Errors
     /// In words: what came is no deck, or there are too many jobs.
-    pub fn end(&self, work: Work, complete: bool) -> Result<Option<String>, String> {
+    pub fn end(&self, work: &Work, complete: bool) -> Result<Option<String>, String> {
         match work {
-            Work::Deck(deck) if complete => self.submitted(&deck).map(Some),
-            Work::Print(name, _) if complete => {
-                self.waiting().remove(&name);
-                Ok(None)
-            }
+            Work::Deck(deck) if complete => self.submitted(deck).map(Some),
             _ => Ok(None),
+        }
+    }
+
+    /// The client has said that it has all of it: a job that was printed is over. Until then it can be fetched again.
+    pub fn confirmed(&self, work: &Work) {
+        if let Work::Print(name, _) = work {
+            self.waiting().remove(name);
         }
     }
 

@@ -4,6 +4,7 @@
 //! connection they say, in lines of JSON, what is to be moved and how ([`wire`]); on a data connection of its own
 //! there is nothing but the data. Each end measures the one thread that moves them ([`measure`]) and tells its [`row::End`].
 
+pub mod accept;
 pub mod block;
 pub mod bounds;
 pub mod client;
@@ -14,6 +15,7 @@ pub mod jobs;
 pub mod measure;
 pub mod meeting;
 pub mod method;
+pub mod news;
 pub mod place;
 pub mod receive;
 pub mod records;
@@ -22,8 +24,10 @@ pub mod rows;
 pub mod send;
 pub mod server;
 pub mod shared;
+pub mod shares;
 pub mod socket;
 pub mod source;
 pub mod tls;
 pub mod uring;
 pub mod wire;
+pub mod words;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words;
+
 /// What was moved by one end; it stands when the transfer breaks off too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
@@ -48,5 +50,6 @@ pub struct End {
     /// Bytes that the socket itself counted, onto the network and off it; None where it does not count (Unix sockets).
     pub counted: Option<u64>,
     /// Why it broke off; None when all came over.
+    #[serde(default, deserialize_with = "words::heard_if_any")]
     pub broke_off: Option<String>,
 }

@@ -15,18 +15,19 @@ use std::thread;
 use std::time::Instant;
 
 use loadgo_host::shared_ring::SharedRing;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use serde::Deserialize;
 
+use crate::accept::{Next, next};
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::{Control, read_within};
 use crate::end;
 use crate::jobs::{Jobs, Work};
 use crate::meeting::{self, CONTROL, DATA, same};
 use crate::method::{Method, Way};
+use crate::news::{News, Teller};
 use crate::place::Place;
 use crate::row::End;
+use crate::shares::{Room, Share, Slot};
 use crate::socket::{GONE, Socket, in_words};
 use crate::source::Source;
 use crate::tls;
@@ -41,24 +42,6 @@ pub struct Serving {
     pub token: Option<String>,
     /// What is received goes into files there; into `/dev/null` where there is none.
     pub keep_in: Option<PathBuf>,
-}
-
-/// What it tells whoever watches it.
-#[derive(Debug, Clone)]
-pub enum News {
-    /// A transfer has ended.
-    Ended {
-        /// With whom.
-        peer: SocketAddr,
-        /// What was asked for.
-        request: Request,
-        /// This end of it.
-        end: Box<End>,
-        /// The client's end, where it was a job and it told.
-        theirs: Option<Box<End>>,
-    },
-    /// Somebody was refused, and why.
-    Refused(SocketAddr, String),
 }
 
 /// A transfer that has ended, and nobody has said yet with whom.
@@ -84,40 +67,39 @@ struct House {
     stop: Arc<AtomicBool>,
     waiting: Waiting,
     jobs: Jobs,
-    connections: AtomicUsize,
-    transfers: AtomicUsize,
+    room: Arc<Room>,
+    connections: Arc<AtomicUsize>,
+    transfers: Arc<AtomicUsize>,
 }
 
-/// Serves until `stop` is set; what happens is told to `news`.
+/// Serves until `stop` is set; what happens is told to `news`. When the system has no room for a guest, it waits until there is.
 ///
 /// # Errors
 /// When the listener fails.
-pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, news: &Sender<News>) -> io::Result<()> {
+pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, news: &Teller) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    // A transfer has two connections, and there are some on which to be refused.
-    let most = 2 * serving.bounds.connections + 8;
-    let (waiting, connections, transfers) = (Waiting::default(), AtomicUsize::new(0), AtomicUsize::new(0));
-    let jobs = Jobs::new(serving.bounds);
-    let house = Arc::new(House { serving, stop, waiting, jobs, connections, transfers });
+    let (jobs, room) = (Jobs::new(serving.bounds), Room::of(serving.bounds.kept));
+    let (waiting, connections, transfers) = (Waiting::default(), Arc::default(), Arc::default());
+    let house = Arc::new(House { serving, stop, waiting, jobs, room, connections, transfers });
+    let mut full = false;
     while !house.stop.load(Ordering::Relaxed) {
-        let Some((stream, peer)) = next(listener)? else { continue };
-        let before = house.connections.load(Ordering::Relaxed);
-        if before >= most + TURNED_AWAY_AT_ONCE {
-            let _ = news.send(News::Refused(peer, TOO_MANY.into()));
-            continue;
+        news.catch_up();
+        match next(listener)? {
+            Next::Nobody => {}
+            Next::Guest(stream, peer) => {
+                full = false;
+                house.receive(stream, peer, news);
+            }
+            Next::Full(why) => {
+                if !full {
+                    news.tell(News::Full(why.to_string()));
+                }
+                full = true;
+                thread::sleep(TO_LOOK_UP);
+            }
         }
-        house.connections.fetch_add(1, Ordering::Relaxed);
-        let (house, news) = (house.clone(), news.clone());
-        thread::spawn(move || {
-            let told = if before < most { house.attend(stream) } else { Err(turned_away(stream)) };
-            house.connections.fetch_sub(1, Ordering::Relaxed);
-            let _ = match told {
-                Ok(Some(ended)) => news.send(ended.of(peer)),
-                Ok(None) => Ok(()),
-                Err(why) => news.send(News::Refused(peer, in_words(why))),
-            };
-        });
     }
+    news.catch_up();
     Ok(())
 }
 
@@ -139,27 +121,30 @@ fn turned_away(mut stream: TcpStream) -> io::Error {
     told(ErrorKind::ConnectionRefused, TOO_MANY)
 }
 
-/// Who connects next; nobody when it is time to look up.
-fn next(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
-    let time = Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };
-    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&time)) {
-        Ok(0) | Err(Errno::INTR) => return Ok(None),
-        told => told?,
-    };
-    match listener.accept() {
-        Ok((stream, peer)) => stream.set_nonblocking(false).map(|()| Some((stream, peer))),
-        Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
-            thread::sleep(TO_LOOK_UP); // there are no descriptors left: until somebody goes
-            Ok(None)
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 impl House {
+    /// Attends to a guest in a thread of its own; where there are too many, it is told so, or left.
+    fn receive(self: &Arc<House>, stream: TcpStream, peer: SocketAddr, news: &Teller) {
+        // A transfer has two connections, and there are some on which to be refused.
+        let most = 2 * self.serving.bounds.connections + 8;
+        let slot = Slot::take(&self.connections);
+        if slot.before() >= most + TURNED_AWAY_AT_ONCE {
+            return news.tell(News::Refused(peer, TOO_MANY.into()));
+        }
+        let (house, tells) = (self.clone(), news.clone());
+        let attended = thread::Builder::new().spawn(move || {
+            let told = if slot.before() < most { house.attend(stream) } else { Err(turned_away(stream)) };
+            drop(slot);
+            match told {
+                Ok(Some(ended)) => tells.tell(ended.of(peer)),
+                Ok(None) => {}
+                Err(why) => tells.tell(News::Refused(peer, in_words(why))),
+            }
+        });
+        if let Err(error) = attended {
+            news.tell(News::Refused(peer, format!("there is no thread for it: {error}")));
+        }
+    }
+
     /// A data connection is handed to who waits for it; on a control connection a transfer is made.
     fn attend(&self, mut stream: TcpStream) -> io::Result<Option<Done>> {
         let mut first = [0; 1];
@@ -198,22 +183,24 @@ impl House {
         let goes_on = || !self.stop.load(Ordering::Relaxed) && !control.is_over();
         let begun = self.jobs.begin(&mut request, goes_on);
         let work = begun.map_err(|why| refused(&mut control, why))?;
-        let before = self.transfers.fetch_add(1, Ordering::Relaxed);
-        let end = if before < self.serving.bounds.connections {
-            self.transfer(&mut control, &request, &work)
-        } else {
-            let why = format!("{before} transfers are under way, and no more are allowed at once: try again later");
-            Err(refused(&mut control, why))
-        };
-        self.transfers.fetch_sub(1, Ordering::Relaxed);
-        let mut end = end?;
-        let job = self.jobs.end(work, end.broke_off.is_none()).unwrap_or_else(|why| {
+        let slot = Slot::take(&self.transfers);
+        if slot.before() >= self.serving.bounds.connections {
+            let why = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
+            return Err(refused(&mut control, why));
+        }
+        let mut end = self.transfer(&mut control, &request, &work)?;
+        drop(slot);
+        let job = self.jobs.end(&work, end.broke_off.is_none()).unwrap_or_else(|why| {
             end.broke_off = Some(why);
             None
         });
-        control.say(&Told { end: end.clone(), job })?;
-        let theirs = request.job.as_ref().and_then(|_| control.hear::<Told>(TO_SAY_SOMETHING, &self.stop).ok());
-        Ok(Done { request, end, theirs: theirs.map(|told| told.end) })
+        let said = control.say(&Told { end: end.clone(), job });
+        let asks = request.job.is_some() && said.is_ok();
+        let theirs = asks.then(|| control.hear::<Told>(TO_SAY_SOMETHING, &self.stop).ok()).flatten().map(|told| told.end);
+        if theirs.as_ref().is_some_and(|theirs| theirs.broke_off.is_none()) {
+            self.jobs.confirmed(&work);
+        }
+        Ok(Done { request, end, theirs })
     }
 
     fn allowed(&self, request: &Request) -> Result<(), String> {
@@ -244,7 +231,7 @@ impl House {
         ring.as_ref().map(|ring| meeting::hand(data.as_fd(), ring.memory())).transpose()?;
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
-        let mover = goods.moved(request.size, way, socket);
+        let mover = goods.moved(request.size, way, socket)?;
         let mut over = None;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
@@ -278,35 +265,46 @@ impl House {
 
     /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, or nowhere.
     fn goods(&self, request: &Request, work: &Work) -> io::Result<Goods> {
-        Ok(match (request.direction, &self.serving.keep_in) {
-            (Direction::Receive, _) => Goods::From(work.source().unwrap_or_else(|| Source::pattern(request.size))?),
-            (Direction::Send, kept_in) => Goods::Into(match (work.place(), kept_in) {
-                (Some(file), _) => Place::of(file?),
-                (None, Some(folder)) => Place::at(&folder.join(meeting::ticket()?))?,
-                (None, None) => Place::nowhere()?,
-            }),
+        if request.direction == Direction::Receive {
+            return work.source().unwrap_or_else(|| Source::pattern(request.size)).map(Goods::From);
+        }
+        Ok(match (work.place(), &self.serving.keep_in) {
+            (Some(file), _) => Goods::Into(Place::of(file?), None),
+            (None, Some(folder)) => {
+                let share = self.room.share(request.size).map_err(|why| told(ErrorKind::StorageFull, &why))?;
+                Goods::Into(Place::at(&folder.join(meeting::ticket()?))?, Some(share))
+            }
+            (None, None) => Goods::Into(Place::nowhere()?, None),
         })
     }
 }
 
-/// What a server moves.
+/// What a server moves: from there, or into a place and its share of what is kept.
 enum Goods {
     From(Source),
-    Into(Place),
+    Into(Place, Option<Share>),
 }
 
 impl Goods {
     /// A thread that moves the data, and tells what this end came to.
-    fn moved(self, size: u64, way: Way, socket: Socket) -> Receiver<End> {
+    fn moved(self, size: u64, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
         let (tells, told) = channel();
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let end = match self {
                 Goods::From(source) => end::sender(way, &source, &socket),
-                Goods::Into(place) => end::receiver(way, size, &socket, place, end::TICKET_BYTES),
+                Goods::Into(place, share) => {
+                    let end = end::receiver(way, size, &socket, place, end::TICKET_BYTES);
+                    if let Some(share) = share
+                        && end.broke_off.is_none()
+                    {
+                        share.keep();
+                    }
+                    end
+                }
             };
             let _ = tells.send(end);
-        });
-        told
+        })?;
+        Ok(told)
     }
 }
 
@@ -319,7 +317,6 @@ fn understood(said: serde_json::Value) -> io::Result<Result<Request, String>> {
     let who = Introduction::deserialize(&said).map_err(|_| stranger())?;
     if who.name != NAME || who.version != VERSION {
         let name: String = who.name.chars().take(LONGEST_NAME).collect();
-        let name = name.escape_default();
         return Ok(Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", who.version)));
     }
     Request::deserialize(&said).map(Ok).map_err(|_| stranger())

@@ -115,7 +115,7 @@ fn done(result: i32, after_another: bool) -> io::Result<Option<usize>> {
     }
 }
 
-/// Waits until a chain is done; where it must not go on, the socket is shut, which ends all of its calls.
+/// Waits until a chain is done; where it must not go on, the socket is shut, and its calls are ended.
 fn wait<M>(ring: &mut Ring<M>, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
     let (mut waited, mut before) = (Duration::ZERO, None);
     loop {
@@ -128,9 +128,35 @@ fn wait<M>(ring: &mut Ring<M>, socket: &Socket, moved: &mut Moved) -> io::Result
         waited = if now.is_some() && now != before { Duration::ZERO } else { waited + TO_LOOK_UP };
         before = now;
         if let Err(why) = socket.goes_on(waited) {
-            shutdown(socket.fd(), Shutdown::Both)?;
-            while !ring.wait(TO_LOOK_UP)? {}
+            let _ = shutdown(socket.fd(), Shutdown::Both); // a far end that has gone first says ENOTCONN, and its calls end too
+            ring.end();
             return Err(why);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek};
+    use std::net::UdpSocket;
+    use std::sync::Arc;
+
+    use loadgo_host::uring::why_not;
+
+    #[test]
+    fn a_socket_that_cannot_be_shut_still_tells_why_nothing_goes_on() {
+        if let Some(why) = why_not() {
+            writeln!(io::stderr(), "not tried: {why}").expect("said");
+            return;
+        }
+        // One without a far end: to shut it says ENOTCONN, as to shut one whose far end has gone in that moment.
+        let silent = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let socket = Socket::new(silent.into(), Arc::default(), TO_LOOK_UP).expect("a socket");
+        let (mut place, mut moved) = (tempfile::tempfile().expect("a file"), Moved::default());
+        let told = receive(8, 8, &socket, &mut place, &mut moved).expect_err("nothing comes");
+        assert_eq!(told.to_string(), "nothing moved for 0.1 s");
+        place.rewind().expect("at its beginning");
+        assert_eq!((moved.payload, place.read(&mut [0]).expect("read")), (0, 0));
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::Job;
 use crate::method::Method;
 use crate::row::End;
+use crate::words;
 
 /// The version of what is said; the two must have the same.
 pub const VERSION: u32 = 1;
@@ -22,6 +23,7 @@ pub const SECRET_BYTES: usize = 16;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Greeting {
     /// [`NAME`].
+    #[serde(deserialize_with = "words::heard")]
     pub name: String,
     /// [`VERSION`].
     pub version: u32,
@@ -33,6 +35,7 @@ pub struct Greeting {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Introduction {
     /// [`NAME`].
+    #[serde(deserialize_with = "words::heard")]
     pub name: String,
     /// [`VERSION`].
     pub version: u32,
@@ -87,9 +90,9 @@ pub enum Answer {
         size: Option<u64>,
     },
     /// Why not, in words.
-    Refused(String),
+    Refused(#[serde(deserialize_with = "words::heard")] String),
     /// Why that host cannot do it by this method, in words; others may do.
-    Cannot(String),
+    Cannot(#[serde(deserialize_with = "words::heard")] String),
 }
 
 /// The server's last line: its end of the transfer. Of a job the client then tells its own.
@@ -98,6 +101,6 @@ pub struct Told {
     /// What this end came to.
     pub end: End,
     /// The name of the job that was submitted.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words::heard_if_any")]
     pub job: Option<String>,
 }

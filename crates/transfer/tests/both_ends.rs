@@ -1,6 +1,7 @@
 //! A server and a client on this host, by every method and both ways.
 
 use std::fs;
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use loadgo_transfer::server::Serving;
 use loadgo_transfer::wire::Direction;
 
 mod ends;
-use ends::{Server, ask, done, possible};
+use ends::{Line, Server, ask, data, done, possible};
 
 fn all_methods(size: u64) {
     let server = Server::plain();
@@ -96,6 +97,26 @@ fn more_than_is_allowed_is_refused_in_words() {
     let server = Server::within(Bounds { bytes: 99, ..Bounds::default() });
     let told = transfer(&ask(server.at, Direction::Receive, Method::Blocks, 100), &Arc::default());
     assert!(told.expect_err("it is refused").words().contains("more than the 99"));
+}
+
+#[test]
+fn all_files_that_are_kept_are_bounded_together_and_what_broke_off_is_not_among_them() {
+    let kept = tempfile::tempdir().expect("a folder");
+    let bounds = Bounds { kept: 3 * 4096, ..Bounds::default() };
+    let server = Server::start(Serving { bounds, token: None, keep_in: Some(kept.path().into()) });
+    for _ in 0..2 {
+        let mut line = Line::to(server.at);
+        line.asks_to_send(8192, Method::Blocks);
+        data(server.at, &line.hears_a_ticket()).write_all(b"too little").expect("it hears");
+        assert!(line.hears().contains("ended after 10 of 8192"));
+    }
+    let asked = |size: u64| transfer(&ask(server.at, Direction::Send, Method::Blocks, size), &Arc::default());
+    assert_eq!(asked(8192).expect("it is kept").here.broke_off, None);
+    let told = asked(4097).expect_err("it is refused").words();
+    assert!(told.contains("8192 bytes is more than the 4096 left of the 12288 that are kept here in all (--total)"), "{told}");
+    assert_eq!(asked(1).expect("it is kept").here.broke_off, None);
+    assert!(asked(0).is_err(), "a file of nothing takes a block too");
+    assert_eq!(fs::read_dir(kept.path()).expect("a folder").count(), 2);
 }
 
 #[test]

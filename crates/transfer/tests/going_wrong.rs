@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use loadgo_transfer::client::{Ask, transfer};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::news::News;
 use loadgo_transfer::records::pack;
-use loadgo_transfer::server::{News, Serving};
+use loadgo_transfer::server::Serving;
 use loadgo_transfer::wire::Direction;
 
 mod ends;

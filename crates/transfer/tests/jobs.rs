@@ -1,22 +1,28 @@
 //! The batch host: decks in, print files out, files stored; what it refuses, and what it does not keep.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
 use loadgo_transfer::deck::LONGEST_DECK;
-use loadgo_transfer::jobs::Job;
+use loadgo_transfer::jobs::{Job, Jobs};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::news::{self, News};
+use loadgo_transfer::row::End;
 use loadgo_transfer::rows::{COLUMNS, Rows};
-use loadgo_transfer::server::{News, Serving, serve};
-use loadgo_transfer::wire::Direction;
+use loadgo_transfer::server::{Serving, serve};
+use loadgo_transfer::wire::{Direction, Request, Told};
+
+mod ends;
+use ends::{Line, ask, data, done};
 
 /// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
 struct Batch {
@@ -32,7 +38,7 @@ impl Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
-        let (tells, news) = channel();
+        let (tells, news) = news::channel(news::AT_ONCE);
         let (serving, stopped) = (Serving { bounds, token: None, keep_in: None }, stop.clone());
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
@@ -126,13 +132,69 @@ fn more_than_the_bounds_say_is_refused_in_words() {
 
 #[test]
 fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
-    let batch = Batch::start(Bounds { jobs: 1, time: Duration::from_millis(400), ..Bounds::default() });
-    batch.submitted(b"X\n");
-    let until = Instant::now() + Duration::from_secs(60);
-    while batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).is_err() {
-        assert!(Instant::now() < until, "it is never forgotten");
-        thread::sleep(Duration::from_millis(50));
+    for (time, kept) in [(Duration::from_secs(3600), true), (Duration::ZERO, false)] {
+        let jobs = Jobs::new(Bounds { jobs: 1, time, ..Bounds::default() });
+        let mut request: Request = serde_json::from_str(&submits(2)).expect("a request");
+        let work = jobs.begin(&mut request, || true).expect("there is room");
+        work.place().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
+        jobs.end(&work, true).expect("a deck").expect("its name");
+        let next = jobs.begin(&mut request, || true).map(drop);
+        assert_eq!(next.is_err_and(|why| why.contains("1 jobs wait here")), kept, "{time:?}");
     }
+}
+
+/// A request to submit a deck of so many bytes.
+fn submits(size: u64) -> String {
+    let first = r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"send","method":"records","message":4096"#;
+    format!("{first},\"size\":{size},\"job\":\"submit\"}}")
+}
+
+/// A request for the print file of the job of this name.
+fn prints(name: &str) -> String {
+    let first = r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"receive","method":"records","message":4096"#;
+    format!("{first},\"size\":0,\"job\":{{\"print\":\"{name}\"}}}}")
+}
+
+#[test]
+fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
+    let batch = Batch::start(Bounds { jobs: 1, ..Bounds::default() });
+    let name = batch.submitted(b"//PRINT 50\n");
+    let broke_off = End { broke_off: Some("No space left on device".into()), ..End::default() };
+    for says in [None, Some(Told { end: broke_off, job: None })] {
+        let mut line = Line::to(batch.at);
+        line.says(&prints(&name));
+        let mut came = Vec::new();
+        data(batch.at, &line.hears_a_ticket()).read_to_end(&mut came).expect("all of it");
+        assert!(came.len() > 50 * 132 && line.hears().contains("\"broke_off\":null"));
+        if let Some(says) = says {
+            line.says(&serde_json::to_string(&says).expect("a line"));
+            assert_eq!(line.hears(), "", "it hangs up when it has heard that");
+        }
+    }
+    let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is one of so many");
+    assert!(told.contains("1 jobs wait"), "{told}");
+    let into = batch.folder.path().join("print");
+    assert_eq!(batch.printed(&name, &into).expect("it is printed").here.moved.payload, 50 * 132);
+    assert!(batch.printed(&name, &into).expect_err("it is over").contains("no job"));
+    batch.submitted(b"X\n");
+}
+
+#[test]
+fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_another() {
+    let batch = Batch::start(Bounds::default());
+    let into = batch.folder.path().join("print");
+    let name = batch.submitted(b"//PRINT 5000\n");
+    let ask = |bytes: u64| Ask {
+        bounds: Bounds { bytes, ..Bounds::default() },
+        into: Some(into.clone()),
+        size: None,
+        job: Some(Job::Print(name.clone())),
+        ..ask(batch.at, Direction::Receive, Method::Records, 0)
+    };
+    let told = transfer(&ask(659_999), &Arc::default()).expect_err("it is too long").words();
+    assert!(told.contains("its print file has 660000 bytes, and here they are at most 659999"), "{told}");
+    assert_eq!(fs::read_dir(batch.folder.path()).expect("a folder").count(), 1, "the deck alone");
+    assert_eq!(done(&ask(660_000)).here.moved.payload, 660_000);
 }
 
 #[test]

@@ -6,13 +6,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, transfer};
 use loadgo_transfer::method::Method;
-use loadgo_transfer::server::{News, Serving, serve};
+use loadgo_transfer::news::{self, News};
+use loadgo_transfer::server::{Serving, serve};
 use loadgo_transfer::wire::Direction;
 
 /// A server on a port of the kernel's choice, until dropped.
@@ -31,7 +32,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
-        let (tells, news) = channel();
+        let (tells, news) = news::channel(news::AT_ONCE);
         let stopped = stop.clone();
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Server { at, stop, news, thread: Some(thread) }
@@ -129,6 +130,29 @@ pub fn far_end<T: Send + 'static>(
     greeting: &'static str,
     does: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (SocketAddr, JoinHandle<Option<T>>) {
+    far_ends(greeting, |_, data| does(data))
+}
+
+/// As [`far_end`], and `does` has the control connection too.
+pub fn far_ends<T: Send + 'static>(
+    greeting: &'static str,
+    does: impl FnOnce(TcpStream, TcpStream) -> T + Send + 'static,
+) -> (SocketAddr, JoinHandle<Option<T>>) {
+    far_control(greeting, move |mut control, listener| {
+        let ticket = "0".repeat(32);
+        let answer = format!("{{\"ticket\":{{\"ticket\":\"{ticket}\",\"unix\":null,\"authority\":null,\"size\":0}}}}\n");
+        control.write_all(answer.as_bytes()).ok()?;
+        let (mut data, _) = listener.accept().ok()?;
+        data.read_exact(&mut [0; 33]).ok()?;
+        Some(does(control, data))
+    })
+}
+
+/// A far end that greets with `greeting`, and does with the control connection, on which it was asked something, what `does` says.
+pub fn far_control<T: Send + 'static>(
+    greeting: &'static str,
+    does: impl FnOnce(TcpStream, TcpListener) -> Option<T> + Send + 'static,
+) -> (SocketAddr, JoinHandle<Option<T>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("its address");
     let thread = thread::spawn(move || {
@@ -139,12 +163,7 @@ pub fn far_end<T: Send + 'static>(
         if heard < 2 {
             return None; // it went away on the greeting
         }
-        let ticket = "0".repeat(32);
-        let answer = format!("{{\"ticket\":{{\"ticket\":\"{ticket}\",\"unix\":null,\"authority\":null,\"size\":0}}}}\n");
-        control.write_all(answer.as_bytes()).ok()?;
-        let (mut data, _) = listener.accept().ok()?;
-        data.read_exact(&mut [0; 33]).ok()?;
-        Some(does(data))
+        does(control, listener)
     });
     (at, thread)
 }

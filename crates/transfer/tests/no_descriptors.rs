@@ -1,0 +1,29 @@
+//! A server whose process has no descriptor left: it says so, waits, and goes on. Alone in its program, whose limit it uses up.
+
+use std::fs::File;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use loadgo_transfer::method::Method;
+use loadgo_transfer::news::News;
+use loadgo_transfer::wire::Direction;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+mod ends;
+use ends::{Server, ask, done};
+
+#[test]
+fn a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one() {
+    let server = Server::plain();
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(64), ..limit }).expect("lowered");
+    let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).take(64).collect();
+    taken.pop().expect("there were some");
+    let guest = TcpStream::connect(server.at).expect("it listens");
+    let told = server.news.recv_timeout(Duration::from_secs(60)).expect("it tells");
+    let words = told.of_the_server().expect("of itself");
+    assert!(matches!(&told, News::Full(_)) && words.contains("Too many open files"), "{words}");
+    drop((guest, taken));
+    setrlimit(Resource::Nofile, limit).expect("as it was");
+    assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.moved.payload, 10);
+}

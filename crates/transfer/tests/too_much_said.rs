@@ -1,0 +1,92 @@
+//! Who says too much: floods on either connection, and words that a terminal would obey.
+
+use std::io::{Read, Write, copy, sink};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use loadgo_transfer::client::{WhyNot, transfer};
+use loadgo_transfer::method::Method;
+use loadgo_transfer::row::End;
+use loadgo_transfer::wire::{Direction, Told};
+
+mod ends;
+use ends::{GREETING, Line, Server, ask, data, done, far_control, far_end, far_ends};
+
+/// More than sockets hold.
+const MUCH: u64 = 64 << 20;
+
+/// Writes until nobody hears it any more.
+fn flood(mut into: TcpStream) {
+    while into.write_all(&[b'x'; 4096]).is_ok() {}
+}
+
+#[test]
+fn a_receiver_that_floods_the_control_connection_is_no_row_and_this_ends_stands() {
+    let (at, far) = far_ends(GREETING, |control, mut data| {
+        let came = copy(&mut data, &mut sink()).expect("all of it");
+        flood(control);
+        came
+    });
+    let both = done(&ask(at, Direction::Send, Method::Blocks, MUCH));
+    assert_eq!((both.here.broke_off, both.here.moved.payload), (None, MUCH));
+    let told = both.there.expect_err("that is no row");
+    assert_eq!(told, "the other end did not tell its row: it does not speak as loadgo transfer does");
+    assert_eq!(far.join().expect("it ends"), Some(MUCH));
+}
+
+#[test]
+fn a_receiver_that_floods_while_it_is_sent_to_is_left_by_the_server_with_a_row() {
+    for on_data in [true, false] {
+        let server = Server::plain();
+        let mut line = Line::to(server.at);
+        line.says(
+            r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"receive","method":"blocks","message":65536,"size":67108864}"#,
+        );
+        let mut stream = data(server.at, &line.hears_a_ticket());
+        stream.read_exact(&mut [0; 1]).expect("it has begun");
+        if on_data {
+            let floods = stream.try_clone().expect("again");
+            let flooding = std::thread::spawn(move || flood(floods));
+            let rest = copy(&mut stream, &mut sink()).unwrap_or(0);
+            assert!(rest < MUCH);
+            stream.shutdown(std::net::Shutdown::Both).unwrap_or(());
+            flooding.join().expect("it ends");
+            assert!(line.hears().contains("\"payload\":67108864"), "what it sent is its row");
+        } else {
+            line.says(&"x".repeat(100));
+            assert!(line.hears().contains("\"broke_off\":\"the other end is gone\""));
+        }
+        assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
+    }
+}
+
+#[test]
+fn what_a_server_says_reaches_nobody_as_orders_to_a_terminal() {
+    let answers = [("refused", "refused: no \\u{1b}[2Jroom"), ("cannot", "not possible at")];
+    for (answer, told) in answers {
+        let (at, far) = far_control(GREETING, move |mut control, _| {
+            control.write_all(format!("{{\"{answer}\":\"no \\u001b[2Jroom\\u202e\"}}\n").as_bytes()).ok()
+        });
+        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).map_err(WhyNot::words);
+        let words = words.expect_err("it is refused");
+        assert!(words.contains(told) && words.contains("\\u{1b}[2Jroom\\u{202e}"), "{words:?}");
+        far.join().expect("it ends");
+    }
+    let (at, far) = far_end("{\"name\":\"\\u001b]0;mine\\u0007\",\"version\":2,\"token\":false}\n", drop);
+    let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").words();
+    assert!(words.contains("version 2 of \\u{1b}]0;mine\\u{7},"), "{words:?}");
+    far.join().expect("it ends");
+}
+
+#[test]
+fn what_a_row_says_is_plain_and_not_without_end() {
+    let (at, far) = far_ends(GREETING, |mut control, mut data| {
+        copy(&mut data, &mut sink()).expect("all of it");
+        let end = End { broke_off: Some(format!("\x1b[31m{}", "x".repeat(60_000))), ..End::default() };
+        let line = serde_json::to_string(&Told { end, job: None }).expect("a line");
+        control.write_all(format!("{line}\n").as_bytes()).is_ok()
+    });
+    let why = done(&ask(at, Direction::Send, Method::Blocks, 10)).there.expect("a row").broke_off.expect("it broke off");
+    assert!(why.starts_with("\\u{1b}[31mxx") && why.ends_with("x…") && why.len() < 1100, "{why}");
+    assert_eq!(far.join().expect("it ends"), Some(true));
+}
