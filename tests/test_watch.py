@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import numpy as np
@@ -24,6 +21,7 @@ from loadgo.watch_frame import STATES, frame_of
 from loadgo.watch_play import Clock, screens
 from loadgo.watch_terminal import SIGNS, Shown, screen
 from outside import COMMAND, PATIENCE_S, environment
+from watched import asked
 
 S = 1_000_000_000
 
@@ -169,67 +167,3 @@ def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) ->
     with pytest.raises(urllib.error.URLError):
         asked(where)
     assert len(tables(folder).interactions) > 0
-
-
-@pytest.fixture
-def address(run: Path) -> object:
-    """Where a page of the run is served, until the test is over."""
-    command = [sys.executable, "-m", "loadgo", "watch", str(run)]
-    process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    assert "http://" in line, line + process.stderr.read()
-    yield line.split("http://")[1].split()[0]
-    process.terminate()
-    process.communicate(timeout=PATIENCE_S)
-
-
-def asked(address: str, path: str = "", **headers: str) -> tuple[int, bytes, dict[str, str]]:
-    """What the server answers: status, body, headers."""
-    request = urllib.request.Request(f"http://{address}{path}", headers=headers)
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-            return answer.status, answer.read(), {k.lower(): v for k, v in answer.headers.items()}
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read(), {}
-
-
-def heads(stream: bytes) -> list[dict[str, Any]]:
-    """The heads of the messages in a feed; those of tables have their columns too."""
-    found, place = [], 0
-    while place < len(stream):
-        head, columns = np.frombuffer(stream, "<u4", 2, place)
-        told = json.loads(stream[place + 8 : place + 8 + head])
-        at = place + 8 + int(head)
-        for name, kind in told.get("columns", ()):
-            told[name] = np.frombuffer(stream, f"<{kind}", told["rows"], at)
-            at += -(-told[name].nbytes // 8) * 8
-        place += 8 + int(head) + int(columns)
-        assert at in (place, place - int(columns)), "the columns are as long as the message says"
-        found.append(told)
-    return found
-
-
-def test_the_page_and_the_rows_are_served_behind_the_token_alone(address: str, told: Tables) -> None:
-    status, page, headers = asked(address)
-    assert (status, b"<canvas" in page) == (200, True)
-    assert "default-src 'none'" in headers["content-security-policy"]
-    status, body, _ = asked(address, "feed")
-    found = heads(body)
-    rows = told.interactions.filter(pl.col("ready_ns") > 0)
-    answered = [one for one in found if one.get("table") == "interactions"]
-    assert (status, sum(one["rows"] for one in answered)) == (200, len(rows))
-    assert np.array_equal(np.concatenate([one["sent_ns"] for one in answered]), rows["sent_ns"].to_numpy())
-    words = [word for one in answered for word in one["words"].get("command", ())]
-    codes = np.concatenate([one["command"] for one in answered])
-    assert [words[code] for code in codes] == rows["command"].cast(pl.String).to_list()
-    assert found[-1] == {"over": True}
-    assert found[-2] == {"title": "typical user on multics-6180", "reach_ns": reach_of(told), "ended": True}
-    assert len(asked(address, f"feed?from={len(found)}")[1]) == 0
-    host, token = address.split("/")[:2]
-    assert asked(f"{host}/{token[:-1]}x/")[0] == 404
-    assert asked(f"{host}/")[0] == 404
-    assert asked(address, Host="rebound.example")[0] == 404
-    assert asked(address, "feed", Origin="http://elsewhere.example")[0] == 404
-    assert asked(address, "../../../watch_server.py")[0] == 404
-    assert asked(address, "feed?from=soon")[0] == 400

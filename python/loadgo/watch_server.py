@@ -37,6 +37,8 @@ VIEWERS = 250
 LOOK_S = 0.5
 ROWS = 65_536
 """At most so many rows a message: a page draws what it has between two."""
+PIECE = 262_144
+"""So many bytes at once wait for a viewer who does not take them."""
 
 
 @dataclass
@@ -108,7 +110,9 @@ class Told:
         """The messages from `place` on, as they come, until there will be no more."""
         while True:
             while place < len(self.messages):
-                yield self.messages[place]
+                told = self.messages[place]
+                for begin in range(0, len(told), PIECE):
+                    yield told[begin : begin + PIECE]
                 place += 1
             if self.ended:
                 return
@@ -136,8 +140,9 @@ def serve(told: Told, port: int, said: Callable[[str], None], *, leaves: bool = 
             server.should_exit = leaves or server.should_exit
 
         app = application(told, token, at, over)
+        # An end with viewers at their feeds is no error to tell of.
         config = uvicorn.Config(
-            app, log_level="error", lifespan="on", limit_concurrency=VIEWERS, timeout_graceful_shutdown=1
+            app, log_level="critical", lifespan="on", limit_concurrency=VIEWERS, timeout_graceful_shutdown=1
         )
         server = uvicorn.Server(config)
         server.run([door])
