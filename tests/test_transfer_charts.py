@@ -8,7 +8,7 @@ from loadgo.charts_spec import svg
 from loadgo.transfer import Transferred
 from loadgo.transfer_apart import Apart, taken_apart
 from loadgo.transfer_charts import apart_charts, method_charts
-from loadgo.transfer_drawn import longest, points_by_size, price_curve, price_sizes
+from loadgo.transfer_drawn import longest, points_by_size, price_curve, price_sizes, size_marks
 from loadgo.transfer_page import render_transfer
 from loadgo.transfer_parts_page import render_apart
 from loadgo.transfer_price import Prices, prices
@@ -68,6 +68,27 @@ def test_the_price_falls_with_the_message_and_crosses_where_it_says() -> None:
     curve = price_curve(told.crossings[0], price_sizes(told))
     assert all(one[1] > two[1] for one, two in pairwise(curve))
     assert curve[0][1] > (PRICES.network_gigabyte or 0) > curve[-1][1]
+
+
+def test_prices_of_whole_transfers_are_drawn_over_their_sizes() -> None:
+    table = [Observed("", "s", "", size, 1e-2 + 1e-6 * size, messages=size // 100) for size in (1000, 5000, 90_000)]
+    told = taken_apart(Table("this host", tuple(table), (), ()), PRICES)
+    assert {one.of for one in told.crossings} == {"transfer"}
+    low, high, *_ = price_sizes(told)
+    assert (low, high) == (1000, 90_000)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "marks"),
+    [
+        ([64.0, 65536.0], [64, 256, 1024, 4096, 16384, 65536]),
+        ([3000.0, 17000.0], [4096, 8192, 16384]),
+        ([66_667.0, 130_293.0], [66_667, 130_293]),
+        ([5.0, 5.0], [5, 5]),
+    ],
+)
+def test_an_axis_of_sizes_is_marked_however_short_it_is(sizes: list[float], marks: list[float]) -> None:
+    assert size_marks(sizes) == marks
 
 
 @pytest.mark.parametrize("tariff", ["cloud", "default"])

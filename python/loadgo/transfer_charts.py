@@ -20,7 +20,9 @@ from loadgo.transfer_drawn import (
     points_by_size,
     price_curve,
     price_sizes,
+    priced_alike,
     priced_methods,
+    size_marks,
 )
 from loadgo.transfer_price import Prices
 from loadgo.transfer_row import Row
@@ -38,7 +40,6 @@ _SIZE_LABEL = (
     " : datum.value >= 1048576 ? format(datum.value / 1048576, '.3~r') + ' MiB'"
     " : datum.value >= 1024 ? format(datum.value / 1024, '.3~r') + ' KiB' : format(datum.value, '.3~r')"
 )
-_SIZES = [float(4**power) for power in range(18)]
 
 
 def apart_charts(made: Apart) -> list[Chart]:
@@ -92,7 +93,7 @@ def _cost(made: Apart) -> Chart | None:
         for p in points
     ]
     frame = safe(pl.DataFrame(rows))
-    x = alt.X("x:Q", title=what, scale=_LOG, axis=alt.Axis(labelExpr=_SIZE_LABEL, values=_SIZES, labelOverlap="greedy"))
+    x = alt.X("x:Q", title=what, scale=_LOG, axis=_size_axis([point.x for point in points]))
     y = alt.Y(
         "y:Q", title="processor time a bit", scale=_LOG, axis=alt.Axis(labelExpr=TIME_LABEL, labelOverlap="greedy")
     )
@@ -119,20 +120,16 @@ def _price(made: Apart) -> Chart | None:
     sizes = price_sizes(made)
     if min(sizes) == max(sizes):
         return None
+    crossings = priced_alike(made)
     curves = [
         {"method": one.kind.partition(" ")[2] or "all", "end": WORDS[one.kind[0]], "x": x, "y": y}
-        for one in made.crossings
+        for one in crossings
         for x, y in price_curve(one, sizes)
     ]
-    frame, of = safe(pl.DataFrame(curves)), made.crossings[0].of
+    frame, of = safe(pl.DataFrame(curves)), crossings[0].of
     ends = _ends(str(one["end"]) for one in curves)
     title = f"a gigabyte ({made.prices.currency})"
-    x = alt.X(
-        "x:Q",
-        title=f"bytes a {of}",
-        scale=_LOG,
-        axis=alt.Axis(labelExpr=_SIZE_LABEL, values=_SIZES, labelOverlap="greedy"),
-    )
+    x = alt.X("x:Q", title=f"bytes a {of}", scale=_LOG, axis=_size_axis(sizes))
     y = alt.Y("y:Q", title=title, scale=_LOG, axis=alt.Axis(format="~g"))
     lines = (
         alt.Chart(frame)
@@ -142,7 +139,7 @@ def _price(made: Apart) -> Chart | None:
     network = made.prices.network_gigabyte
     flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=_GREY).encode(y=y)
     layers: list[alt.Chart] = [lines, flat]
-    crossed = [{"x": one.size, "y": network, "what": name_of(one)} for one in made.crossings if one.size is not None]
+    crossed = [{"x": one.size, "y": network, "what": name_of(one)} for one in crossings if one.size is not None]
     crossed = [one for one in crossed if min(sizes) <= float(str(one["x"])) <= max(sizes)]
     if crossed:
         marks = alt.Chart(safe(pl.DataFrame(crossed))).mark_point(size=90, shape="diamond", strokeWidth=2, color=_WARM)
@@ -214,6 +211,10 @@ def _stretch(made: Apart) -> Chart | None:
     which = "each transfer" if step == 1 else f"every {step}th transfer"
     caption = f"A point for {which}; the line is the mean, straight in the load and bent by the logarithmic axis."
     return chart_of("transfer-load", "The stretch of real time against load", caption, alt.layer(*layers), 260)
+
+
+def _size_axis(sizes: Sequence[float]) -> alt.Axis:
+    return alt.Axis(labelExpr=_SIZE_LABEL, values=size_marks(sizes), labelOverlap="greedy")
 
 
 def _color(field: str, names: Sequence[str]) -> alt.Color:

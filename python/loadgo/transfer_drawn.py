@@ -17,6 +17,7 @@ WORDS = {"s": "sent", "r": "received", "b": "both ways"}
 SENDS = {"s": "sends", "r": "receives"}
 _STEPS = 48
 _MOST_POINTS = 4000
+_FEWEST_MARKS = 3
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,32 @@ def price_curve(crossing: Crossing, sizes: Sequence[float]) -> list[tuple[float,
     return [(size, crossing.gigabyte(size)) for size in at]
 
 
+def priced_alike(made: Apart) -> list[Crossing]:
+    """The crossings that share a chart: those of messages, or where there are none of whole transfers."""
+    of_messages = [one for one in made.crossings if one.of == "message"]
+    return of_messages or list(made.crossings)
+
+
 def price_sizes(made: Apart) -> list[float]:
-    """The sizes that prices are drawn over: those that were measured, and where prices cross if that is near."""
-    measured = [point.x for point in points_by_size(made.table.transfers)[1]]
+    """The sizes that prices are drawn over, of messages or of whole transfers as `priced_alike` has them: those that
+    were measured, and where prices cross if that is near.
+    """
+    crossings, moved = priced_alike(made), [one for one in made.table.transfers if one.bytes]
+    of_messages = any(one.of == "message" for one in crossings)
+    measured = [_message(one) if of_messages else float(one.bytes) for one in moved]
     low, high = min(measured), max(measured)
-    near = [one.size for one in made.crossings if one.size is not None and low / 100 <= one.size <= high * 100]
+    near = [one.size for one in crossings if one.size is not None and low / 100 <= one.size <= high * 100]
     return [low, high, *near]
+
+
+def size_marks(sizes: Sequence[float]) -> list[float]:
+    """Where an axis of sizes is marked: powers of four, or of two where few of them are in it; else both its ends."""
+    low, high = min(sizes), max(sizes)
+    for base in (4.0, 2.0):
+        marks = [base**power for power in range(-1, 64) if low <= base**power <= high]
+        if len(marks) >= _FEWEST_MARKS:
+            return marks
+    return [low, high]
 
 
 @dataclass(frozen=True)
