@@ -26,6 +26,7 @@ export class Users {
     }
     const told = this.sessions.columns;
     for (; this.logins < this.sessions.rows; this.logins++) {
+      if (!this.read) this.grid.hold(told.user[this.logins]);
       const user = this.user(told.user[this.logins]), ended = told.ended_ns[this.logins];
       user.since = Math.min(user.since, told.started_ns[this.logins]);
       user.sessions.push([told.started_ns[this.logins], Number.isNaN(ended) ? Infinity : ended]);
@@ -174,6 +175,9 @@ class Grid {
 
   /** Bins wide enough for a run that is known to reach so far, before there are rows in them. */
   expect(reach) { while (reach >= this.width * BINS) this.width *= 2; }
+
+  /** Lanes for a user of that number, before there are rows in them. */
+  hold(user) { while (user >> this.shift >= LANES) this.shift += 1; }
 
   add(table, row, user, ready) {
     while (user >> this.shift >= LANES) this.joinLanes();
