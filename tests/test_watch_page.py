@@ -130,6 +130,20 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     assert f"{number(frame.users)} logged in · {frame.phase} · held" in sight.text("about")
 
 
+def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched: tuple[Sight, Tables]) -> None:
+    sight, seen = watched
+    end, width = reach_of(seen) // 2, 20_000_000
+    frame = frame_of(seen, end, width, int(sight.window(end, width)["columns"]))
+    assert sight.text("answer") == answer(frame)
+    assert "not measured" not in sight.text("answer")
+    _same_series(sight, frame)
+    assert sight.table("time") == [[name, share(part)] for name, part in sorted(frame.time.items(), key=_most) if part]
+
+
+def _most(one: tuple[str, float]) -> float:
+    return -one[1]
+
+
 def _same_figures(told: dict[str, Any], frame: Frame) -> None:
     assert {key: told[key] for key in ("answered", "lost", "users", "phase")} == {
         "answered": frame.answered,

@@ -216,8 +216,9 @@ def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Fl
 
 
 def _spanned(frame: pl.DataFrame, edges: Floats) -> pl.DataFrame:
-    """The rows whose span ends in the window."""
-    return frame.filter((pl.col("at_ns") > edges[0]) & (pl.col("at_ns") <= edges[-1]))
+    """The rows whose span touches the window: of one that is shorter than a span, the figures are the span's."""
+    begun = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    return frame.filter((pl.col("at_ns") > edges[0]) & (begun < edges[-1]))
 
 
 def _has_processors(time: pl.DataFrame) -> pl.Expr:

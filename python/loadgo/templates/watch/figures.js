@@ -107,10 +107,10 @@ function overTime(store, late, { start, end, columns }) {
 
 export function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
 
-/** Calls `use(row, column)` for each row whose span ends in the window; the column is that of the span's middle. */
+/** Calls `use(row, column)` for each row whose span touches the window; the column is that of the span's middle, or the nearest one. */
 function spanned(table, { start, end, columns }, use) {
   const [from, to] = table.between(start, end), width = (end - start) / columns, { at_ns: at, span_ns: span } = table.columns;
-  for (let row = from; row < to; row++) use(row, Math.max(0, Math.min(columns - 1, Math.floor((at[row] - span[row] / 2 - start) / width))));
+  for (let row = from; row < to || (row < table.rows && at[row] - span[row] < end); row++) use(row, Math.max(0, Math.min(columns - 1, Math.floor((at[row] - span[row] / 2 - start) / width))));
 }
 
 /** Where spans are longer than columns, a value holds until the next one. */
