@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -139,15 +138,15 @@ def test_one_picture_goes_into_a_pipe(run: Path) -> None:
     assert "run.toml" in wrong.stderr or "no run" in wrong.stderr
 
 
-def test_this_host_is_watched_without_a_run_and_nothing_stays_behind() -> None:
-    before = set(Path(tempfile.gettempdir()).glob("loadgo-watch-*"))
-    done = subprocess.run([*COMMAND, "watch", "--once"], env=environment(COLUMNS="80"), capture_output=True, text=True)
+def test_this_host_is_watched_without_a_run_and_nothing_stays_behind(tmp_path: Path) -> None:
+    place = environment(COLUMNS="80", TMPDIR=str(tmp_path))
+    done = subprocess.run([*COMMAND, "watch", "--once"], env=place, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[1].startswith(("Fine: processors", "Full: processors"))
     assert any(line.startswith("busy ") for line in lines)
     assert max(map(len, lines)) <= 80
-    assert set(Path(tempfile.gettempdir()).glob("loadgo-watch-*")) == before
+    assert list(tmp_path.iterdir()) == []
     wrong = subprocess.run([*COMMAND, "watch", "--speed", "3"], env=environment(), capture_output=True, text=True)
     assert (wrong.returncode, "--speed" in wrong.stderr) == (2, True)
 
