@@ -3,6 +3,8 @@
 import errno
 import platform
 import re
+import resource
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +115,10 @@ def test_all_files_that_a_server_keeps_are_bounded_together(tmp_path: Path) -> N
     refused = bench.loadgo("transfer", "--to", address, "--size", "5000", status=2)
     told = "8192 bytes is more than the 0 left of the 8192 that are kept here in all (--total)"
     assert told in words(refused.stderr)
-    assert told in stopped(server)
+    assert server.stderr is not None
+    assert "5,000 bytes" in server.stderr.readline()
+    assert told in server.stderr.readline()
+    stopped(server)
     assert [file.stat().st_size for file in (tmp_path / "kept").iterdir()] == [5000]
     said = bench.loadgo("transfer", "serve", "--total", "0", status=2)
     assert "give positive numbers" in said.stderr
@@ -131,6 +136,23 @@ def test_on_a_disk_that_cannot_rename_without_replacing_nothing_is_replaced(tmp_
     (tmp_path / "deck").write_text("another's")
     assert "deck: File exists" in words(ended(client, 1).stdout)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("deck", "another's")]
+    stopped(server)
+
+
+def test_a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server, address = serving(bench)
+    assert server.stderr is not None
+    soft, hard = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    taken = {int(one.name) for one in Path(f"/proc/{server.pid}/fd").iterdir()}
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (min(set(range(soft)) - taken), hard))
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port))):
+        said = server.stderr.readline()
+    assert "nobody can be let in for now: Too many open files" in said
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
+    bench.loadgo("transfer", "--to", address, "--size", "1000")
+    assert "1,000 bytes" in server.stderr.readline()
     stopped(server)
 
 

@@ -160,7 +160,7 @@ fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_go
     until(&mut first, || fs::metadata(&part).is_ok_and(|part| part.len() == 0));
     let second = rjs(folder.path(), &["print", "a.job"], &at);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
-    assert!(said(&second).contains("a.print.incomplete: somebody else is fetching it now"), "{}", said(&second));
+    assert!(said(&second).contains("a.print.incomplete: somebody else is at it now"), "{}", said(&second));
     goes_on.send(()).expect("it waits");
     let first = first.wait_with_output().expect("it ends");
     assert!(first.status.success(), "{}", said(&first));
@@ -181,26 +181,42 @@ fn a_name_that_is_none_is_not_kept_as_a_jobs() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
-#[test]
-fn what_has_no_room_on_the_disk_is_refused_before_it_comes_and_leaves_nothing() {
+/// What `$0`, which is `loadgo-rjs`, and the shell say on a disk of 64 KiB at `small`, in a mount namespace that is gone with them; None
+/// without root, which is said.
+fn on_a_small_disk(folder: &Path, host: &str, words: &str) -> Option<String> {
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     if !root {
         writeln!(std::io::stderr(), "not tried: it takes root to mount a small disk").expect("said");
-        return;
+        return None;
     }
+    fs::create_dir(folder.join("small")).expect("made");
+    let mounted = format!("mount -t tmpfs -o size=64k none small || exit; {{ {words}; }} 2>&1; echo \"status $?\"; ls -A small");
+    let mut order = Command::new("unshare");
+    order.args(["--mount", "sh", "-c", &mounted, env!("CARGO_BIN_EXE_loadgo-rjs")]);
+    Some(said(&order.current_dir(folder).env("BATCH_HOST", host).output().expect("it runs")))
+}
+
+#[test]
+fn a_print_file_for_which_there_is_no_room_is_refused_before_it_comes_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let batch = Batch::start(folder.path(), &[]);
     fs::write(folder.path().join("a.deck"), "//PRINT 10000\n").expect("written");
     assert!(rjs(folder.path(), &["submit", "a.deck"], &batch.1).status.success());
-    fs::create_dir(folder.path().join("small")).expect("made");
-    // In a mount namespace of its own, which is gone with the program.
-    let on_it = r#"mount -t tmpfs -o size=64k none small && "$0" print a.job --into small/a; echo "status $?"; ls -A small"#;
-    let mut order = Command::new("unshare");
-    order.args(["--mount", "sh", "-c", on_it, env!("CARGO_BIN_EXE_loadgo-rjs")]);
-    let told = said(&order.current_dir(folder.path()).env("BATCH_HOST", &batch.1).output().expect("it runs"));
+    let Some(told) = on_a_small_disk(folder.path(), &batch.1, r#""$0" print a.job --into small/a"#) else { return };
     assert!(told.contains("its print file has 1320000 bytes, and the disk has room for 6"), "{told}");
-    assert!(told.starts_with("status 2\nloadgo-rjs: "), "nothing is left there: {told}");
+    assert!(told.ends_with("\nstatus 2\n"), "nothing is left there: {told}");
     assert!(rjs(folder.path(), &["print", "a.job"], &batch.1).status.success(), "it can be fetched to another place");
+}
+
+#[test]
+fn a_jobs_name_that_finds_no_room_leaves_no_file_of_that_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let batch = Batch::start(folder.path(), &[]);
+    let fills = "echo X > small/a.deck; head -c 99999 /dev/zero > small/rest 2> /dev/null";
+    let words = format!("{fills}; \"$0\" submit small/a.deck");
+    let Some(told) = on_a_small_disk(folder.path(), &batch.1, &words) else { return };
+    assert!(told.contains("small/a.deck: No space left on device"), "{told}");
+    assert!(told.ends_with("\nstatus 1\na.deck\nrest\n"), "{told}");
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let words = "somebody else is fetching it now: wait until that has ended, or name another file";
+            let words = "somebody else is at it now: wait until that has ended, or name another file";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, words));
         }
         Err(TryLockError::Error(error)) => return Err(error),
@@ -233,7 +233,7 @@ mod tests {
         let mut place = Place::over(&name).expect("made");
         place.file().write_all(b"half").expect("written");
         let told = Place::over(&name).expect_err("it is taken").to_string();
-        assert!(told.contains("print.incomplete: somebody else is fetching it"), "{told}");
+        assert!(told.contains("print.incomplete: somebody else is at it"), "{told}");
         place.file().write_all(b" and half").expect("written");
         place.whole().expect("kept");
         assert_eq!(fs::read(&name).expect("there"), b"half and half");

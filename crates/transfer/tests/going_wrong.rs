@@ -36,18 +36,25 @@ fn impatient() -> Bounds {
 
 #[test]
 fn a_receiver_that_stalls_is_left_by_every_method() {
-    for method in possible(&OVER_THE_NETWORK) {
-        let (over, is_over) = std::sync::mpsc::channel::<()>();
-        let (at, far) = far_end(GREETING, move |data| (is_over.recv(), data).0.is_err());
-        let asked = Ask { bounds: impatient(), ..ask(at, Direction::Send, method, MUCH) };
-        let both = done(&asked);
-        drop(over);
-        let why = both.here.broke_off.expect("it broke off");
-        assert_eq!(why, "nothing moved for 0.3 s", "{method:?}");
-        assert!(both.here.moved.payload < MUCH, "{method:?}");
-        assert!(both.there.expect_err("it does not tell").contains("did not tell its row"), "{method:?}");
-        assert_eq!(far.join().expect("it ends"), Some(true));
-    }
+    // Each waits for its own time to be over: all at once.
+    std::thread::scope(|all| {
+        for method in possible(&OVER_THE_NETWORK) {
+            all.spawn(move || leaves_who_stalls(method));
+        }
+    });
+}
+
+fn leaves_who_stalls(method: Method) {
+    let (over, is_over) = std::sync::mpsc::channel::<()>();
+    let (at, far) = far_end(GREETING, move |data| (is_over.recv(), data).0.is_err());
+    let asked = Ask { bounds: impatient(), ..ask(at, Direction::Send, method, MUCH) };
+    let both = done(&asked);
+    drop(over);
+    let why = both.here.broke_off.expect("it broke off");
+    assert_eq!(why, "nothing moved for 0.3 s", "{method:?}");
+    assert!(both.here.moved.payload < MUCH, "{method:?}");
+    assert!(both.there.expect_err("it does not tell").contains("did not tell its row"), "{method:?}");
+    assert_eq!(far.join().expect("it ends"), Some(true));
 }
 
 #[test]
