@@ -166,3 +166,19 @@ def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) ->
     with pytest.raises(urllib.error.URLError):
         asked(where)
     assert len(tables(folder).interactions) > 0
+
+
+def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
+    reach = reach_of(told)
+    frame = frame_of(told, reach, reach, 40)
+    assert frame.memory is not None
+    assert frame.fault_ns is not None
+    size = int(told.memory.filter(pl.col("who").cast(pl.String) == "free")["size_bytes"][-1])
+    assert sum(frame.memory.resident.values()) == size
+    of_users = told.memory.filter(pl.col("user").is_not_null())["taken_pages"].sum()
+    assert sum(pages for who, pages in frame.memory.taken.items() if who.startswith("user ")) == of_users > 0
+    sums = told.faults.filter(pl.col("bucket_ns").is_null() & (pl.col("kind").cast(pl.String) != "interrupt"))
+    assert frame.fault_ns[0] == pytest.approx(sums["cpu_ns"].sum() / sums["count"].sum())
+    lines = screen(frame, Shown("a run", "ended"), 100, 40)
+    assert any(line.startswith("memory") and "free" in line for line in lines)
+    assert any(line.startswith("a fault") for line in lines)

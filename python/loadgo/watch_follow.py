@@ -15,8 +15,7 @@ from loadgo.errors import BadRun
 from loadgo.runs import find_run
 from loadgo.tables import COLUMNS, Tables, read_conditions, read_table, tables, told_lost
 
-_WANTED = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
-NEEDED = tuple(name for name in _WANTED if name in COLUMNS)
+NEEDED = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
 """What a watcher looks at; the rest stays unread while a run grows."""
 
 News = Mapping[str, pl.DataFrame]

@@ -16,6 +16,7 @@ import polars as pl
 from loadgo.bootstrap import Floats
 from loadgo.response import sorted_quantile
 from loadgo.total_time import GROUPS
+from loadgo.watch_memory import Holdings, holdings
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -67,6 +68,10 @@ class Frame:
     """Page faults a second."""
     major: Floats
     """Those of them that waited for a device."""
+    fault_ns: tuple[float, float] | None
+    """Mean processor time of a fault, and mean wait of one that waited; None where they are not metered."""
+    memory: Holdings | None
+    """None where it was not measured."""
     answered: int
     per_second: Floats
     """Answers a second."""
@@ -107,6 +112,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     bands = _bands(typed, tables.sessions, edges)
     time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
+    faults = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device", "bucket_ns").is_null()))
     response = np.sort((late["ready_ns"].cast(pl.Int64) - late["sent_ns"].cast(pl.Int64)).to_numpy().astype(np.float64))
     return Frame(
         start_ns=start_ns,
@@ -119,8 +125,10 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         busy=_busy(time, edges),
         time=_shares(time),
         processes=_processes(tables.processes, edges, max(len(set(time["processor"].to_list())), 1)),
-        faults=_rates(tables.faults, edges, _FAULTS) if len(tables.faults) else _told(late, edges, *_COUNTED),
-        major=_rates(tables.faults, edges, _WAITED) if len(tables.faults) else _told(late, edges, _COUNTED[1]),
+        faults=_rates(faults, edges, _FAULTS) if len(faults) else _told(late, edges, *_COUNTED),
+        major=_rates(faults, edges, _WAITED) if len(faults) else _told(late, edges, _COUNTED[1]),
+        fault_ns=_fault_times(_spanned(faults, edges)),
+        memory=holdings(tables.memory, start_ns, end_ns),
         answered=len(late),
         per_second=np.histogram(late["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
         commands=_commands(late),
@@ -134,6 +142,17 @@ _WAITED = ("major", "swap-in", "major unclocked")
 _FAULTS = ("minor", "minor unclocked", "write-protect", "segment", "bound", *_WAITED)
 _COUNTED = ("faults_minor", "faults_major")
 """Where faults are not metered by themselves, interactions have them: at their end."""
+
+
+def _fault_times(faults: pl.DataFrame) -> tuple[float, float] | None:
+    """Of sums of faults in a window."""
+    kind = pl.col("kind").cast(pl.String)
+    clocked = faults.filter(kind.is_in(_FAULTS) & pl.col("cpu_ns").is_not_null())
+    count, waited = int(clocked["count"].sum()), clocked.filter(kind.is_in(_WAITED))
+    if not count:
+        return None
+    waits = int(waited["count"].sum())
+    return float(clocked["cpu_ns"].sum()) / count, float(waited["wait_ns"].sum() or 0) / waits if waits else 0.0
 
 
 def _told(late: pl.DataFrame, edges: Floats, *names: str) -> Floats:
@@ -250,9 +269,7 @@ def _means(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
 
 def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Floats:
     """Faults of these kinds a second; all NaN where no fault was metered."""
-    parts = pl.col("user", "command", "device", "bucket_ns")
-    sums = _spanned(faults, edges).filter(pl.all_horizontal(parts.is_null()))
-    rows = sums.with_columns(_column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds))
+    rows = _spanned(faults, edges).with_columns(_column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds))
     spans = rows.group_by("column", "at_ns").agg(
         pl.col("span_ns").max(), count=pl.when(pl.col("wanted")).then(pl.col("count")).otherwise(0).sum()
     )

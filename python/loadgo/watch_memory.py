@@ -6,7 +6,7 @@ rows, one for the users together, and those of the users that have most or that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any
@@ -71,3 +71,33 @@ def _largest(held: dict[int, Row], fresh: dict[int, Row]) -> list[int]:
     most = nlargest(LARGEST, held, key=lambda user: held[user]["resident_bytes"] or 0)
     losing = nlargest(LARGEST, fresh, key=lambda user: fresh[user]["taken_pages"] or 0)
     return sorted({*most, *(user for user in losing if fresh[user]["taken_pages"])})
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """Memory at the end of a window, and what happened to it in the window."""
+
+    resident: Mapping[str, int]
+    """Bytes by who has them, all users together."""
+    devices: Mapping[str, tuple[int, int | None]]
+    """Bytes used of each paging device, and its size."""
+    taken: Mapping[str, int]
+    """Pages taken, by whom they were taken from: `user 3`, or a word of the table; none of those that lost none."""
+
+
+def holdings(memory: pl.DataFrame, start_ns: int, end_ns: int) -> Holdings | None:
+    """What the rows of the table `memory` say; None where there are none by then."""
+    known = memory.filter(pl.col("at_ns") <= end_ns).with_columns(pl.col("who").cast(pl.String))
+    if known.is_empty():
+        return None
+    last = known.sort("at_ns", maintain_order=True).group_by("who", "user", maintain_order=True).last()
+    by = last.group_by("who", maintain_order=True).agg(pl.col("resident_bytes").sum())
+    nobodys = last.filter(pl.col("user").is_null() & pl.col("resident_bytes").is_null())
+    devices = nobodys.filter(pl.col("device_bytes").is_not_null()).select("who", "device_bytes", "size_bytes")
+    lost = known.filter((pl.col("at_ns") > start_ns) & (pl.col("taken_pages") > 0))
+    sums = lost.group_by("who", "user").agg(pl.col("taken_pages").sum()).sort("taken_pages", "user", descending=True)
+    return Holdings(
+        resident={who: amount for who, amount in by.rows() if who not in devices["who"]},
+        devices={who: (used, size) for who, used, size in devices.rows()},
+        taken={who if user is None else f"user {user}": pages for who, user, pages in sums.rows()},
+    )

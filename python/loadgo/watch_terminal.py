@@ -11,7 +11,7 @@ import numpy as np
 
 from loadgo.bootstrap import Floats
 from loadgo.report_drawn import line
-from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share
+from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share, size
 from loadgo.watch_frame import STATES, Frame
 
 SIGNS = {
@@ -32,6 +32,8 @@ WORDS = {"page wait": "page", "disk wait": "disk", "other wait": "other wait", "
 LABEL = 12
 """Signs for the name at the left of a series."""
 SMALLEST = (60, 16)
+ROOMY = 28
+"""From so many lines on there is room for what can be asked elsewhere too."""
 
 _BUSY, _HELD, _IDLE = 0.9, 0.4, 0.1
 
@@ -56,7 +58,7 @@ def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     """At most `height` lines of at most `width` signs."""
     width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
     head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
-    system = _system(frame)
+    system = _system(frame, roomy=height >= ROOMY)
     commands = _commands(frame, shown.target_ns)
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
     users = _users(frame, max(room, 2))
@@ -141,7 +143,7 @@ def _band(band: Mapping[str, Floats]) -> str:
     return "".join(signs)
 
 
-def _system(frame: Frame) -> list[str]:
+def _system(frame: Frame, *, roomy: bool) -> list[str]:
     lines = [
         _series("busy", frame.busy, 1.0, share),
         _series("ready list", frame.ready, None, number),
@@ -149,9 +151,24 @@ def _system(frame: Frame) -> list[str]:
     ]
     if frame.bands:
         lines.append(_series("answers/s", frame.per_second, None, number))
-    if not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
+    lines += _memory(frame)[: None if roomy else 1]
+    if roomy and frame.fault_ns is not None:
+        cpu, wait = frame.fault_ns
+        lines.append(f"{'a fault':<{LABEL}}{duration(cpu)} of a processor, one that waited {duration(wait)} more")
+    if roomy and not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
         lines.insert(3, _series("major/s", frame.major, None, number))
     return lines
+
+
+def _memory(frame: Frame) -> list[str]:
+    """Who has memory, and what was taken from whom: a line, or two."""
+    if frame.memory is None:
+        return []
+    held = [f"{who} {size(amount)}" for who, amount in frame.memory.resident.items() if amount]
+    held += [f"{name} {size(used)} of {size(whole)}" for name, (used, whole) in frame.memory.devices.items()]
+    lost = [f"{who} {number(pages)}" for who, pages in list(frame.memory.taken.items())[:4]]
+    taken = [f"{'pages taken':<{LABEL}}from {', '.join(lost)}"] if lost else []
+    return [f"{'memory':<{LABEL}}{', '.join(held)}", *taken]
 
 
 def _series(name: str, values: Floats, most: float | None, told: Callable[[float], str]) -> str:
