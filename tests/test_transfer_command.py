@@ -185,6 +185,15 @@ def test_a_command_without_a_socket_says_so_and_its_output_is_its_own(bench: Ben
     assert "times the network" not in told.stderr
 
 
+@NEEDS_ROOT
+def test_in_another_network_namespace_faults_are_none_of_nothing(bench: Bench) -> None:
+    options = ("--format", "json", "-o", "told.json")
+    bench.loadgo("transfer", *options, "--", "true", before=("unshare", "--net"))
+    told = json.loads((bench.folder / "told.json").read_text())
+    assert told["run"]["faults_minor"] > 0
+    assert told["run"]["ready_wait_ns"] != 0, "what is not known is not nothing"
+
+
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [

@@ -219,6 +219,18 @@ def _by_wait4(usage: dict[str, int | None], waited: Waited, sources: dict[str, A
     return usage | (cpu if sources["cpu"] == "wait4" else {}) | (faults if sources["faults"] == "wait4" else {})
 
 
+def _told(usage: dict[str, int | None], waited: Waited) -> dict[str, int | None]:
+    """The usage; faults by wait4 and no waits where the kernel has told of none that ended.
+
+    It tells what a task has used at its end (taskstats) to sockets of its first network namespace alone; whoever
+    listens in another hears nothing, and no program runs without a fault.
+    """
+    if usage["faults_minor"] or usage["faults_major"] or not waited.faults_minor:
+        return usage
+    faults = {"faults_minor": waited.faults_minor, "faults_major": waited.faults_major}
+    return usage | faults | dict.fromkeys(WAITS, None)
+
+
 def _possible(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
     """The usage without waits that are as long as the host is up: the kernel tells such when its delay accounting was
     switched while the command waited.
@@ -234,7 +246,7 @@ def command_run(told: dict[str, Any], stage: Stage, host: Host, came: bool) -> C
     return CommandRun(
         stage=stage,
         real_ns=told["real_ns"],
-        **_by_wait4(_possible(told["usage"], host.began_ns), waited, host.sources),
+        **_by_wait4(_told(_possible(told["usage"], host.began_ns), waited), waited, host.sources),
         max_resident_bytes=most if most > host.floor_bytes else None,
         waited=waited,
         exit_status=told["exit_status"],

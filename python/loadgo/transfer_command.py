@@ -24,6 +24,7 @@ from loadgo.ready import CommandRun
 
 UNIX = "Unix"
 _HOUR_S = 3600.0
+_FIRST_NAMESPACE = "the kernel tells what an ended task has used in its first network namespace alone; run loadgo there"
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,8 @@ def _of(
     notes = [*sources["missing"], *sources["notes"]]
     if told["why_not"] and not sources["missing"]:
         notes.insert(0, f"the bytes of its sockets are not known: {told['why_not']}")
+    if sources["waits"] == "taskstats" and run.ready_wait_ns is None:
+        notes.append(f"its waits, and faults beyond wait4's: {_FIRST_NAMESPACE}")
     return CommandTransfer(
         command=words,
         run=run,
