@@ -174,7 +174,12 @@ impl TransferServer {
         };
         stop.store(true, Ordering::Relaxed);
         py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
-        outcome
+        outcome?;
+        for news in told.try_iter() {
+            kept(py, &news, rows.as_mut())?;
+            hears.call1((heard(py, news)?,))?;
+        }
+        Ok(())
     }
 }
 

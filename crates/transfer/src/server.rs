@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use loadgo_host::shared_ring::SharedRing;
 use serde::Deserialize;
@@ -99,9 +99,17 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
             }
         }
     }
+    // Guests hear of it when they next look up: what they have begun is then told, and what did not come whole removed.
+    let until = Instant::now() + TO_LEAVE;
+    while house.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(2));
+    }
     news.catch_up();
     Ok(())
 }
+
+/// So long a server that is stopped waits for its guests: those who are silent are left.
+const TO_LEAVE: Duration = Duration::from_secs(1);
 
 /// So many of those for whom there is no room are told so at once; more are left without a word.
 const TURNED_AWAY_AT_ONCE: usize = 16;
@@ -133,12 +141,12 @@ impl House {
         let (house, tells) = (self.clone(), news.clone());
         let attended = thread::Builder::new().spawn(move || {
             let told = if slot.before() < most { house.attend(stream) } else { Err(turned_away(stream)) };
-            drop(slot);
             match told {
                 Ok(Some(ended)) => tells.tell(ended.of(peer)),
                 Ok(None) => {}
                 Err(why) => tells.tell(News::Refused(peer, in_words(why))),
             }
+            drop(slot);
         });
         if let Err(error) = attended {
             news.tell(News::Refused(peer, format!("there is no thread for it: {error}")));
@@ -180,8 +188,7 @@ impl House {
             let why = why.to_string();
             return Err(control.say(&Answer::Cannot(why.clone())).err().unwrap_or(told(ErrorKind::Unsupported, &why)));
         }
-        let goes_on = || !self.stop.load(Ordering::Relaxed) && !control.is_over();
-        let begun = self.jobs.begin(&mut request, goes_on);
+        let begun = self.jobs.begin(&mut request, || !self.is_over(&control));
         let work = begun.map_err(|why| refused(&mut control, why))?;
         let slot = Slot::take(&self.transfers);
         if slot.before() >= self.serving.bounds.connections {
@@ -253,14 +260,31 @@ impl House {
             let name = format!("{}{}", meeting::DOORS, meeting::ticket()?);
             let door = meeting::door(&name)?;
             control.say(&Answer::Ticket { ticket: ticket.clone(), unix: Some(name), authority, size: Some(request.size) })?;
-            return meeting::who_comes(&door, &ticket, TO_SAY_SOMETHING, || control.is_over());
+            return meeting::who_comes(&door, &ticket, TO_SAY_SOMETHING, || self.is_over(control));
         }
         let (comes, waits) = channel();
         self.waiting().insert(ticket.clone(), comes);
         let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority, size: Some(request.size) });
-        let data = waits.recv_timeout(TO_SAY_SOMETHING);
+        let data = said.and_then(|()| self.who_comes(&waits, control));
         self.waiting().remove(&ticket);
-        said.and_then(|()| data.map_err(|_| told(ErrorKind::TimedOut, "no data connection came")))
+        data
+    }
+
+    /// The data connection that is waited for, while there is somebody to wait for it.
+    fn who_comes(&self, waits: &Receiver<OwnedFd>, control: &Control) -> io::Result<OwnedFd> {
+        let until = Instant::now() + TO_SAY_SOMETHING;
+        loop {
+            match waits.recv_timeout(TO_LOOK_UP) {
+                Ok(data) => return Ok(data),
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until && !self.is_over(control) => {}
+                Err(_) => return Err(told(ErrorKind::TimedOut, "no data connection came")),
+            }
+        }
+    }
+
+    /// Whether the server is stopped, or the client gone.
+    fn is_over(&self, control: &Control) -> bool {
+        self.stop.load(Ordering::Relaxed) || control.is_over()
     }
 
     /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, or nowhere.

@@ -193,6 +193,28 @@ fn garbage_on_the_data_connection_breaks_off_and_leaves_no_file() {
 }
 
 #[test]
+fn a_server_that_is_stopped_in_the_middle_leaves_no_file_and_tells_a_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Server::start(Serving { bounds: Bounds::default(), token: None, keep_in: Some(folder.path().into()) });
+    let mut line = Line::to(server.at);
+    line.asks_to_send(MUCH, Method::Blocks);
+    let mut stream = data(server.at, &line.hears_a_ticket());
+    stream.write_all(b"too little").expect("it hears");
+    let mut waits = Line::to(server.at);
+    waits.asks_to_send(MUCH, Method::Blocks);
+    waits.hears_a_ticket();
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2, "both are under way");
+    let told = server.stopped();
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    let stopped = told.iter().filter(|news| match news {
+        News::Ended { end, .. } => end.broke_off.as_deref() == Some("it was stopped"),
+        News::Refused(_, why) => why == "no data connection came",
+        _ => false,
+    });
+    assert_eq!(stopped.count(), 2, "{told:?}");
+}
+
+#[test]
 fn another_version_is_told_at_both_ends() {
     let (at, far) = far_end("{\"name\":\"loadgo transfer\",\"version\":99,\"token\":false}\n", drop);
     let told = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").words();

@@ -49,6 +49,15 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Stops it; what it has told and nobody heard.
+    pub fn stopped(mut self) -> Vec<News> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+        self.news.try_iter().collect()
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
