@@ -104,7 +104,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
         "faults": ("heat-cpu-note",),
     }.items():
         for note in notes:
-            assert ("not measured" in sight.text(note)) == (not rows[kind]), note
+            assert (sight.text(note) == "not measured") == (not rows[kind]), note
     assert sight.text("legend").split("\n") == list(STATES)
     assert sight.wrong == []
 
