@@ -1,21 +1,41 @@
-"""The table `memory`: who holds it and what is taken from whom, on a simulated machine and on this host with too little of it."""
+"""The table `memory`: who holds it and what is taken from whom, on a simulated machine and on this host short of it."""
 
 from pathlib import Path
 
 import loadgo
 import polars as pl
 import pytest
-from loadgo import bundled
 from loadgo.query import query
 from loadgo.tables import COLUMNS, Tables, tables
 from outside import Bench
 from small_machine import laid
-from test_paging_experiment import LINE, PAGES, counted
+from test_paging_experiment import PAGES, counted
 
 FRAMES, WIRED, PAGE = 64, 16, 4096
 LIMIT_BYTES, DEVICE_BYTES = 20 << 20, 256 << 20
-STEPS = "python3 touch.py 32 600 200"
-"""Twice the memory that the limit leaves, and steps enough for some seconds."""
+HOLDS = """\
+name   = "holding"
+login  = "sh"
+passes = 1
+think  = "none"
+status = 0
+needs  = ["python3"]
+
+[[lines]]
+as   = "hold"
+type = "python3 hold.py"
+
+[files]
+"hold.py" = '''
+import time
+held = bytearray(24 << 20)
+for round in range(1, 4):
+    for page in range(0, len(held), 4096):
+        held[page] = round
+    time.sleep(1.1)
+'''
+"""
+"""A program that writes 24 MB three times and lives for some spans of the sampler; two have more than the limit."""
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +51,9 @@ def paged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, dict[str, in
     """Two users of a program with half of its memory, paged to zram; and what the kernel counted meanwhile."""
     bench = Bench(tmp_path_factory.mktemp("memory"))
     bench.homes.mkdir()
-    script = bench.script(bundled.find("paging").text.replace(LINE, STEPS))
+    script = bench.script(HOLDS)
     before = counted()
-    bench.run(script, "--passes", "2", "--users", "2", "--limit", f"memory={LIMIT_BYTES},swap=zram:{DEVICE_BYTES}")
+    bench.run(script, "--users", "2", "--limit", f"memory={LIMIT_BYTES},swap=zram:{DEVICE_BYTES}")
     return bench, {name: count - before[name] for name, count in counted().items()}
 
 
