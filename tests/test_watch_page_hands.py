@@ -22,8 +22,9 @@ pytestmark = NEEDS_CHROMIUM
 
 S = 1_000_000_000
 PLACE = """async at => {
-    const { GUTTER } = await import(new URL("pictures.js", location)), { start, end } = loadgo.windowNow();
-    return GUTTER + (users.clientWidth - GUTTER) * (at - start) / (end - start);
+    const { gutter } = await import(new URL("pictures.js", location)), { start, end } = loadgo.windowNow();
+    const names = gutter(users.clientWidth);
+    return names + (users.clientWidth - names) * (at - start) / (end - start);
 }"""
 """Where on the picture of the users a moment of the run is, in pixels from its left edge."""
 

@@ -59,5 +59,6 @@ def screens(
 def title_of(conditions: dict[str, object]) -> str:
     """What is watched, and where."""
     system = conditions.get("system", {})
-    name = str(system.get("name") or system.get("hostname") or "?") if isinstance(system, dict) else "?"
+    told = system if isinstance(system, dict) else {}
+    name = str((told.get("name") if told.get("kind") == "machine" else told.get("hostname")) or "this host")
     return name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"

@@ -4,7 +4,7 @@ import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, figures, processBands, series } from "./figures.js";
 import { $, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
-import { drawBands, GUTTER } from "./pictures.js";
+import { drawBands, gutter } from "./pictures.js";
 import { Store } from "./store.js";
 import { duration, moment, number } from "./words.js";
 
@@ -52,6 +52,7 @@ function draw() {
 
 /** The figures of the window, once it is at rest. */
 function settle() {
+  if (view.drag && view.drag.moved) return;
   const window = windowNow();
   told = figures(store, window, bands);
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
@@ -65,8 +66,9 @@ function settle() {
   $("answer").className = sentence.startsWith("Fine") && !damaged ? "good" : "bad";
   document.title = `${sentence.split(":")[0]} · ${store.title}`;
   const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
+  $("live").textContent = store.ended ? "End" : "Live";
   $("about").textContent = `${store.title} · ${everybody() ? `${number(told.users)} logged in · ` : ""}${told.phase ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
-  $("instrument").textContent = everybody() ? `${number(told.answered)} answers in ${duration(window.end - window.start)}; the driver was ${told.lateness === null ? "– " : duration(told.lateness)} late (p99), ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} answers in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }
@@ -165,7 +167,7 @@ const KEYS = {
 };
 
 function listen() {
-  const users = $("users"), room = () => users.clientWidth - GUTTER, share = event => Math.max(0, Math.min(1, (event.offsetX - GUTTER) / room()));
+  const users = $("users"), left = () => gutter(users.clientWidth), room = () => users.clientWidth - left(), share = event => Math.max(0, Math.min(1, (event.offsetX - left()) / room()));
   users.addEventListener("keydown", event => { const done = KEYS[event.key]; if (done) { event.preventDefault(); done(event.shiftKey); } });
   users.addEventListener("wheel", event => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.25 : 0.8, share(event)); }, { passive: false });
   users.addEventListener("pointerdown", event => { users.setPointerCapture(event.pointerId); const { start, end } = windowNow(); view.drag = { x: event.clientX, end, per: (end - start) / room(), moved: false }; });

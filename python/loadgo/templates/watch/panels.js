@@ -62,7 +62,7 @@ function stack(name, parts, most, told) {
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
   drawStack($(`series-${name}`), list, full || 1);
-  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.quiet ? "#99999940" : STACK[at % STACK.length], `${part.name} ${told(last(part.drawn))}`)));
+  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.quiet ? "#99999940" : STACK[at % STACK.length], `${part.name} ${told(part.share ?? last(part.drawn))}`)));
   $(`now-${name}`).textContent = list.length ? "" : "not measured";
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
@@ -106,14 +106,15 @@ export function target(store) { return store.settings.target_ns ?? null; }
 function memory(store, window) {
   const told = memoryRows(store, window);
   const page = value => value === value && value !== undefined ? number(value) : "–";
-  rows("memory", ["whose", "resident", "on a device", "taken", "brought in"], told.map(one => [one.name, bytes(one.resident), bytes(one.device) + (one.size > 0 && one.device >= 0 ? ` of ${bytes(one.size)}` : ""), page(one.taken), page(one.brought)]));
+  rows("memory", ["whose", "resident", "on device", "taken", "brought"], told.map(one => [one.name, bytes(one.resident), bytes(one.device) + (one.size > 0 && one.device >= 0 ? ` of ${bytes(one.size)}` : ""), page(one.taken), page(one.brought)]));
   const losing = told.filter(one => one.user && one.taken > 0).slice(0, 3).map(one => one.name), winning = told.filter(one => one.user && one.brought > 0).sort((a, b) => b.brought - a.brought).slice(0, 3).map(one => one.name);
   $("memory-note").textContent = !told.length ? "not measured" : losing.length || winning.length ? `Pages are taken from ${losing.join(", ") || "nobody that is known"}, and brought in for ${winning.join(", ") || "nobody that is known"}.` : "Pages taken and brought in: in this window; – is not measured.";
 }
 
 function drawOneHeat(store, window, id, per, what) {
   const told = heat(store, window, per), range = drawHeat($(id), told, window.columns);
-  const text = !told.total ? "not measured" : !range ? `of ${number(told.total)} faults none has a ${what}` :
+  $(id).hidden = !store.tables.faults.rows;
+  const text = !store.tables.faults.rows ? "not measured: the exact meters have it (--meters exact)" : !told.total ? "none in this window" : !range ? `of ${number(told.total)} faults none has a ${what}` :
     `${duration(range[0])} at the bottom to ${duration(range[1])} at the top, each row ${(2 ** (1 / told.steps)).toFixed(1)} times the one below; ${number(told.clocked)} of ${number(told.total)} faults have one, ${told.apart ? (per === "wait_ns" ? "with its handling" : "one by one") : "as the mean of their kind in the span"}`;
   $(`${id}-note`).textContent = text;
   $(id).setAttribute("aria-label", `${what} of page faults against time: ${text}`);

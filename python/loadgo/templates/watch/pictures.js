@@ -1,7 +1,7 @@
 // Canvases: bands of users, series against time, stacked areas, heat maps.
 import { COLOURS, STATES } from "./states.js";
 
-export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b"];
+export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
 const QUIET = "#99999940";
 
 /** The canvas made as fine as the screen: [pen, width, height]. */
@@ -28,7 +28,9 @@ function pixel(colour) {
 const PIXELS = COLOURS.map(pixel);
 let sheet = null;
 
-export const GUTTER = 84;
+/** The room at the left of the bands for their names. */
+export function gutter(width) { return width < 500 ? 58 : 84; }
+
 const LANE = 16, LOWEST = 120, HIGHEST = 460;
 
 /** A band for each lane, with its name at the left, divided by height among the states; `marked` is the lane that the keys are at. */
@@ -52,8 +54,9 @@ export function drawBands(element, { lanes, values, columns }, marked) {
   });
   into.putImageData(picture, 0, 0);
   pen.imageSmoothingEnabled = false;
-  pen.drawImage(sheet, GUTTER, 0, width - GUTTER, height);
-  name(pen, lanes, height / lanes.length);
+  const names = gutter(width);
+  pen.drawImage(sheet, names, 0, width - names, height);
+  name(pen, lanes, height / lanes.length, names - 6);
   if (marked !== null && lanes[marked]) {
     pen.strokeStyle = ink("--ink");
     pen.lineWidth = 2;
@@ -62,12 +65,12 @@ export function drawBands(element, { lanes, values, columns }, marked) {
 }
 
 /** The lanes' names, as many as have room. */
-function name(pen, lanes, each) {
+function name(pen, lanes, each, room) {
   const every = Math.max(1, Math.ceil(13 / each));
   pen.fillStyle = ink("--ink");
   pen.font = `${Math.max(9, Math.min(12, each * every - 2))}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
-  lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, GUTTER - 6); });
+  lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, room); });
 }
 
 /** Bars against time; `over` are drawn before them in another colour, `bound` is a line across. */
