@@ -88,11 +88,11 @@ fn told(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
     samples.0.take()
 }
 
-fn rows<'a>(samples: &'a [Sample]) -> impl Iterator<Item = &'a MemoryRow> {
+fn rows(samples: &[Sample]) -> impl Iterator<Item = &MemoryRow> {
     samples.iter().flat_map(|sample| &sample.memory)
 }
 
-fn of_users<'a>(samples: &'a [Sample]) -> impl Iterator<Item = (UserId, &'a MemoryRow)> {
+fn of_users(samples: &[Sample]) -> impl Iterator<Item = (UserId, &MemoryRow)> {
     rows(samples).filter_map(|row| Some((row.user?, row)))
 }
 

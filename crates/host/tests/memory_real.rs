@@ -121,9 +121,7 @@ fn where_not_all_can_be_read_in_a_span_each_has_his_turn_and_the_last_rows_add_u
             ends.push(row.at.0);
         }
         let size = rows.iter().find(|row| &*row.who == "free").and_then(|row| row.size_bytes).unwrap();
-        rows.iter()
-            .filter_map(|row| Some((row.user?, row.resident_bytes?)))
-            .for_each(|(user, held)| drop(last.insert(user, held)));
+        last.extend(rows.iter().filter_map(|row| Some((row.user?, row.resident_bytes?))));
         let nobodys = rows.iter().filter(|row| row.user.is_none()).filter_map(|row| row.resident_bytes).sum::<u64>();
         assert_eq!(nobodys + last.values().sum::<u64>(), size, "each user's last row, and all others'");
         if ends.iter().all(|ends| ends.len() > 1) {
