@@ -182,3 +182,18 @@ def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
     lines = screen(frame, Shown("a run", "ended"), 100, 40)
     assert any(line.startswith("memory") and "free" in line for line in lines)
     assert any(line.startswith("a fault") for line in lines)
+
+
+def test_a_watcher_of_this_host_that_is_killed_leaves_no_metering_behind(tmp_path: Path) -> None:
+    watching = subprocess.Popen(
+        [*COMMAND, "watch"], env=environment(TMPDIR=str(tmp_path)), stderr=subprocess.PIPE, text=True
+    )
+    assert watching.stderr is not None
+    assert "http://" in watching.stderr.readline()
+    assert list(tmp_path.glob("loadgo-watch-*/host/run.toml"))
+    watching.kill()
+    watching.communicate()
+    until = time.monotonic() + PATIENCE_S
+    while list(tmp_path.glob("loadgo-watch-*")) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not list(tmp_path.glob("loadgo-watch-*"))
