@@ -71,7 +71,9 @@ def test_a_file_is_kept_where_it_was_asked_for(tmp_path: Path) -> None:
 def row_of(**other: object) -> Row:
     """A row of 1 s of processor time for 1,000,000 bits."""
     plain: dict[str, object] = dict.fromkeys((field.name for field in dataclasses.fields(Row)), 0)
-    plain |= {"side": "here", "direction": "s", "method": "blocks", "bytes": 125_000, "real_s": 2.0, "cpu_s": 1.0}
+    plain |= {"side": "here", "direction": "s", "method": "blocks", "bytes": 125_000, "real_s": 2.0}
+    plain |= {"thread_s": 1.0, "interrupts_by": "ticks", "interrupts_why": "none here"}
+    plain |= {"interrupts_clocked": None, "interrupts_error_s": None}
     plain |= {"counted_bytes": None, "broke_off": None}
     return Row(**{**plain, **other})  # type: ignore[arg-type]
 
@@ -85,7 +87,7 @@ def test_the_seeds_formulas_the_right_way_up() -> None:
 
 def test_a_megabit_costs_what_the_memo_says() -> None:
     """75 to 85 s of processor time a megabit at $474.60 an hour: $9.90 to $11.20."""
-    costs = [row_of(cpu_s=seconds).cost(474.60, MEGABIT) or 0 for seconds in (75, 85)]
+    costs = [row_of(thread_s=seconds).cost(474.60, MEGABIT) or 0 for seconds in (75, 85)]
     assert costs == pytest.approx([9.90, 11.20], rel=2e-3)
     assert row_of().cost(474.60, GIGABYTE) == pytest.approx(8000 * (row_of().cost(474.60, MEGABIT) or 0))
 
@@ -93,7 +95,7 @@ def test_a_megabit_costs_what_the_memo_says() -> None:
 def test_the_host_is_thirty_three_to_thirty_seven_times_the_network() -> None:
     """Seed 002's own conclusion, from its own two prices."""
     then = prices("tenex-1972", "arpanet-1970")
-    ratios = [then.ratio(row_of(cpu_s=seconds)) for seconds in (75, 85)]
+    ratios = [then.ratio(row_of(thread_s=seconds)) for seconds in (75, 85)]
     assert ratios == pytest.approx([33, 37], rel=0.02)
 
 

@@ -16,7 +16,7 @@ def rounds(count: int, spread: float = 0.1) -> list[Row]:
     """Rounds of three methods of 400, 20 and 1 times the cost, which drift together from round to round."""
     drift = [math.exp(spread * (at - (count - 1) / 2)) for at in range(count)]
     return [
-        row_of(method=method, cpu_s=cost * times * (1 + 0.01 * (at % 2)))
+        row_of(method=method, thread_s=cost * times * (1 + 0.01 * (at % 2)))
         for at, times in enumerate(drift)
         for method, cost in (("bytes", 4.0), ("records", 0.2), ("blocks", 0.01))
     ]
@@ -48,7 +48,7 @@ def test_one_round_has_no_interval_and_the_page_says_how_to_get_one() -> None:
 
 
 def test_a_round_that_broke_off_is_left_out() -> None:
-    rows = [*rounds(3), row_of(method="blocks", cpu_s=9.0, broke_off="it died")]
+    rows = [*rounds(3), row_of(method="blocks", thread_s=9.0, broke_off="it died")]
     saved = {one.method: one for one in savings(rows)}["blocks"]
     assert saved.rounds == 3
     assert saved.over["bytes"].times == pytest.approx(400)
@@ -60,7 +60,7 @@ def test_without_the_seeds_own_ways_nothing_is_saved() -> None:
 
 
 def test_the_row_in_the_middle_is_shown_and_those_that_broke_off() -> None:
-    rows = [row_of(cpu_s=cpu_s) for cpu_s in (3.0, 1.0, 2.0)] + [row_of(broke_off="stalled")]
+    rows = [row_of(thread_s=cpu_s) for cpu_s in (3.0, 1.0, 2.0)] + [row_of(broke_off="stalled")]
     assert [row.cpu_s for row in in_the_middle(rows)] == [2.0, 1.0]
     page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices(), width=100)
     assert "4 rounds" in page

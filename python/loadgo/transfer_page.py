@@ -65,6 +65,8 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
     rows = [
         {
             **dataclasses.asdict(row),
+            "cpu_s": row.cpu_s,
+            "interrupt_work_s": row.interrupt_work_s,
             "bits_per_s": row.bits_per_s,
             "cpu_s_per_bit": row.cpu_s_per_bit,
             "cost_megabit": prices.host(row, MEGABIT),
@@ -124,7 +126,7 @@ def _used(rows: Sequence[Row]) -> Grid:
             Column("", tuple(_name(row) for row in rows)),
             Column("user", _each(rows, lambda row: _seconds(row.user_s))),
             Column("system", _each(rows, lambda row: _seconds(row.system_s))),
-            Column("soft int.", _each(rows, lambda row: _seconds(row.soft_interrupt_s)), spare=1),
+            Column("interrupts", _each(rows, _interrupts), spare=1),
             Column("calls", _each(rows, lambda row: f"{row.calls:,}")),
             Column("messages", _each(rows, lambda row: f"{row.messages:,}"), spare=2),
             Column("faults", _each(rows, lambda row: f"{row.faults_minor + row.faults_major:,}")),
@@ -151,18 +153,46 @@ def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list
     notes = [
         *(("left out", why) for why in left_out),
         ("prices", prices.about),
-        (
-            "CPU",
-            "of the thread that moved the data, exactly; user and system as the kernel divides it, by ticks",
-        ),
-        (
-            "soft int.",
-            "soft interrupts of the whole host meanwhile, whoever they were for, in ticks of 10 ms",
-        ),
+        *_processor_time(rows),
     ]
     off = [row for row in rows if row.counted_bytes not in (None, row.wire_bytes)]
     notes += [("sockets", f"{_name(row)}: its socket counted {row.counted_bytes:,} bytes") for row in off]
     return notes
+
+
+def _processor_time(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """What the columns of processor time and of interrupts mean, for the rows that there are."""
+    divided = "user and system as the kernel divides it, by ticks"
+    ticks = [row for row in rows if row.interrupts_by == "ticks"]
+    told = []
+    if len(ticks) < len(rows):
+        own = "user, system and interrupts: of the thread that moved the data, without those that came upon it"
+        told.append(("CPU", f"{own}, and the interrupt work done for this end, wherever it was done; {divided}"))
+    if any(row.interrupts_by == "exact" for row in rows):
+        told.append(("interrupts", "of the network, for this end's socket alone, exactly; devices' an estimate"))
+    told += [("interrupts", of_row) for row in rows if (of_row := _windows(row))]
+    if ticks:
+        starred = "where interrupts have a star, " if len(ticks) < len(rows) else ""
+        told.append(("CPU", f"{starred}of the thread that moved the data, exactly; {divided}"))
+        whole = "* soft ones of the whole host meanwhile, whoever they were for, in ticks of 10 ms, and not in CPU"
+        told += [("interrupts", f"{whole}: {why}") for why in dict.fromkeys(row.interrupts_why for row in ticks)]
+    doubts = dict.fromkeys(row.interrupts_why for row in rows if row.interrupts_by != "ticks")
+    return [*told, *(("in doubt", doubt) for doubt in doubts if doubt)]
+
+
+def _windows(row: Row) -> str:
+    if row.interrupts_by != "windows" or row.interrupts_clocked is None:
+        return ""
+    error = "" if row.interrupts_error_s is None else f", give or take {_seconds(2 * row.interrupts_error_s)}"
+    share = f"{row.interrupts_clocked:.0%} of its time was clocked, and stands for the rest"
+    return f"~ {_name(row)}: of the network, for its socket alone; {share}{error}"
+
+
+def _interrupts(row: Row) -> str:
+    if row.interrupt_work_s is None:
+        return f"{_seconds(row.soft_interrupt_s)} *"
+    about = "~ " if row.interrupts_by == "windows" else ""
+    return f"{about}{_seconds(row.interrupt_work_s)}" if row.interrupt_work_s else "0"
 
 
 def _name(row: Row) -> str:

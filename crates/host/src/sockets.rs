@@ -14,6 +14,7 @@ const ORIGIN_WITHOUT_COPY: u8 = 5;
 const COPIED_AFTER_ALL: u8 = 1;
 
 /// Where `struct tcp_info` (linux/tcp.h) has what it counts, in bytes from its beginning.
+const UNACKNOWLEDGED_AT: usize = 24;
 const RECEIVED_AT: usize = 128;
 /// States (net/tcp_states.h) of a socket whose far end has ended, which it counts as one byte more: time-wait, close-wait,
 /// last-ack, closing.
@@ -23,18 +24,27 @@ const SENT_AGAIN_AT: usize = 208;
 
 /// Bytes that a TCP socket sent (each once) and received; None when it is no TCP socket, or the kernel does not count.
 pub fn counted(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
+    let info = tcp_info(socket)?;
+    let number = |at: usize| info.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_ne_bytes);
+    let their_end = u64::from(AFTER_THEIR_END.contains(info.first()?));
+    Some((number(SENT_AT)? - number(SENT_AGAIN_AT)?, number(RECEIVED_AT)? - their_end))
+}
+
+/// Segments that a TCP socket has sent and its far end has not acknowledged; None when it is no TCP socket.
+pub fn unacknowledged(socket: BorrowedFd<'_>) -> Option<u32> {
+    let info = tcp_info(socket)?;
+    Some(u32::from_ne_bytes(info.get(UNACKNOWLEDGED_AT..UNACKNOWLEDGED_AT + 4)?.try_into().ok()?))
+}
+
+/// As much of `struct tcp_info` as the kernel tells.
+fn tcp_info(socket: BorrowedFd<'_>) -> Option<Vec<u8>> {
     let mut info = [0u8; 256];
     let mut length = info.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into `info`, and into `length` how many.
     let said = unsafe {
         libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
     };
-    let number = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
-    if said != 0 || (length as usize) < SENT_AGAIN_AT + 8 {
-        return None;
-    }
-    let their_end = u64::from(AFTER_THEIR_END.contains(&info[0]));
-    Some((number(SENT_AT)? - number(SENT_AGAIN_AT)?, number(RECEIVED_AT)? - their_end))
+    (said == 0).then(|| info[..(length as usize).min(info.len())].to_vec())
 }
 
 /// Lets `send` take [`WITHOUT_COPY`].

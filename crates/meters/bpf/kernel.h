@@ -13,7 +13,7 @@ typedef long long s64;
 #define RELOCATED __attribute__((preserve_access_index))
 
 /* Maps, as include/uapi/linux/bpf.h numbers them. */
-enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6, MAP_STACK_TRACE = 7, MAP_LRU_HASH = 9, MAP_LRU_PERCPU_HASH = 10, MAP_QUEUE = 22, MAP_RINGBUF = 27, MAP_TASK_STORAGE = 29 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6, MAP_STACK_TRACE = 7, MAP_LRU_HASH = 9, MAP_LRU_PERCPU_HASH = 10, MAP_QUEUE = 22, MAP_SK_STORAGE = 24, MAP_RINGBUF = 27, MAP_TASK_STORAGE = 29 };
 enum { NO_PREALLOC = 1, MMAPABLE = 1 << 10 };
 #define MAP_UINT(name, value) int (*name)[value]
 #define MAP_TYPE(name, value) value *name
@@ -31,6 +31,7 @@ static long (*get_stack)(void *context, void *buffer, u32 size, u64 flags) = (vo
 static long (*map_pop)(void *map, void *value) = (void *)88;
 static long (*spin_lock)(void *lock) = (void *)93;
 static long (*spin_unlock)(void *lock) = (void *)94;
+static void *(*sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 static void *(*task_storage_get)(void *map, void *task, void *value, u64 flags) = (void *)156;

@@ -1,10 +1,10 @@
-/* Which tasks are the command's: what our own process forks next, and all that descends from it. */
+/* Which tasks are whose: the command's (what our own process forks next, and all that descends from it), or an end's thread. */
 #pragma once
-#include "kernel.h"
+#include "flows.h"
 
 enum { PF_IO_WORKER = 0x10 };
 
-/* A task that is in here is the command's. */
+/* The account of a task. */
 struct {
 	MAP_UINT(type, MAP_TASK_STORAGE);
 	MAP_UINT(map_flags, NO_PREALLOC);
@@ -12,8 +12,8 @@ struct {
 	MAP_TYPE(value, u32);
 } marked SECTION(".maps");
 
-/* What found no room: tasks, connections; src/socket_sums.rs reads them in this order. */
-enum lost { TASKS_LOST, CONNECTIONS_LOST, LOSSES };
+/* What found no room, each once. */
+enum lost { TASKS_LOST, CONNECTIONS_LOST, FLOWS_LOST, LOSSES };
 
 struct {
 	MAP_UINT(type, MAP_ARRAY);
@@ -32,23 +32,29 @@ INLINE void lose(u32 what)
 }
 
 /* The kernel's own workers for io_uring are threads that nobody sees forked: they are their process's. */
+INLINE u32 account_of(struct task_struct *task)
+{
+	u32 *account = task_storage_get(&marked, task, 0, 0);
+	if (!account && task->flags & PF_IO_WORKER)
+		account = task_storage_get(&marked, task->group_leader, 0, 0);
+	return account ? *account : NOBODY;
+}
+
 INLINE u32 is_marked(struct task_struct *task)
 {
-	if (task_storage_get(&marked, task, 0, 0))
-		return 1;
-	return task->flags & PF_IO_WORKER && task_storage_get(&marked, task->group_leader, 0, 0);
+	return account_of(task) == COMMAND;
 }
 
 SECTION("tp_btf/sched_process_fork")
 int on_command_fork(u64 *context)
 {
 	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
-	u32 is_first = forks_next && parent->tgid == forks_next && child->tgid != forks_next;
+	u32 account = COMMAND, is_first = forks_next && parent->tgid == forks_next && child->tgid != forks_next;
 	if (!is_first && !is_marked(parent))
 		return 0;
 	if (is_first)
 		forks_next = 0;
-	if (!task_storage_get(&marked, child, 0, STORAGE_CREATE))
+	if (!task_storage_get(&marked, child, &account, STORAGE_CREATE))
 		lose(TASKS_LOST);
 	return 0;
 }
@@ -58,5 +64,18 @@ SECTION("raw_tp/begin")
 int on_command(u64 *context)
 {
 	forks_next = current_pid_tgid() >> 32;
+	return 0;
+}
+
+/* Run by an end in the thread that moves its data: interrupts that come upon it are told by its account, NOBODY when it is over. */
+SECTION("raw_tp/enter")
+int on_enter(u64 *context)
+{
+	u32 account = context[0];
+	u32 *known = task_storage_get(&marked, current_task_btf(), &account, STORAGE_CREATE);
+	if (!known)
+		lose(TASKS_LOST);
+	else
+		*known = account;
 	return 0;
 }

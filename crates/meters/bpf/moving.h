@@ -10,6 +10,22 @@ INLINE u32 protocol_of(struct sock *sk)
 	return family == FAMILY_4 || family == FAMILY_6 ? sk->sk_protocol : 0;
 }
 
+/* Sockets that found no room among `connections`, as long as there are any. */
+struct {
+	MAP_UINT(type, MAP_SK_STORAGE);
+	MAP_UINT(map_flags, NO_PREALLOC);
+	MAP_TYPE(key, s32);
+	MAP_TYPE(value, u32);
+} lost_sockets SECTION(".maps");
+
+/* However often it is used, it is one. */
+INLINE void lose_connection(struct sock *sk)
+{
+	u32 *uses = sk_storage_get(&lost_sockets, sk, 0, STORAGE_CREATE);
+	if (!uses || !__sync_fetch_and_add(uses, 1))
+		lose(CONNECTIONS_LOST);
+}
+
 /* A connection that a task of the command has made or uses. */
 INLINE struct connection *remember(struct sock *sk)
 {
@@ -18,9 +34,11 @@ INLINE struct connection *remember(struct sock *sk)
 	struct connection *known = map_lookup(&connections, &key);
 	if (known)
 		return known;
-	if (map_update(&connections, &key, &new, 1))
-		lose(CONNECTIONS_LOST);
-	return map_lookup(&connections, &key);
+	map_update(&connections, &key, &new, 1);
+	known = map_lookup(&connections, &key);
+	if (!known)
+		lose_connection(sk);
+	return known;
 }
 
 /* One that is used, and perhaps over already: then it is counted at once. */
@@ -37,13 +55,12 @@ INLINE void know(struct sock *sk)
 
 INLINE u32 kind_of_datagrams(struct sock *sk)
 {
-	u32 yes = 1;
-	struct flow flow = {}, port = {};
+	struct flow flow = {};
 	read_flow(&flow, sk, PROTOCOL_UDP);
-	port.local_port = flow.local_port;
-	port.protocol = PROTOCOL_UDP;
-	if (!map_lookup(&flows, &port))
-		map_update(&flows, &port, &yes, 0);
+	u32 port = __builtin_bswap16(flow.local_port);
+	u32 *account = map_lookup(&ports, &port);
+	if (account)
+		*account = COMMAND;
 	return is_nothing(&flow.remote) ? UDP_ANYWHERE : is_loopback(&flow) ? UDP_LOOPBACK : UDP_OUTSIDE;
 }
 

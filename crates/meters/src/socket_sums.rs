@@ -8,9 +8,10 @@ pub const KINDS: [&str; 7] =
 
 /// Words of `struct moved`.
 pub(crate) const MOVED_WORDS: usize = 8;
-/// Words of `struct network`, and its sums at the beginning.
-pub(crate) const NETWORK_WORDS: usize = NETWORK_SUMS + 13;
-const NETWORK_SUMS: usize = 8;
+/// Words of `struct network`, which begins with its sums.
+pub(crate) const NETWORK_WORDS: usize = 13 + 2 * 8;
+/// Words of `struct account_work`.
+pub(crate) const WORK_WORDS: usize = 4;
 
 /// What all sockets of a kind moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,24 +34,25 @@ pub struct Moved {
     pub segments_received: u64,
 }
 
-/// Time in interrupts of the network on all processors, in nanoseconds.
+/// Time in interrupts of the network on all processors, in nanoseconds, and what of it is of one account: a command, or an end of a
+/// transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interrupts {
     /// Soft ones of which it is known whom they were for.
     pub soft: u64,
-    /// Of it, for the command's sockets.
+    /// Of it, for its own sockets.
     pub soft_ours: u64,
     /// Soft ones without a packet.
     pub soft_unknown: u64,
-    /// Soft ones, whomever for, that interrupted the command and were charged to it where interrupts have no account.
+    /// Soft ones, whomever for, that came upon its tasks: charged to them where interrupts have no account.
     pub soft_inside: u64,
     /// Devices' interrupts that called for a receiving soft one.
     pub hard: u64,
-    /// Of it, what interrupted the command.
+    /// Of it, what came upon its tasks.
     pub hard_inside: u64,
     /// Packets that came in.
     pub packets: u64,
-    /// Of them, the command's.
+    /// Of them, the account's.
     pub packets_ours: u64,
 }
 
@@ -76,19 +78,24 @@ impl AddAssign for Moved {
 }
 
 impl Interrupts {
-    /// Soft interrupts for the command's sockets: those that had no packet are shared as the others are.
-    pub fn soft_for_command(&self) -> u64 {
+    /// Soft interrupts for its own sockets: those that had no packet are shared as the others are.
+    pub fn soft_for_it(&self) -> u64 {
         self.soft_ours + shared(self.soft_unknown, self.soft_ours, self.soft)
     }
 
-    /// Devices' interrupts for the command's sockets: shared as the soft ones are, which follow them; an estimate.
-    pub fn hard_for_command(&self) -> u64 {
+    /// Devices' interrupts for its own sockets: shared as the soft ones are, which follow them; an estimate.
+    pub fn hard_for_it(&self) -> u64 {
         shared(self.hard, self.soft_ours, self.soft)
     }
 
-    pub(crate) fn of(words: &[u64; NETWORK_WORDS]) -> Interrupts {
-        let [soft, soft_ours, soft_unknown, soft_inside, hard, hard_inside, packets, packets_ours, ..] = *words;
-        Interrupts { soft, soft_ours, soft_unknown, soft_inside, hard, hard_inside, packets, packets_ours }
+    pub(crate) fn of_all(words: &[u64; NETWORK_WORDS]) -> Interrupts {
+        let [soft, soft_unknown, hard, packets, ..] = *words;
+        Interrupts { soft, soft_unknown, hard, packets, ..Interrupts::default() }
+    }
+
+    pub(crate) fn of_account(words: &[u64; WORK_WORDS]) -> Interrupts {
+        let [soft_ours, soft_inside, hard_inside, packets_ours] = *words;
+        Interrupts { soft_ours, soft_inside, hard_inside, packets_ours, ..Interrupts::default() }
     }
 }
 
@@ -134,15 +141,15 @@ mod tests {
     #[test]
     fn what_is_nobodys_for_certain_is_shared_as_the_rest() {
         let half = Interrupts { soft: 1000, soft_ours: 500, soft_unknown: 40, hard: 10, ..Interrupts::default() };
-        assert_eq!((half.soft_for_command(), half.hard_for_command()), (520, 5));
+        assert_eq!((half.soft_for_it(), half.hard_for_it()), (520, 5));
         let none = Interrupts { soft_unknown: 40, hard: 10, ..Interrupts::default() };
-        assert_eq!((none.soft_for_command(), none.hard_for_command()), (0, 0));
+        assert_eq!((none.soft_for_it(), none.hard_for_it()), (0, 0));
     }
 
     #[test]
     fn sums_are_added_and_taken_away_field_by_field() {
-        let words: [u64; NETWORK_WORDS] = std::array::from_fn(|index| index as u64 + 1);
-        let one = Interrupts::of(&words);
+        let mut one = Interrupts::of_all(&std::array::from_fn(|index| index as u64 + 1));
+        one += Interrupts::of_account(&[5, 6, 7, 8]);
         let mut two = one;
         two += one;
         assert_eq!(two - one, one);

@@ -5,33 +5,26 @@
 
 use crate::Unavailable;
 use crate::available::{Available, How, TYPES, possible, tracepoints};
-use crate::load::{program_words, words};
-use crate::socket_sums::{Interrupts, KINDS, MOVED_WORDS, Moved, NETWORK_WORDS};
-use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray};
-use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestRun};
-use aya::{Btf, Ebpf, EbpfLoader};
+use crate::interrupt_charge::{Charge, charge};
+use crate::load::words;
+use crate::socket_sums::{Interrupts, KINDS, MOVED_WORDS, Moved};
+use crate::transfer_programs::{DEVICES, Hook, Programs, SOFT};
+use aya::maps::{HashMap, MapData, PerCpuArray};
+use aya::programs::tp_btf::BtfTracePointLink;
 use std::collections::HashSet;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/transfers.bpf.o"));
-
-/// Which program runs where, and what is not known without it. Forks come last: before all else is there, nobody is followed.
-const HOOKS: [(&str, &str, &str); 12] = [
-    ("inet_sock_set_state", "on_state", BYTES),
-    ("tcp_destroy_sock", "on_destroy", BYTES),
-    ("sock_send_length", "on_send", CALLS),
-    ("sock_recv_length", "on_receive", CALLS),
-    ("softirq_exit", "after_network", INTERRUPTS),
-    ("softirq_entry", "on_network", INTERRUPTS),
-    ("netif_receive_skb", "on_packet", INTERRUPTS),
-    ("net_dev_queue", "on_packet_sent", INTERRUPTS),
-    ("irq_handler_exit", "after_network_device", INTERRUPTS),
-    ("irq_handler_entry", "on_network_device", INTERRUPTS),
-    ("softirq_raise", "on_network_called", INTERRUPTS),
-    ("sched_process_fork", "on_command_fork", BYTES),
+/// What follows a command's tasks and sockets, and what is not known without it.
+const MOVING: [(Hook, &str); 4] = [
+    (("inet_sock_set_state", "on_state"), BYTES),
+    (("tcp_destroy_sock", "on_destroy"), BYTES),
+    (("sock_send_length", "on_send"), CALLS),
+    (("sock_recv_length", "on_receive"), CALLS),
 ];
+/// Forks come last: before all else is there, nobody is followed.
+const FORKS: (Hook, &str) = (("sched_process_fork", "on_command_fork"), BYTES);
 const BYTES: &str = "the bytes of its sockets";
 const CALLS: &str = "messages, datagrams, Unix sockets and connections that it accepts";
 const INTERRUPTS: &str = "the interrupts that worked for it";
@@ -45,13 +38,17 @@ const ORPHAN: usize = 11;
 const TO_EMPTY: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// The number of the command's account, as the kernel's programs have it.
+const COMMAND: u32 = 1;
+
 /// The programs at work; dropping it unloads them.
 pub struct SocketMeter {
-    object: Ebpf,
+    programs: Programs,
+    _links: Vec<BtfTracePointLink>,
     missing: Vec<String>,
     interrupts: bool,
     before: Interrupts,
-    charges_the_interrupted: bool,
+    charge: Charge,
 }
 
 /// What was counted of a command.
@@ -65,10 +62,10 @@ pub struct Counted {
     pub held: u64,
     /// Connections that nobody held and that were not empty in time: counted as far as they were.
     pub unsent: u64,
-    /// Tasks and connections that found no room: bytes are at least what is told.
+    /// Tasks and connections that found no room, each once: bytes and interrupts are at least what is told.
     pub lost: u64,
-    /// The kernel charges interrupts to whoever was interrupted: they are in the command's own processor time.
-    pub charges_the_interrupted: bool,
+    /// Whether interrupts that came upon the command are in its own processor time.
+    pub charge: Charge,
 }
 
 impl SocketMeter {
@@ -77,27 +74,31 @@ impl SocketMeter {
     /// # Errors
     /// [`Unavailable`] when not even bytes can be counted.
     pub fn begin() -> Result<SocketMeter, Unavailable> {
-        possible().map_err(Unavailable)?;
-        let btf = Btf::from_sys_fs().map_err(|error| Unavailable(format!("the kernel's types (BTF): {error}")))?;
-        let mut object = EbpfLoader::new()
-            .btf(Some(&btf))
-            .allow_unsupported_maps()
-            .load(OBJECT)
-            .map_err(|error| Unavailable(words(&error)))?;
-        let mut missing = Vec::new();
-        for (tracepoint, program, what) in HOOKS {
-            let Err(why) = put(&mut object, tracepoint, program, &btf) else { continue };
-            if what == BYTES {
-                return Err(Unavailable(format!("the kernel does not take {program} at {tracepoint}: {why}")));
+        SocketMeter::with_room(&[])
+    }
+
+    /// With room for so many in the maps that are named.
+    fn with_room(room: &[(&'static str, u32)]) -> Result<SocketMeter, Unavailable> {
+        let mut programs = Programs::open(room)?;
+        let (mut missing, mut links) = (Vec::new(), Vec::new());
+        for (hook, what) in hooks() {
+            match programs.load(hook).and_then(|()| programs.attach(hook)) {
+                Ok(link) => links.push(link),
+                Err(why) if what == BYTES => {
+                    return Err(Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0)));
+                }
+                Err(why) => missing.push(format!("{what}: not known in full: nothing runs at {}: {why}", hook.0)),
             }
-            missing.push(format!("{what}: not known in full: nothing runs at {tracepoint}: {why}"));
         }
         let interrupts = !missing.iter().any(|why| why.starts_with(INTERRUPTS));
-        for program in ["on_command", "on_look"] {
-            prepare(&mut object, program).map_err(Unavailable)?;
+        for program in ["on_command", "on_look", "on_enter"] {
+            programs.prepare(program).map_err(Unavailable)?;
         }
-        let charges_the_interrupted = !accounts_interrupts(&fs::read(TYPES).unwrap_or_default());
-        Ok(SocketMeter { object, missing, interrupts, before: Interrupts::default(), charges_the_interrupted })
+        let charge = if interrupts { charge(&mut programs) } else { Charge::ToTheInterrupted };
+        if let Charge::Unclear(why) = &charge {
+            missing.push(why.clone());
+        }
+        Ok(SocketMeter { programs, _links: links, missing, interrupts, before: Interrupts::default(), charge })
     }
 
     /// What is not known, and why.
@@ -110,8 +111,8 @@ impl SocketMeter {
     /// # Errors
     /// In words, when the kernel no longer answers.
     pub fn follow_next(&mut self) -> Result<(), String> {
-        self.before = self.interrupts()?;
-        self.run("on_command", [0; 2])
+        self.before = self.programs.interrupts(COMMAND)?;
+        self.programs.run("on_command", [0; 2])
     }
 
     /// What was counted, when the command has ended: waits for sockets that the kernel still empties, up to five seconds.
@@ -126,29 +127,29 @@ impl SocketMeter {
             (held, orphans) = self.open()?;
         }
         for socket in held.iter().chain(&orphans) {
-            self.run("on_look", [*socket, 1])?;
+            self.programs.run("on_look", [*socket, 1])?;
         }
         Ok(Counted {
             moved: self.moved()?,
-            interrupts: if self.interrupts { Some(self.interrupts()? - self.before) } else { None },
+            interrupts: if self.interrupts { Some(self.programs.interrupts(COMMAND)? - self.before) } else { None },
             held: held.len() as u64,
             unsent: orphans.len() as u64,
-            lost: self.lost()?,
-            charges_the_interrupted: self.charges_the_interrupted,
+            lost: self.programs.lost()?,
+            charge: self.charge.clone(),
         })
     }
 
     /// The connections that are not over: held by somebody, and by nobody.
     fn open(&mut self) -> Result<(Vec<u64>, Vec<u64>), String> {
         for socket in self.connections(|connection| connection[COUNTED] == 0)? {
-            self.run("on_look", [socket, 0])?;
+            self.programs.run("on_look", [socket, 0])?;
         }
         let held = self.connections(|connection| connection[COUNTED] == 0 && connection[ORPHAN] == 0)?;
         Ok((held, self.connections(|connection| connection[COUNTED] == 0 && connection[ORPHAN] != 0)?))
     }
 
     fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, String> {
-        let map: HashMap<&MapData, u64, [u32; CONNECTION_WORDS]> = self.map("connections")?;
+        let map: HashMap<&MapData, u64, [u32; CONNECTION_WORDS]> = self.programs.map("connections")?;
         let mut sockets = Vec::new();
         for entry in map.iter() {
             let (socket, connection) = entry.map_err(|error| words(&error))?;
@@ -160,39 +161,13 @@ impl SocketMeter {
     }
 
     fn moved(&self) -> Result<[Moved; KINDS.len()], String> {
-        let map: PerCpuArray<&MapData, [u64; MOVED_WORDS]> = self.map("moved")?;
+        let map: PerCpuArray<&MapData, [u64; MOVED_WORDS]> = self.programs.map("moved")?;
         let mut moved = [Moved::default(); KINDS.len()];
         for (number, sum) in moved.iter_mut().enumerate() {
             let processors = map.get(&(number as u32), 0).map_err(|error| words(&error))?;
             processors.iter().for_each(|counts| *sum += Moved::of(*counts));
         }
         Ok(moved)
-    }
-
-    fn interrupts(&self) -> Result<Interrupts, String> {
-        let map: PerCpuArray<&MapData, [u64; NETWORK_WORDS]> = self.map("networks")?;
-        let mut sum = Interrupts::default();
-        map.get(&0, 0).map_err(|error| words(&error))?.iter().for_each(|network| sum += Interrupts::of(network));
-        Ok(sum)
-    }
-
-    fn lost(&self) -> Result<u64, String> {
-        let map: Array<&MapData, u64> = self.map("losses")?;
-        map.iter().map(|lost| lost.map_err(|error| words(&error))).sum()
-    }
-
-    fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, String> {
-        let map = self.object.map(name).ok_or_else(|| format!("{name} is not there"))?;
-        T::try_from(map).map_err(|error| format!("{name}: {error}"))
-    }
-
-    /// Runs a program of the reader's own once.
-    fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), String> {
-        let program = self.object.program_mut(program).ok_or("it is not in the object")?;
-        let program: &mut RawTracePoint = program.try_into().map_err(|error| program_words(&error))?;
-        let mut options = RawTracePointRunOptions::new();
-        options.args[..2].copy_from_slice(&arguments);
-        program.test_run(options).map(|_| ()).map_err(|error| program_words(&error))
     }
 }
 
@@ -203,49 +178,63 @@ pub fn here() -> Available {
 }
 
 fn how(tracepoints: &HashSet<String>) -> How {
-    let absent = HOOKS.iter().find(|(tracepoint, ..)| !tracepoints.contains(*tracepoint));
+    let absent = hooks().find(|((tracepoint, _), _)| !tracepoints.contains(*tracepoint));
     match absent {
         None => How::Exact,
-        Some((tracepoint, _, BYTES)) => How::NotHere(format!("this kernel has no tracepoint {tracepoint}")),
-        Some((tracepoint, _, what)) => How::Estimated(format!("without {what}: this kernel has no tracepoint {tracepoint}")),
+        Some(((tracepoint, _), BYTES)) => How::NotHere(format!("this kernel has no tracepoint {tracepoint}")),
+        Some(((tracepoint, _), what)) => How::Estimated(format!("without {what}: this kernel has no tracepoint {tracepoint}")),
     }
 }
 
-/// Whether this kernel keeps interrupts apart (CONFIG_IRQ_TIME_ACCOUNTING): its types then name the function that does.
-fn accounts_interrupts(types: &[u8]) -> bool {
-    let name = b"\0irqtime_account_irq\0";
-    types.windows(name.len()).any(|window| window == name)
-}
-
-fn put(object: &mut Ebpf, tracepoint: &str, program: &str, btf: &Btf) -> Result<(), String> {
-    let program = object.program_mut(program).ok_or("it is not in the object")?;
-    let program: &mut BtfTracePoint = program.try_into().map_err(|error| program_words(&error))?;
-    program.load(tracepoint, btf).map_err(|error| program_words(&error))?;
-    program.attach().map(|_| ()).map_err(|error| program_words(&error))
-}
-
-fn prepare(object: &mut Ebpf, program: &str) -> Result<(), String> {
-    let found = object.program_mut(program).ok_or("it is not in the object")?;
-    let found: &mut RawTracePoint = found.try_into().map_err(|error| program_words(&error))?;
-    found.load().map_err(|error| format!("{program}: {}", program_words(&error)))
+/// Which program runs where, in this order, and what is not known without it.
+fn hooks() -> impl Iterator<Item = (Hook, &'static str)> {
+    let interrupts = SOFT.into_iter().chain(DEVICES).map(|hook| (hook, INTERRUPTS));
+    MOVING.into_iter().chain(interrupts).chain([FORKS])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{self, Write};
+    use std::net::TcpListener;
 
     #[test]
     fn a_kernel_without_the_calls_tracepoints_has_the_bytes_of_what_connects() {
-        let all: HashSet<String> = HOOKS.iter().map(|(tracepoint, ..)| (*tracepoint).to_owned()).collect();
+        let all: HashSet<String> = hooks().map(|((tracepoint, _), _)| tracepoint.to_owned()).collect();
         let without = |name: &str| how(&all.iter().filter(|known| *known != name).cloned().collect());
         assert_eq!(how(&all), How::Exact);
         assert!(matches!(without("sock_send_length"), How::Estimated(why) if why.contains("messages")));
         assert!(matches!(without("inet_sock_set_state"), How::NotHere(why) if why.contains("inet_sock_set_state")));
     }
 
+    /// A command of a shell: so many connections to `port`, each used so often.
+    fn connects(port: u16, connections: usize, uses: usize) -> std::process::Command {
+        let words = format!(
+            "for i in $(seq {connections}); do exec {{fd}}<>/dev/tcp/127.0.0.1/{port}; \
+             for j in $(seq {uses}); do echo $j >&$fd; done; done"
+        );
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", &words]);
+        command
+    }
+
     #[test]
-    fn a_kernel_that_keeps_interrupts_apart_is_known_by_its_function() {
-        assert!(accounts_interrupts(b"int\0irqtime_account_irq\0char\0"));
-        assert!(!accounts_interrupts(b"int\0irqtime_account_irqs\0char\0"));
+    fn connections_without_room_are_counted_each_once_however_often_they_are_used() {
+        let mut meter = match SocketMeter::with_room(&[("connections", 2)]) {
+            Ok(meter) => meter,
+            Err(why) => {
+                let _ = writeln!(io::stderr(), "not tried: connections without room: {why}");
+                return;
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        meter.follow_next().expect("the kernel answers");
+        let ended = connects(port, 7, 20).status().expect("bash runs");
+        assert!(ended.success());
+        drop(listener); // with all that nobody has accepted
+        let counted = meter.end().expect("the kernel answers");
+        assert_eq!(counted.lost, 5);
+        assert_eq!(counted.moved[1].sockets, 2);
     }
 }

@@ -13,7 +13,7 @@ use loadgo_transfer::client::{self, Ask, WhyNot};
 use loadgo_transfer::method::Method;
 use loadgo_transfer::news::{self, News};
 use loadgo_transfer::place::Place;
-use loadgo_transfer::row::End;
+use loadgo_transfer::row::{End, InterruptsBy};
 use loadgo_transfer::rows::Rows;
 use loadgo_transfer::server::{self, Serving};
 use loadgo_transfer::wire::Direction;
@@ -75,6 +75,7 @@ impl Transfer {
             into: into_file,
             job: None,
             bounds: bounds(time_s, stalled_s, Bounds::default()),
+            interrupts: py.detach(loadgo_run::of_ends),
         };
         Ok(Transfer { ask, stop: Arc::default() })
     }
@@ -138,9 +139,9 @@ impl TransferServer {
         }
         let listener = TcpListener::bind(&addresses(py, at)?[..])
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
-        let job_time = span(job_time_s);
+        let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_run::of_ends));
         let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, job_time, ..Bounds::default() });
-        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in }, rows })
+        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in, interrupts }, rows })
     }
 
     /// Where it listens, with the port that it got.
@@ -248,12 +249,23 @@ fn in_python<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
         ("system_ns", end.system_ns),
         ("soft_interrupt_ns", end.soft_interrupt_ns),
         ("interrupt_ns", end.interrupt_ns),
+        ("interrupts_upon_ns", end.interrupts_upon_ns),
         ("faults_minor", end.faults_minor),
         ("faults_major", end.faults_major),
         ("switches_voluntary", end.switches_voluntary),
         ("switches_involuntary", end.switches_involuntary),
     ];
     numbers.into_iter().try_for_each(|(name, number)| told.set_item(name, number))?;
+    let (by, clocked, error_ns, why) = match &end.interrupts_by {
+        InterruptsBy::Exact(doubt) => ("exact", Some(1.0), None, doubt.as_deref()),
+        InterruptsBy::Windows { clocked, error_ns, doubt } => ("windows", Some(*clocked), *error_ns, doubt.as_deref()),
+        InterruptsBy::NoNetwork => ("no network", None, None, None),
+        InterruptsBy::Ticks(why) => ("ticks", None, None, Some(why.as_str())),
+    };
+    told.set_item("interrupts_by", by)?;
+    told.set_item("interrupts_clocked", clocked)?;
+    told.set_item("interrupts_error_ns", error_ns)?;
+    told.set_item("interrupts_why", why)?;
     told.set_item("load_5min", end.load_5min)?;
     told.set_item("counted_bytes", end.counted)?;
     told.set_item("broke_off", &end.broke_off)?;

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::ready::{sources, streams, told};
+use loadgo_meters::interrupt_charge::Charge;
 use loadgo_meters::socket_sums::{Interrupts, KINDS, Moved};
 use loadgo_meters::sockets::Counted;
 use loadgo_run::{CommandTransfer, CommandTransferred};
@@ -88,7 +89,7 @@ fn in_python<'py>(py: Python<'py>, counted: &Counted) -> PyResult<Bound<'py, PyD
     dict.set_item("held", counted.held)?;
     dict.set_item("unsent", counted.unsent)?;
     dict.set_item("lost", counted.lost)?;
-    dict.set_item("charges_the_interrupted", counted.charges_the_interrupted)?;
+    dict.set_item("charges_the_interrupted", counted.charge == Charge::ToTheInterrupted)?;
     Ok(dict)
 }
 
@@ -111,8 +112,8 @@ fn moved_in_python<'py>(py: Python<'py>, moved: &Moved) -> PyResult<Bound<'py, P
 fn interrupts_in_python<'py>(py: Python<'py>, sums: &Interrupts) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let numbers = [
-        ("soft_ns", sums.soft_for_command()),
-        ("hard_ns", sums.hard_for_command()),
+        ("soft_ns", sums.soft_for_it()),
+        ("hard_ns", sums.hard_for_it()),
         ("soft_inside_ns", sums.soft_inside),
         ("hard_inside_ns", sums.hard_inside),
         ("soft_all_ns", sums.soft + sums.soft_unknown),

@@ -28,7 +28,7 @@ pub fn serve(host: &Host) -> Result<(), String> {
     writeln!(io::stdout(), "{address}").map_err(|error| format!("its address cannot be told: {error}"))?;
     let limits = host.bounds;
     let bounds = Bounds { connections: limits.connections, jobs: limits.jobs, job_time: limits.job_time, ..Bounds::default() };
-    let serving = Serving { bounds, token: None, keep_in: None };
+    let serving = Serving { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED.into()) };
     let (tells, news) = news::channel(news::AT_ONCE);
     let stop = Arc::default();
     let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));
@@ -40,6 +40,9 @@ pub fn serve(host: &Host) -> Result<(), String> {
         Err(_) => Err("the server failed".into()),
     }
 }
+
+/// Why interrupts are told by ticks here, where a row has no column for them anyway.
+pub const UNMETERED: &str = "loadgo-rjs brings no programs into the kernel";
 
 /// Writes a row for each transfer, until the news end.
 fn write_rows(news: &Receiver<News>, mut rows: Option<&mut Rows>) -> Result<(), String> {

@@ -16,6 +16,7 @@ use loadgo_transfer::row::End;
 use loadgo_transfer::wire::Direction;
 
 use crate::asked::{Order, Verb};
+use crate::batch::UNMETERED;
 
 /// Why a job came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,7 @@ fn ask(order: &Order) -> Result<Ask, String> {
         into: prints.then(|| place(order)),
         job: Some(job),
         bounds: Bounds::default(),
+        interrupts: Err(UNMETERED.into()),
     })
 }
 

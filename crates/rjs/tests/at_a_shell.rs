@@ -133,7 +133,7 @@ fn host(
         let mut control = Control::new(stream).expect("a connection");
         control.say(&Greeting { name: NAME.into(), version: VERSION, token: false }).expect("it hears");
         control.hear::<Request>(PATIENCE, &AtomicBool::new(false)).expect("it asks");
-        control.say(&Answer::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size }).expect("it hears");
+        control.say(&Answer::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false }).expect("it hears");
         let (mut data, _) = listener.accept().expect("it comes");
         data.read_exact(&mut [0; 33]).expect("its ticket");
         moves(data);

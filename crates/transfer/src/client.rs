@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use loadgo_host::shared_ring::SharedRing;
 use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;
 use crate::end;
+use crate::interrupts::{Account, Meter};
 use crate::jobs::Job;
 use crate::meeting::{self, CONTROL};
 use crate::method::{Method, Way};
@@ -22,7 +24,7 @@ use crate::row::End;
 use crate::socket::{Socket, in_words};
 use crate::source::Source;
 use crate::tls;
-use crate::wire::{Answer, Direction, Greeting, NAME, Request, Told, VERSION};
+use crate::wire::{Answer, Direction, Go, Greeting, NAME, Request, Told, VERSION};
 
 /// What is to be moved, and how.
 #[derive(Debug, Clone)]
@@ -47,6 +49,8 @@ pub struct Ask {
     pub job: Option<Job>,
     /// Patience, and the longest print file; the other bounds are the server's matter.
     pub bounds: Bounds,
+    /// Who tells the interrupt work of this end.
+    pub interrupts: Meter,
 }
 
 impl Ask {
@@ -104,27 +108,32 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
     let there = |error: io::Error| format!("{to}: {}", in_words(error));
     control.say(&request(ask, size)).map_err(there)?;
     let patience = if ask.prints() { ask.bounds.time } else { TO_SAY_SOMETHING };
-    let (ticket, unix, authority, size) = match control.hear(patience, stop).map_err(there)? {
-        Answer::Ticket { ticket, unix, authority, size: told } => {
-            (ticket, unix, authority, told.filter(|_| ask.prints()).unwrap_or(size))
+    let (ticket, unix, authority, size, go) = match control.hear(patience, stop).map_err(there)? {
+        Answer::Ticket { ticket, unix, authority, size: told, go } => {
+            (ticket, unix, authority, told.filter(|_| ask.prints()).unwrap_or(size), go)
         }
         Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
         Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
     };
     has_room(ask, &place, size).map_err(|why| format!("{to}: {why}"))?;
-    let data = match unix.filter(|_| ask.method.is_of_one_host()) {
-        Some(name) => meeting::on_this_host(&name, &ticket).map_err(|error| {
-            let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
-            WhyNot::Cannot(format!("{} {words}", ask.method.name()))
-        })?,
-        None => meeting::over_network(to, &ticket, TO_SAY_SOMETHING).map_err(there)?,
+    let (data, account) = match unix.filter(|_| ask.method.is_of_one_host()) {
+        Some(name) => (on_this_host(ask, &name, &ticket, to)?, Account::of(&ask.interrupts, None)),
+        None => {
+            let data = meeting::over_network(to, TO_SAY_SOMETHING).map_err(there)?;
+            let account = Account::of(&ask.interrupts, Some(data.as_fd())); // before anything can come
+            (meeting::present(data, &ticket).map_err(there)?, account)
+        }
     };
     let ring = (ask.method == Method::Shm).then(|| meeting::handed(&data, TO_SAY_SOMETHING).and_then(SharedRing::open));
     let ring = ring.transpose().map_err(there)?;
     let socket = Socket::new(data, stop.clone(), ask.bounds.stalled).map_err(there)?;
     let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(there)?;
     let way = Way { method: ask.method, message: ask.message, tls, ring };
-    let here = moved(ask, way, size, source, place, socket, stop)?;
+    if go {
+        let Go::Go = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
+    }
+    let goods = source.map_or(Goods::Into(place, size), Goods::From);
+    let here = moved(ask, way, account, goods, socket, stop)?;
     Ok(told(ask, &mut control, here))
 }
 
@@ -138,6 +147,7 @@ fn request(ask: &Ask, size: u64) -> Request {
         size,
         message: ask.message,
         job: ask.job.clone(),
+        waits: true,
     }
 }
 
@@ -225,22 +235,27 @@ fn connect(ask: &Ask, stop: &AtomicBool) -> Result<(Control, SocketAddr), String
     Ok((control, to))
 }
 
+fn on_this_host(ask: &Ask, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, WhyNot> {
+    meeting::on_this_host(name, ticket).map_err(|error| {
+        let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
+        WhyNot::Cannot(format!("{} {words}", ask.method.name()))
+    })
+}
+
+/// What is sent, or where so many bytes are put.
+enum Goods {
+    From(Source),
+    Into(Place, u64),
+}
+
 /// This end, moved by a thread of its own.
-fn moved(
-    ask: &Ask,
-    way: Way,
-    size: u64,
-    source: Option<Source>,
-    place: Place,
-    socket: Socket,
-    stop: &Arc<AtomicBool>,
-) -> Result<End, String> {
+fn moved(ask: &Ask, way: Way, account: Account, goods: Goods, socket: Socket, stop: &Arc<AtomicBool>) -> Result<End, String> {
     let (tells, told) = channel();
     let until = Instant::now() + ask.bounds.time;
     let mover = thread::Builder::new().spawn(move || {
-        let end = match source {
-            Some(source) => end::sender(way, &source, &socket),
-            None => end::receiver(way, size, &socket, place, 0),
+        let end = match goods {
+            Goods::From(source) => end::sender(way, account, &source, &socket),
+            Goods::Into(place, size) => end::receiver(way, account, size, &socket, place, 0),
         };
         let _ = tells.send(end);
     });

@@ -4,12 +4,13 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loadgo_host::sockets::counted;
+use loadgo_host::sockets::{counted, unacknowledged};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 
 use crate::bounds::TO_LOOK_UP;
-use crate::measure;
+use crate::interrupts::Account;
+use crate::measure::{self, Used};
 use crate::method::{Method, Way};
 use crate::place::Place;
 use crate::receive::receive;
@@ -19,16 +20,28 @@ use crate::shared;
 use crate::socket::{STOPPED, Socket, in_words, is_gone};
 use crate::source::Source;
 
-/// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network.
-pub fn sender(mut way: Way, source: &Source, socket: &Socket) -> End {
+/// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network; its interrupts, exactly
+/// told, until all is acknowledged.
+pub fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
     let before = counted(socket.fd());
-    let (begun, mut moved) = (measure::begin(), Moved::default());
+    let (begun, mut moved) = (measure::begin(account), Moved::default());
     let sent = send(&mut way, source, socket, &mut moved);
-    let end = begun.end();
+    let used = begun.end();
     let _ = shutdown(socket.fd(), Shutdown::Write);
     let awaited = if sent.as_ref().is_err_and(is_gone) { 0 } else { moved.wire };
     let sum = before.and_then(|(before, _)| gone_out(socket, before, awaited));
-    of(way.method, end, moved, sent, sum)
+    if used.is_exact() && awaited > 0 {
+        all_acknowledged(socket);
+    }
+    of(way.method, used, moved, sent, sum)
+}
+
+/// Waits until the far end's kernel has acknowledged all that was sent.
+fn all_acknowledged(socket: &Socket) {
+    let until = Instant::now() + TO_GO_OUT;
+    while unacknowledged(socket.fd()).is_some_and(|left| left > 0) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// What the socket has sent since it had sent `before`, once it has sent `wire` bytes or no more go.
@@ -48,7 +61,7 @@ const TO_GO_OUT: Duration = Duration::from_secs(2);
 
 /// Receives `size` bytes into `place`: from when the first can be read until the file is closed and has its name. `before` bytes had come on
 /// the connection that are not of the file: [`TICKET_BYTES`] on one that was made to a server.
-pub fn receiver(mut way: Way, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
+pub fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
     let mut moved = Moved::default();
     let came = match &way.ring {
         Some(ring) => shared::wait_for_bytes(ring, socket, &mut Moved::default()),
@@ -56,21 +69,20 @@ pub fn receiver(mut way: Way, size: u64, socket: &Socket, mut place: Place, befo
         None if way.method.is_enciphered() => Ok(()),
         None => wait_for_first(socket),
     };
-    let begun = measure::begin();
+    let begun = measure::begin(account);
     let received = came.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
     let received = received.and_then(|()| place.whole());
-    let end = begun.end();
-    of(way.method, end, moved, received, counted(socket.fd()).map(|(_, now)| now - before))
+    of(way.method, begun.end(), moved, received, counted(socket.fd()).map(|(_, now)| now - before))
 }
 
 /// So many bytes come first on a data connection.
 pub const TICKET_BYTES: u64 = 1 + 2 * crate::wire::SECRET_BYTES as u64;
 
-fn of(method: Method, end: End, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
+fn of(method: Method, used: Used, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
     if method == Method::Ktls {
         moved.wire = counted.unwrap_or(moved.wire); // the kernel alone knows where it began a record
     }
-    End { moved, counted, broke_off: outcome.err().map(in_words), ..end }
+    End { moved, counted, broke_off: outcome.err().map(in_words), ..used.settled(!method.is_of_one_host()) }
 }
 
 /// An end that was stopped says why: `over`, where somebody knows it.

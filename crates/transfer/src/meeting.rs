@@ -42,13 +42,21 @@ pub fn same(one: &str, other: &str) -> bool {
     one.len() == other.len() && differ == 0
 }
 
-/// A data connection over the network.
+/// A connection over the network, for data: with [`present`] it becomes one.
 ///
 /// # Errors
 /// When the server is gone.
-pub fn over_network(peer: SocketAddr, ticket: &str, within: Duration) -> io::Result<OwnedFd> {
-    let mut stream = TcpStream::connect_timeout(&peer, within)?;
+pub fn over_network(peer: SocketAddr, within: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&peer, within)?;
     stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Shows the ticket: data may come from now on.
+///
+/// # Errors
+/// When the server is gone.
+pub fn present(mut stream: TcpStream, ticket: &str) -> io::Result<OwnedFd> {
     stream.write_all(&[&[DATA], ticket.as_bytes()].concat())?;
     Ok(stream.into())
 }

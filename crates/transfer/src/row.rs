@@ -17,6 +17,33 @@ pub struct Moved {
     pub messages: u64,
 }
 
+/// Whose the interrupts of an end's row are, and how they are told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptsBy {
+    /// Those that worked for this end's socket, exactly; with what is in doubt, in words.
+    Exact(Option<String>),
+    /// Likewise, clocked in windows at random moments that stand for the rest of the time.
+    Windows {
+        /// Which part of the time was clocked.
+        clocked: f64,
+        /// The standard error of interrupts less `interrupts_upon_ns`; None where nobody can tell.
+        error_ns: Option<u64>,
+        /// What is in doubt, in words.
+        doubt: Option<String>,
+    },
+    /// There is no network between the ends: none.
+    NoNetwork,
+    /// Those of the whole host meanwhile, whoever they were for, in ticks of its clock, because, in words.
+    Ticks(String),
+}
+
+impl Default for InterruptsBy {
+    fn default() -> InterruptsBy {
+        InterruptsBy::Ticks("the end did not say".into())
+    }
+}
+
 /// What one end used, and what it came to.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct End {
@@ -30,10 +57,16 @@ pub struct End {
     pub user_ns: u64,
     /// In the kernel.
     pub system_ns: u64,
-    /// Soft interrupts of all processors meanwhile, by the clock's ticks: an estimate, in nanoseconds.
+    /// Soft interrupts, in nanoseconds: as `interrupts_by` says, for this end or of the whole host.
     pub soft_interrupt_ns: u64,
-    /// Interrupts likewise.
+    /// Devices' interrupts likewise.
     pub interrupt_ns: u64,
+    /// Interrupts of the network that came upon the thread, whomever for, and are in its processor time; 0 where nobody tells.
+    #[serde(default)]
+    pub interrupts_upon_ns: u64,
+    /// Whose the interrupts are, and how they are told.
+    #[serde(default)]
+    pub interrupts_by: InterruptsBy,
     /// Page faults without and with reading.
     pub faults_minor: u64,
     /// With reading.

@@ -21,6 +21,7 @@ use crate::accept::{Next, next};
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::{Control, read_within};
 use crate::end;
+use crate::interrupts::{Account, Meter};
 use crate::jobs::{Jobs, Work};
 use crate::meeting::{self, CONTROL, DATA, same};
 use crate::method::{Method, Way};
@@ -31,7 +32,7 @@ use crate::shares::{Room, Share, Slot};
 use crate::socket::{GONE, Socket, in_words};
 use crate::source::Source;
 use crate::tls;
-use crate::wire::{Answer, Direction, Greeting, Introduction, LONGEST_LINE, NAME, Request, SECRET_BYTES, Told, VERSION};
+use crate::wire::{Answer, Direction, Go, Greeting, Introduction, LONGEST_LINE, NAME, Request, SECRET_BYTES, Told, VERSION};
 
 /// What a server is asked to be.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Serving {
     pub token: Option<String>,
     /// What is received goes into files there; into `/dev/null` where there is none.
     pub keep_in: Option<PathBuf>,
+    /// Who tells the interrupt work of its ends.
+    pub interrupts: Meter,
 }
 
 /// A transfer that has ended, and nobody has said yet with whom.
@@ -234,11 +237,15 @@ impl House {
         let keys = request.method.is_enciphered().then(|| tls::keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
         let data = self.meet(control, request, authority)?;
+        let account = Account::of(&self.serving.interrupts, (!request.method.is_of_one_host()).then_some(data.as_fd()));
+        if self.says_go(request) {
+            control.say(&Go::Go)?;
+        }
         let stop = Arc::new(AtomicBool::new(false));
         ring.as_ref().map(|ring| meeting::hand(data.as_fd(), ring.memory())).transpose()?;
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
-        let mover = goods.moved(request.size, way, socket)?;
+        let mover = goods.moved(request.size, way, account, socket)?;
         let mut over = None;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
@@ -253,18 +260,26 @@ impl House {
         }
     }
 
+    /// Whether the client is to wait until this end is followed; who sends itself needs no word.
+    fn says_go(&self, request: &Request) -> bool {
+        let over_network = !request.method.is_of_one_host();
+        request.waits && request.direction == Direction::Send && over_network && self.serving.interrupts.is_ok()
+    }
+
     fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
         let ticket = meeting::ticket()?;
         if request.method.is_of_one_host() {
             // Names of sockets are seen by everybody on the host: the ticket is another.
             let name = format!("{}{}", meeting::DOORS, meeting::ticket()?);
             let door = meeting::door(&name)?;
-            control.say(&Answer::Ticket { ticket: ticket.clone(), unix: Some(name), authority, size: Some(request.size) })?;
+            let (unix, size) = (Some(name), Some(request.size));
+            control.say(&Answer::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
             return meeting::who_comes(&door, &ticket, TO_SAY_SOMETHING, || self.is_over(control));
         }
         let (comes, waits) = channel();
         self.waiting().insert(ticket.clone(), comes);
-        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority, size: Some(request.size) });
+        let (go, size) = (self.says_go(request), Some(request.size));
+        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority, size, go });
         let data = said.and_then(|()| self.who_comes(&waits, control));
         self.waiting().remove(&ticket);
         data
@@ -311,13 +326,13 @@ enum Goods {
 
 impl Goods {
     /// A thread that moves the data, and tells what this end came to.
-    fn moved(self, size: u64, way: Way, socket: Socket) -> io::Result<Receiver<End>> {
+    fn moved(self, size: u64, way: Way, account: Account, socket: Socket) -> io::Result<Receiver<End>> {
         let (tells, told) = channel();
         thread::Builder::new().spawn(move || {
             let end = match self {
-                Goods::From(source) => end::sender(way, &source, &socket),
+                Goods::From(source) => end::sender(way, account, &source, &socket),
                 Goods::Into(place, share) => {
-                    let end = end::receiver(way, size, &socket, place, end::TICKET_BYTES);
+                    let end = end::receiver(way, account, size, &socket, place, end::TICKET_BYTES);
                     if let Some(share) = share
                         && end.broke_off.is_none()
                     {

@@ -61,6 +61,9 @@ pub struct Request {
     /// What it is to a batch host, if it is something to one.
     #[serde(default)]
     pub job: Option<Job>,
+    /// True when the client, if it sends, can wait for the server's [`Go`].
+    #[serde(default)]
+    pub waits: bool,
 }
 
 /// Which way data go, as the client sees it.
@@ -88,11 +91,22 @@ pub enum Answer {
         /// How many bytes a print file has.
         #[serde(default)]
         size: Option<u64>,
+        /// True when the server says [`Go`] as soon as it is ready, and the client should not send before.
+        #[serde(default)]
+        go: bool,
     },
     /// Why not, in words.
     Refused(#[serde(deserialize_with = "words::heard")] String),
     /// Why that host cannot do it by this method, in words; others may do.
     Cannot(#[serde(deserialize_with = "words::heard")] String),
+}
+
+/// The server follows the data connection: whoever sends may begin, and no packet is missed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Go {
+    /// That is all it says.
+    Go,
 }
 
 /// The server's last line: its end of the transfer. Of a job the client then tells its own.

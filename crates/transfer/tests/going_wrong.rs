@@ -183,7 +183,12 @@ fn garbage_and_silence_leave_the_server_standing() {
 #[test]
 fn garbage_on_the_data_connection_breaks_off_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Server::start(Serving { bounds: Bounds::default(), token: None, keep_in: Some(folder.path().into()) });
+    let server = Server::start(Serving {
+        bounds: Bounds::default(),
+        token: None,
+        keep_in: Some(folder.path().into()),
+        interrupts: Err("not in this test".into()),
+    });
     let mut line = Line::to(server.at);
     line.asks_to_send(9, Method::Blocks);
     let mut stream = data(server.at, &line.hears_a_ticket());
@@ -244,7 +249,12 @@ fn a_server_that_is_full_tells_who_comes() {
 fn a_folder_that_cannot_be_written_is_told_at_both_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let gone = folder.path().join("gone");
-    let server = Server::start(Serving { bounds: Bounds::default(), token: None, keep_in: Some(gone) });
+    let server = Server::start(Serving {
+        bounds: Bounds::default(),
+        token: None,
+        keep_in: Some(gone),
+        interrupts: Err("not in this test".into()),
+    });
     let told =
         transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").words();
     assert!(told.contains("gone") && told.contains("No such file"), "{told}");

@@ -39,7 +39,8 @@ impl Batch {
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
         let (tells, news) = news::channel(news::AT_ONCE);
-        let (serving, stopped) = (Serving { bounds, token: None, keep_in: None }, stop.clone());
+        let (serving, stopped) =
+            (Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) }, stop.clone());
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
     }
@@ -54,8 +55,9 @@ impl Batch {
         let direction = if matches!(job, Job::Print(_)) { Direction::Receive } else { Direction::Send };
         let (method, bounds) = (Method::Records, Bounds::default());
         let message = method.usual_message();
-        let job = Some(job);
-        let ask = Ask { to: vec![self.at], token: None, direction, method, size: None, message, from, into, job, bounds };
+        let (job, interrupts) = (Some(job), Err("not in this test".into()));
+        let ask =
+            Ask { to: vec![self.at], token: None, direction, method, size: None, message, from, into, job, bounds, interrupts };
         transfer(&ask, &Arc::default()).map_err(WhyNot::words)
     }
 
@@ -222,6 +224,7 @@ fn a_job_that_goes_the_other_way_is_refused() {
             into: None,
             job: None,
             bounds,
+            interrupts: Err("not in this test".into()),
         };
         let told = transfer(&Ask { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
         let told = told.words();

@@ -45,7 +45,7 @@ impl Server {
 
     /// One with these bounds alone.
     pub fn within(bounds: Bounds) -> Server {
-        Server::start(Serving { bounds, token: None, keep_in: None })
+        Server::start(Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) })
     }
 }
 
@@ -68,7 +68,8 @@ impl Drop for Server {
 /// A question for `size` bytes of the pattern.
 pub fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> Ask {
     let (to, message, bounds) = (vec![to], method.usual_message(), Bounds::default());
-    Ask { to, token: None, direction, method, size: Some(size), message, from: None, into: None, job: None, bounds }
+    let interrupts = Err("not in this test".into());
+    Ask { to, token: None, direction, method, size: Some(size), message, from: None, into: None, job: None, bounds, interrupts }
 }
 
 /// The transfer that it comes to.

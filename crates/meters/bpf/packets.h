@@ -1,0 +1,78 @@
+/* Packets that come in: whose they are by what they say of themselves. */
+#pragma once
+#include "flows.h"
+
+struct sk_buff {
+	struct sock *sk;
+	u32 len;
+	u32 data_len;
+	u16 protocol;
+	u8 *data;
+} RELOCATED;
+
+enum { PACKET_4 = 0x0008, PACKET_6 = 0xdd86 }; /* ETH_P_IP, ETH_P_IPV6, in the network's order */
+
+struct header_4 {
+	u8 length;
+	u8 before[8];
+	u8 protocol;
+	u16 sum;
+	u32 source;
+	u32 destination;
+};
+
+struct header_6 {
+	u8 before[6];
+	u8 protocol;
+	u8 hops;
+	struct address source;
+	struct address destination;
+};
+
+/* What a packet says of itself; 0 when it is certainly nobody's. It stands at its network header. */
+INLINE u32 read_packet(struct flow *flow, struct sk_buff *packet)
+{
+	u16 ports[2] = {};
+	u8 *at = packet->data;
+	if (packet->protocol == PACKET_4) {
+		struct header_4 head;
+		if (READ(head, *at))
+			return 0;
+		as_version_6(&flow->local, head.destination);
+		as_version_6(&flow->remote, head.source);
+		flow->protocol = head.protocol;
+		at += (head.length & 15) * 4;
+	} else if (packet->protocol == PACKET_6) {
+		struct header_6 head;
+		if (READ(head, *at))
+			return 0;
+		flow->local = head.destination;
+		flow->remote = head.source;
+		flow->protocol = head.protocol;
+		at += sizeof(head);
+	} else {
+		return 0;
+	}
+	if (READ(ports, *at))
+		return 0;
+	flow->remote_port = ports[0];
+	flow->local_port = ports[1];
+	return 1;
+}
+
+INLINE u32 account_of_packet(struct sk_buff *packet)
+{
+	struct flow flow = {};
+	return read_packet(&flow, packet) ? account_of_flow(&flow) : NOBODY;
+}
+
+/* Of one that is sent, by the socket that sends it. */
+INLINE u32 account_of_sent(struct sk_buff *packet)
+{
+	struct sock *sk = packet->sk;
+	struct flow flow = {};
+	if (!sk)
+		return NOBODY;
+	read_flow(&flow, sk, PROTOCOL_TCP);
+	return account_of_flow(&flow);
+}
