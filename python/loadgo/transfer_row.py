@@ -46,7 +46,7 @@ class Row:
     interrupt_s: float
     """Soft ones, and devices' (an estimate): as `interrupts_by` says."""
     interrupts_upon_s: float
-    """Of the network, that came upon the thread, whomever for, and are in `thread_s`; 0 where they are not told exactly."""
+    """Of the network, that came upon the thread, whomever for, and are in `thread_s`; 0 where told by ticks."""
     interrupts_by: Interrupts
     """`exact`, those that worked for this end's socket, on whatever processor; `windows`, likewise, clocked at random
     moments that stand for the rest; `no network`, there are none; `ticks`, those of the whole host meanwhile, whoever
