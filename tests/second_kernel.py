@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from outside import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
 KERNEL = ROOT / ".venv" / "second-kernel" / "vmlinuz"
+MODULES = KERNEL.parent / "modules"
+LOADED = ("gf128mul", "ghash-generic", "ctr", "gcm", "tls")
+"""In the order in which they need each other."""
 TRIED_AGAIN, SPINNING_S = 2, 240
 EMULATOR = "qemu-system-x86_64"
 # The clock that the kernel would take otherwise is an emulated device, and dear to read; where the host is busy, the
@@ -77,27 +81,33 @@ def cpio_entry(name: str, mode: int, content: bytes = b"", device: tuple[int, in
     return head + b"\0" * (-len(head) % 4) + content + b"\0" * (-len(content) % 4)
 
 
-def initramfs(program: Path) -> bytes:
-    """An archive in which `program` is `/init`, beside a console and the libraries that it needs."""
-    libraries = re.findall(
-        r"(/\S+) \(0x", subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
-    )
-    folders = {str(parent) for path in libraries for parent in Path(path).parents} | {"/dev", "/proc", "/sys"}
+def initramfs(files: Mapping[str, Path]) -> bytes:
+    """An archive of `files` by where they are in it, `/init` among them, beside a console and the libraries they need."""
+    libraries = sorted({library for path in files.values() for library in libraries_of(path)})
+    inside = {**{path: Path(path) for path in libraries}, **files}
+    folders = {str(parent) for path in inside for parent in Path(path).parents} | {"/dev", "/proc", "/sys"}
     entries = [cpio_entry(folder.lstrip("/"), 0o40755) for folder in sorted(folders - {"/"})]
-    entries += [cpio_entry(path.lstrip("/"), 0o100755, Path(path).read_bytes()) for path in libraries]
+    entries += [cpio_entry(at.lstrip("/"), 0o100755, path.read_bytes()) for at, path in inside.items()]
     entries.append(cpio_entry("dev/console", 0o20600, device=(5, 1)))
-    entries.append(cpio_entry("init", 0o100755, program.read_bytes()))
     return b"".join([*entries, cpio_entry("TRAILER!!!", 0)])
 
 
-def built() -> Path:
-    """The example program `inside`, as cargo builds it."""
-    what = ["--package", "loadgo-meters", "--example", "inside"]
+def libraries_of(program: Path) -> list[str]:
+    """Where the libraries are that `program` needs; a module of the kernel's needs none."""
+    if program.suffix == ".ko":
+        return []
+    said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"(/\S+) \(0x", said)
+
+
+def built(package: str, example: str) -> Path:
+    """An example program, as cargo builds it."""
+    what = ["--package", package, "--example", example]
     command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     messages = [json.loads(line) for line in said.stdout.splitlines()]
-    (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "inside"]
+    (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == example]
     return Path(program)
 
 
@@ -123,12 +133,26 @@ def boot(archive: Path, processors: int) -> Told:
 def told(folder: Path, processors: int) -> Told:
     """All that a machine with so many processors said, emulated with its archive in `folder`."""
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs(built()))
+    archive.write_bytes(initramfs({"/init": built("loadgo-meters", "inside")}))
     said = boot(archive, processors)
     # With two processors the emulated machine was once seen to spin without an end; why is not known. Tried again.
     for _ in range(TRIED_AGAIN if processors > 1 else 0):
         if ["end"] not in said.lines:
             said = boot(archive, processors)
+    return whole(said)
+
+
+def transferred(folder: Path) -> Told:
+    """All that a machine said that makes transfers, with the modules for the kernel's own TLS."""
+    modules = {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(LOADED)}
+    ip = {"/bin/ip": Path(shutil.which("ip") or "/sbin/ip").resolve()}
+    archive = folder / "initramfs"
+    archive.write_bytes(initramfs({"/init": built("loadgo-run", "transfers_inside"), **ip, **modules}))
+    return whole(boot(archive, 1))
+
+
+def whole(said: Told) -> Told:
+    """What a machine said, if it told all."""
     if ["end"] not in said.lines or any(line[0] == "failed" for line in said.lines):
         pytest.fail(f"the machine did not tell all:\n{said.console[-4000:]}")
     return said

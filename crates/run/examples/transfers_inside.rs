@@ -7,6 +7,7 @@ use loadgo_run::of_ends;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, transfer};
 use loadgo_transfer::method::Method;
+use loadgo_transfer::news;
 use loadgo_transfer::row::End;
 use loadgo_transfer::server::{Serving, serve};
 use loadgo_transfer::wire::Direction;
@@ -18,7 +19,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::thread;
 
 /// Where the modules are, in the order of their names.
@@ -62,7 +62,7 @@ fn transfer_all() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
     let serving = Serving { bounds: Bounds::default(), token: None, keep_in: Some(kept.clone()), interrupts: of_ends() };
-    let (tells, _news) = channel();
+    let (tells, _news) = news::channel(news::AT_ONCE);
     thread::spawn(move || serve(&listener, serving, Arc::default(), &tells));
     for method in Method::ALL {
         for direction in [Direction::Send, Direction::Receive] {
