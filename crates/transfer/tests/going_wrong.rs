@@ -200,7 +200,12 @@ fn garbage_on_the_data_connection_breaks_off_and_leaves_no_file() {
 #[test]
 fn a_server_that_is_stopped_in_the_middle_leaves_no_file_and_tells_a_row() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Server::start(Serving { bounds: Bounds::default(), token: None, keep_in: Some(folder.path().into()) });
+    let server = Server::start(Serving {
+        bounds: Bounds::default(),
+        token: None,
+        keep_in: Some(folder.path().into()),
+        interrupts: Err("not in this test".into()),
+    });
     let mut line = Line::to(server.at);
     line.asks_to_send(MUCH, Method::Blocks);
     let mut stream = data(server.at, &line.hears_a_ticket());
