@@ -72,6 +72,14 @@ def missing() -> str | None:
     return None
 
 
+def missing_modules() -> str | None:
+    """Why that kernel has no TLS of its own here; None when it has."""
+    absent = [name for name in LOADED if not (MODULES / f"{name}.ko").exists()]
+    if absent:
+        return f"there is no {MODULES}/{absent[0]}.ko: scripts/setup dev brings it with Debian's kernel"
+    return None if shutil.which("ip") else "there is no ip: install iproute2"
+
+
 def cpio_entry(name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
     """One file of an archive as the kernel's Documentation/driver-api/early-userspace/buffer-format.rst has it."""
     path = name.encode() + b"\0"
