@@ -90,7 +90,7 @@ def cpio_entry(name: str, mode: int, content: bytes = b"", device: tuple[int, in
 
 
 def initramfs(files: Mapping[str, Path]) -> bytes:
-    """An archive of `files` by where they are in it, `/init` among them, beside a console and the libraries they need."""
+    """An archive of `files` by where they are in it, `/init` among them, with a console and the libraries they need."""
     libraries = sorted({library for path in files.values() for library in libraries_of(path)})
     inside = {**{path: Path(path) for path in libraries}, **files}
     folders = {str(parent) for path in inside for parent in Path(path).parents} | {"/dev", "/proc", "/sys"}
