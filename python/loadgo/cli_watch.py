@@ -52,6 +52,8 @@ def watch(
 ) -> None:
     """Shows this host, or a run while it goes, or a finished one again: in a browser, or with --terminal here."""
     with told():
+        # Tables are read by one thread: what is watched may be this host.
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
         from loadgo.asked import span_s
         from loadgo.watch_follow import follow
         from loadgo.watch_host import metered

@@ -39,6 +39,8 @@ ROWS = 65_536
 """At most so many rows a message: a page draws what it has between two."""
 PIECE = 262_144
 """So many bytes at once wait for a viewer who does not take them."""
+TOGETHER = 64
+"""At most so many messages are joined for it."""
 
 
 @dataclass
@@ -110,13 +112,24 @@ class Told:
         """The messages from `place` on, as they come, until there will be no more."""
         while True:
             while place < len(self.messages):
-                told = self.messages[place]
-                for begin in range(0, len(told), PIECE):
-                    yield told[begin : begin + PIECE]
-                place += 1
+                told = self._some(place)
+                place += len(told)
+                whole = b"".join(told)
+                for begin in range(0, len(whole), PIECE):
+                    yield whole[begin : begin + PIECE]
             if self.ended:
                 return
             await self._more.wait()
+
+    def _some(self, place: int) -> list[bytes]:
+        """The messages from `place` on that go out together: to send one costs more than to join it to others."""
+        some, size = [], 0
+        for told in self.messages[place : place + TOGETHER]:
+            some.append(told)
+            size += len(told)
+            if size >= PIECE:
+                break
+        return some
 
 
 _LONG = "interactions"
