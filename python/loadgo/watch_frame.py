@@ -245,26 +245,30 @@ def _has_processors(time: pl.DataFrame) -> pl.Expr:
 
 
 def _column(edges: Floats) -> pl.Expr:
-    """The column in which the middle of a row's span lies."""
-    middle = pl.col("at_ns").cast(pl.Float64) - pl.col("span_ns").cast(pl.Float64) / 2
-    place: pl.Expr = (middle - edges[0]) / (edges[1] - edges[0])
+    """The column in which a row's span begins, or the first one."""
+    begun = pl.col("at_ns").cast(pl.Float64) - pl.col("span_ns").cast(pl.Float64)
+    place: pl.Expr = (begun - edges[0]) / (edges[1] - edges[0])
     return place.floor().clip(0, len(edges) - 2).cast(pl.Int64).alias("column")
 
 
-def _filled(frame: pl.DataFrame, name: str, edges: Floats) -> Floats:
-    """One value a column; where spans are longer than columns, a value holds until the next one."""
+def _filled(frame: pl.DataFrame, name: str, edges: Floats, rows: pl.DataFrame) -> Floats:
+    """One value a column; where spans are longer than columns, one holds until the next, the last to its span's end."""
     found = np.full(len(edges) - 1, np.nan)
     for column, value in frame.select("column", name).rows():
         found[column] = value
     known = np.flatnonzero(~np.isnan(found))
-    for at, until in zip(known, [*known[1:], known[-1] + 1] if len(known) else [], strict=True):
-        found[at:until] = found[at]
+    if len(known):
+        last = float(rows["at_ns"].max() or 0)  # type: ignore[arg-type]
+        end = max(round((last - edges[0]) / (edges[1] - edges[0])), int(known[-1]) + 1)
+        for at, until in zip(known, [*known[1:], end], strict=True):
+            found[at:until] = found[at]
     return found
 
 
 def _means(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
-    rows = _spanned(frame, edges).group_by(_column(edges)).agg(pl.col(value).mean().alias("mean")).sort("column")
-    return _filled(rows, "mean", edges)
+    rows = _spanned(frame, edges)
+    means = rows.group_by(_column(edges)).agg(pl.col(value).mean().alias("mean")).sort("column")
+    return _filled(means, "mean", edges, rows)
 
 
 def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Floats:
@@ -274,7 +278,7 @@ def _rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Float
         pl.col("span_ns").max(), count=pl.when(pl.col("wanted")).then(pl.col("count")).otherwise(0).sum()
     )
     sums = spans.group_by("column").agg(pl.col("count").sum(), pl.col("span_ns").sum()).sort("column")
-    return _filled(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges)
+    return _filled(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges, rows)
 
 
 def _is_busy() -> pl.Expr:
@@ -286,7 +290,7 @@ def _is_busy() -> pl.Expr:
 def _busy(time: pl.DataFrame, edges: Floats) -> Floats:
     busy = pl.when(_is_busy()).then(pl.col("time_ns")).otherwise(0).sum()
     sums = time.group_by(_column(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
-    return _filled(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges)
+    return _filled(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges, time)
 
 
 def _shares(time: pl.DataFrame) -> dict[str, float]:
@@ -307,7 +311,7 @@ def _processes(processes: pl.DataFrame, edges: Floats, processors: int) -> dict[
         joined = lengths.join(used, on="column", how="left").with_columns(
             share=pl.col("cpu_ns").fill_null(0) / pl.col("length") / processors
         )
-        found[str(name)] = _filled(joined.sort("column"), "share", edges)
+        found[str(name)] = _filled(joined.sort("column"), "share", edges, own)
     return found
 
 

@@ -107,25 +107,28 @@ function overTime(store, late, { start, end, columns }) {
 
 export function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
 
-/** Calls `use(row, column)` for each row whose span touches the window; the column is that of the span's middle, or the nearest one. */
+/** Calls `use(row, column)` for each row whose span touches the window; the column is that in which the span begins, or the first. Returns the column before which the last span ends. */
 function spanned(table, { start, end, columns }, use) {
   const [from, to] = table.between(start, end), width = (end - start) / columns, { at_ns: at, span_ns: span } = table.columns;
-  for (let row = from; row < to || (row < table.rows && at[row] - span[row] < end); row++) use(row, Math.max(0, Math.min(columns - 1, Math.floor((at[row] - span[row] / 2 - start) / width))));
+  let last = start;
+  for (let row = from; row < to || (row < table.rows && at[row] - span[row] < end); row++) {
+    use(row, Math.max(0, Math.min(columns - 1, Math.floor((at[row] - span[row] - start) / width))));
+    last = Math.max(last, at[row]);
+  }
+  return Math.round((last - start) / width);
 }
 
-/** Where spans are longer than columns, a value holds until the next one. */
-function filled(values, known = value => !Number.isNaN(value)) {
-  const at = [...values.keys()].filter(column => known(values[column]));
-  at.forEach((column, place) => { if (place + 1 < at.length) values.fill(values[column], column, at[place + 1]); });
+/** Means of columns; where spans are longer than columns, one holds until the next, the last to its span's end. */
+function rate(sums, spans, until) {
+  const values = sums.map((sum, column) => spans[column] ? sum / spans[column] : NaN), at = [...values.keys()].filter(column => !Number.isNaN(values[column]));
+  at.forEach((column, place) => values.fill(values[column], column, place + 1 < at.length ? at[place + 1] : Math.max(until, column + 1)));
   return values;
 }
 
-function rate(sums, spans) { return filled(sums.map((sum, column) => spans[column] ? sum / spans[column] : NaN)); }
-
 function means(table, measure, window) {
   const sums = new Float64Array(window.columns), counts = new Float64Array(window.columns), code = (table.words.measure || []).indexOf(measure);
-  spanned(table, window, (row, column) => { if (table.columns.measure[row] === code) { sums[column] += table.columns.value[row]; counts[column] += 1; } });
-  return rate(sums, counts);
+  const until = spanned(table, window, (row, column) => { if (table.columns.measure[row] === code) { sums[column] += table.columns.value[row]; counts[column] += 1; } });
+  return rate(sums, counts, until);
 }
 
 /** Rows of the processors one by one, where they are told so. */
@@ -138,19 +141,19 @@ function ofProcessors(table) {
 function busy(store, window) {
   const table = store.tables.time, wanted = ofProcessors(table), idle = (table.words.category || []).map(isIdle);
   const sums = new Float64Array(window.columns), spans = new Float64Array(window.columns);
-  spanned(table, window, (row, column) => {
+  const until = spanned(table, window, (row, column) => {
     if (!wanted(row)) return;
     spans[column] += table.columns.time_ns[row];
     if (!idle[table.columns.category[row]]) sums[column] += table.columns.time_ns[row];
   });
-  return rate(sums, spans);
+  return rate(sums, spans, until);
 }
 
 /** By category, the share of the processors' time over the window, and column by column. */
 function shares(store, window) {
   const table = store.tables.time, wanted = ofProcessors(table), found = new Map(), spans = new Float64Array(window.columns);
   let total = 0;
-  spanned(table, window, (row, column) => {
+  const until = spanned(table, window, (row, column) => {
     if (!wanted(row)) return;
     const name = table.word("category", row), time = table.columns.time_ns[row];
     if (!found.has(name)) found.set(name, { name, share: 0, drawn: new Float64Array(window.columns) });
@@ -159,7 +162,7 @@ function shares(store, window) {
     spans[column] += time;
     total += time;
   });
-  return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans) })).sort((a, b) => b.share - a.share);
+  return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans, until) })).sort((a, b) => b.share - a.share);
 }
 
 /** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. */
@@ -179,7 +182,7 @@ export function processBands(store, window) {
 function processes(store, window) {
   const table = store.tables.processes, found = new Map(), processors = countProcessors(store.tables.time), spans = new Float64Array(window.columns);
   const spansSeen = new Set();
-  spanned(table, window, (row, column) => {
+  const until = spanned(table, window, (row, column) => {
     const at = table.columns.at_ns[row];
     if (!spansSeen.has(at)) { spansSeen.add(at); spans[column] += table.columns.span_ns[row]; }
     const name = table.word("who", row);
@@ -192,7 +195,7 @@ function processes(store, window) {
   });
   const whole = spans.reduce((a, b) => a + b, 0);
   const most = [...found.values()].sort((a, b) => b.used - a.used || (a.name < b.name ? -1 : 1)).slice(0, MOST);
-  return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans).map(x => x / processors), ready: rate(one.ready, spans).map(x => x / processors) }));
+  return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans, until).map(x => x / processors), ready: rate(one.ready, spans, until).map(x => x / processors) }));
 }
 
 function countProcessors(table) {
@@ -207,14 +210,14 @@ function faults(store, window) {
   if (!table.rows) return counted(store, window);
   const all = kinds(table, FAULTS), waited = kinds(table, WAITED);
   const sums = new Float64Array(window.columns), slow = new Float64Array(window.columns), spans = new Float64Array(window.columns), seen = new Set();
-  spanned(table, window, (row, column) => {
+  const until = spanned(table, window, (row, column) => {
     const at = table.columns.at_ns[row];
     if (isPart(table, row)) return;
     if (!seen.has(at)) { seen.add(at); spans[column] += table.columns.span_ns[row] / 1e9; }
     if (all.has(table.columns.kind[row])) sums[column] += table.columns.count[row];
     if (waited.has(table.columns.kind[row])) slow[column] += table.columns.count[row];
   });
-  return { faults: rate(sums, spans), major: rate(slow, spans) };
+  return { faults: rate(sums, spans, until), major: rate(slow, spans, until) };
 }
 
 function kinds(table, list) { return new Set((table.words.kind || []).map((kind, code) => list.includes(kind) ? code : -1)); }
@@ -270,14 +273,14 @@ export function heat(store, window, per) {
 function memory(store, window) {
   const table = store.tables.memory, found = new Map();
   if (!table.rows) return { memory: [] };
-  spanned(table, window, (row, column) => {
+  const until = spanned(table, window, (row, column) => {
     const resident = table.columns.resident_bytes[row], name = table.word("who", row);
     if (table.columns.user[row] !== NONE || resident !== resident) return;
     if (!found.has(name)) found.set(name, { name, quiet: name === "free", sums: new Float64Array(window.columns), counts: new Float64Array(window.columns) });
     found.get(name).sums[column] += resident;
     found.get(name).counts[column] += 1;
   });
-  return { memory: [...found.values()].map(({ name, quiet, sums, counts }) => ({ name, quiet, drawn: rate(sums, counts) })).sort((a, b) => a.quiet - b.quiet) };
+  return { memory: [...found.values()].map(({ name, quiet, sums, counts }) => ({ name, quiet, drawn: rate(sums, counts, until) })).sort((a, b) => a.quiet - b.quiet) };
 }
 
 /** The memory table's last span in the window: everybody's, and of users those that have most; taken and brought over the window. */
