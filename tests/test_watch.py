@@ -86,7 +86,7 @@ def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> N
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
     assert lines[1].startswith(("Fine", "Full", "Held up", "Too slow", "Nobody"))
-    bands = [line for line in lines if line.startswith("user ")]
+    bands = [line for line in lines if line.startswith("user ") and line[5].isdigit()]
     assert not bands or set("".join(band[12:] for band in bands)) <= {*SIGNS.values(), " "}
 
 
@@ -166,6 +166,16 @@ def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) ->
     with pytest.raises(urllib.error.URLError):
         asked(where)
     assert len(tables(folder).interactions) > 0
+
+
+def test_who_types_and_has_not_gone_is_there(told: Tables) -> None:
+    half = reach_of(told) // 2
+    growing = replace(
+        told,
+        interactions=told.interactions.filter(pl.col("ready_ns") <= half),
+        sessions=told.sessions.filter(pl.col("ended_ns") <= half),
+    )
+    assert frame_of(growing, half, half, 10).users == frame_of(told, half, half, 10).users == 6
 
 
 def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:

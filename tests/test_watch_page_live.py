@@ -63,7 +63,7 @@ def check_end(sight: Sight, bench: Bench) -> None:
     seen = tables(bench.folder / "kept")
     assert sight.tell(ROWS) == answered(bench)
     assert sight.text("answer") == answer(frame_of(seen, reach_of(seen), reach_of(seen), 60))
-    assert "ended" in sight.text("about") or "held" in sight.text("about")
+    assert "ended" in sight.text("about") or "killed" in sight.text("about")
 
 
 def test_a_run_that_goes_on_adds_to_the_page_and_ends_there(browser: Browser, bench: Bench) -> None:
@@ -115,6 +115,7 @@ def test_a_run_that_is_killed_has_ended_and_what_it_wrote_is_there(browser: Brow
         running.kill()
         running.wait()
         check_end(sight, bench)
+        assert "killed" in sight.text("about")
         assert sight.tell(ROWS) > 10
         assert sight.wrong == []
     bench.loadgo("run", "short.toml", "--until", "interactions=3", "--quiet", "--out", "next")

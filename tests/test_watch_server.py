@@ -72,7 +72,12 @@ def test_the_page_and_the_rows_are_served(page: Served, told: Tables) -> None:
     codes = np.concatenate([one["command"] for one in answered])
     assert [words[code] for code in codes] == rows["command"].cast(pl.String).to_list()
     assert found[-1] == {"over": True}
-    assert found[-2] == {"title": "typical user on multics-6180", "reach_ns": reach_of(told), "ended": True}
+    assert found[-2] == {
+        "title": "typical user on multics-6180",
+        "reach_ns": reach_of(told),
+        "ended": True,
+        "how": "ended",
+    }
     assert len(asked(page.address, f"feed?from={len(found)}")[1]) == 0
     assert asked(page.address, "feed?from=soon")[0] == 400
 
@@ -209,3 +214,51 @@ def test_a_damaged_run_is_refused_with_the_place(run: Path, tmp_path: Path) -> N
     (folder / "run.toml").write_text("garbage = [")
     done = subprocess.run([*COMMAND, "watch", str(folder)], env=environment(), capture_output=True, text=True)
     assert (done.returncode, "run.toml" in done.stderr) == (2, True)
+
+
+def test_who_asks_for_nothing_is_let_go_and_takes_nobodys_place(run: Path) -> None:
+    with served(str(run)) as page:
+        host, port = page.address.split("/")[0].split(":")
+        idle = [socket.create_connection((host, int(port)), timeout=PATIENCE_S) for _ in range(300)]
+        # Each is closed from the other side, which is when reading from it ends.
+        assert all(_closed(one) for one in idle)
+        assert asked(page.address)[0] == 200
+        for one in idle:
+            one.close()
+
+
+def _closed(connection: socket.socket) -> bool:
+    try:
+        while connection.recv(4096):
+            pass
+    except ConnectionResetError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("RUN", "--model", "multics-6180", "--once"), "--model"),
+        (("--model", "multics-6180"), "--model"),
+        (("RUN", "--model", "nosuch.toml"), "nosuch.toml"),
+        (("RUN", "--once", "--speed", "10"), "--at"),
+        (("RUN", "--meters", "exact"), "--meters"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_in_words(run: Path, arguments: tuple[str, ...], says: str) -> None:
+    words = [str(run) if one == "RUN" else one for one in arguments]
+    done = subprocess.run([*COMMAND, "watch", *words], env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+
+
+def test_an_interrupt_is_a_good_end_and_a_port_that_is_taken_is_named(run: Path) -> None:
+    with served(str(run)) as page:
+        port = page.address.split("/")[0].split(":")[1]
+        command = [*COMMAND, "watch", str(run), "--port", port]
+        second = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+        assert second.returncode == 2
+        assert f"--port {port}" in second.stderr
+        page.process.send_signal(signal.SIGINT)
+        assert page.process.wait(PATIENCE_S) == 0

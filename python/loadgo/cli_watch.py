@@ -66,6 +66,10 @@ def watch(
         target_ns = None if target is None else span_s(target) * 1e9
         if run is None and (begin_ns is not None or speed is not None):
             raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
+        if speed is not None and once:
+            raise ValueError("--once is one picture, and --speed plays many: --at says of which moment")
+        if model is not None and (run is None or terminal or once):
+            raise ValueError("--model is of the page of a run: name a run, and leave --terminal and --once out")
         if run is not None and meters is not None:
             raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
         with ExitStack() as ends:
@@ -77,7 +81,7 @@ def watch(
                 expects = None if model is None else Model(model, following.folder)
                 if expects is not None:
                     expects.check()
-                settings = {"width_ns": width_ns, "target_ns": target_ns}
+                settings = {"width_ns": width_ns, "target_ns": target_ns, "begin_ns": begin_ns, "speed": speed}
                 serve(Told(following, settings, expects), port, note, leaves=leaves)
                 raise typer.Exit(GOOD)
             clock = Clock(begin_ns, speed, time.monotonic_ns)

@@ -41,6 +41,9 @@ class Following:
             return {}
         conditions = self._conditions()
         over = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
+        if over:
+            # It may have ended well between the two looks.
+            conditions = self._conditions()
         found = {name: rows for name in NEEDED if (rows := self._grown(name)) is not None}
         if over:
             unread = [name for name in NEEDED if name not in self._streams]
@@ -61,12 +64,20 @@ class Following:
         empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS.items()}
         return Tables(**(empty | self._frames), conditions=self.conditions)
 
+    @property
+    def how(self) -> str:
+        """In a word: it is live, has ended, or was killed."""
+        killed = not self.conditions.get("finished") or self.conditions.get("outcome") == "killed"
+        return "live" if not self.ended else "killed" if killed else "ended"
+
     def _conditions(self) -> dict[str, Any]:
         """`run.toml`, read again when it has been written again."""
         try:
             now = (self.folder / "run.toml").stat()
-        except OSError:
+        except FileNotFoundError:
             raise BadRun(f"{self.folder} is not a run's folder any more: its run.toml is gone") from None
+        except OSError as error:
+            raise BadRun(f"{self.folder} cannot be read any more: {error.strerror}") from error
         if self._stamp != (now.st_mtime_ns, now.st_ino):
             self.conditions = read_conditions(self.folder)
             self._stamp = (now.st_mtime_ns, now.st_ino)
@@ -96,11 +107,15 @@ def follow(run: str | PathLike[str]) -> Following:
 
 def reach_of(seen: Tables) -> int:
     """Until when the records reach, in nanoseconds since the run began."""
-    return reach_in({name: getattr(seen, name) for name in ("interactions", "time", "processes", "phases")})
+    return reach_in({name: getattr(seen, name) for name in _REACH})
+
+
+_REACH = ("interactions", "time", "processes", "phases", "lost")
+"""Tables whose rows say how far a run has come."""
 
 
 def reach_in(rows: News) -> int:
     """Until when these rows reach."""
-    ends = {"interactions": "ready_ns", "time": "at_ns", "processes": "at_ns", "phases": "at_ns"}
+    ends = dict.fromkeys(_REACH, "at_ns") | {"interactions": "ready_ns"}
     last = (rows[name][column].max() for name, column in ends.items() if name in rows)
     return max((one for one in last if isinstance(one, int)), default=0)

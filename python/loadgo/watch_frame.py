@@ -118,7 +118,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         start_ns=start_ns,
         end_ns=end_ns,
         phase=_phase(tables.phases, end_ns),
-        users=len(_there(tables.sessions, end_ns)),
+        users=_there(tables, end_ns),
         states={state: sum((band[state] for band in bands.values()), np.zeros(columns)) for state in STATES},
         bands=bands,
         ready=_means(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
@@ -169,10 +169,12 @@ def _phase(phases: pl.DataFrame, at_ns: int) -> str:
     return str(begun["phase"].cast(pl.String)[-1]) if len(begun) else ""
 
 
-def _there(sessions: pl.DataFrame, at_ns: int) -> pl.DataFrame:
-    """The log-ins that are in a session at that time."""
+def _there(tables: Tables, at_ns: int) -> int:
+    """Users in a session at that time. A log-in's row comes when it has ended: who types and has none is there."""
     ended = pl.col("ended_ns")
-    return sessions.filter((pl.col("started_ns") <= at_ns) & (ended.is_null() | (ended > at_ns)))
+    told = tables.sessions.filter((pl.col("started_ns") <= at_ns) & (ended.is_null() | (ended > at_ns)))
+    begun = tables.interactions.filter(pl.col("sent_ns") <= at_ns)["user"].unique()
+    return len(told) + len(begun.filter(~begun.is_in(tables.sessions["user"].implode())))
 
 
 def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[int, dict[str, Floats]]:

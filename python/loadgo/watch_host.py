@@ -67,7 +67,8 @@ def _meter_until_left(folder: Path, tier: Literal["cheap", "exact"], every: str)
 
 
 def _interrupt_at_the_end_of_input() -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
     os.kill(os.getpid(), signal.SIGINT)
 
 

@@ -29,11 +29,11 @@ class Clock:
             self._started_ns = self.now_ns()
         return min((self.begin_ns or 0) + round((self.now_ns() - self._started_ns) * self.speed), reach_ns)
 
-    def mode(self, *, ended: bool) -> str:
+    def mode(self, how: str) -> str:
         """In a word or two, for the head of the picture."""
         if self.speed is not None:
             return f"× {digits(self.speed)}"
-        return "live" if not ended and self.begin_ns is None else "ended" if ended else "held"
+        return "held" if how == "live" and self.begin_ns is not None else how
 
 
 def screens(
@@ -51,7 +51,7 @@ def screens(
         room = size()
         frame = frame_of(seen, moment, width_ns, columns_of(room.columns))
         title = title_of(seen.conditions)
-        yield screen(frame, Shown(title, clock.mode(ended=following.ended), target_ns), room.columns, room.lines - 1)
+        yield screen(frame, Shown(title, clock.mode(following.how), target_ns), room.columns, room.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 

@@ -21,8 +21,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from loadgo.errors import BadRun, LoadgoError
+from loadgo.errors import BadRun, LoadgoError, Refused
 from loadgo.watch_expected import Model
 from loadgo.watch_feed import Feed, message
 from loadgo.watch_follow import Following, News, reach_in
@@ -35,6 +36,8 @@ POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src '
 VIEWERS = 250
 """At most so many connections at once; further ones are told to come later."""
 LOOK_S = 0.5
+PATIENCE_S = 5.0
+"""So long who has come may take until a whole request is there."""
 ROWS = 65_536
 """At most so many rows a message: a page draws what it has between two."""
 PIECE = 262_144
@@ -67,7 +70,7 @@ class Told:
         found = self._feed.messages(news) if len(news.get(_LONG, ())) <= ROWS else self._in_parts(news)
         if found or reach > self._reach_ns or self.following.ended or first:
             self._reach_ns = reach
-            state = {"title": title_of(self.following.conditions), "reach_ns": reach}
+            state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.how}
             before = [message({**state, **self.settings, "ended": False})] if first else []
             self.messages += [*before, *found, message(state | {"ended": self.following.ended})]
 
@@ -135,19 +138,36 @@ class Told:
 _LONG = "interactions"
 
 
+class Impatient(H11Protocol):
+    """A connection that asks for nothing does not stay: it needs no secret, and takes a viewer's place."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Gives whoever came some seconds to ask."""
+        super().connection_made(transport)
+        self.loop.call_later(PATIENCE_S, self._leave)
+
+    def _leave(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            self.transport.close()
+
+
 def serve(told: Told, port: int, said: Callable[[str], None], *, leaves: bool = False) -> None:
     """Serves the run until an interrupt; one that `leaves`, until the run has ended and its viewers know.
 
-    Raises `OSError` when the port cannot be had, `BadRun` without a run.
+    Raises `Refused` when the port cannot be had, `BadRun` without a run.
     """
     told.read()
+    where = "this host" if told.following.conditions.get("kind") == "meter" else "the run"
     token = secrets.token_urlsafe(24)
     with socket.socket() as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind((ADDRESS, port))
+        try:
+            door.bind((ADDRESS, port))
+        except OSError as error:
+            raise Refused(f"--port {port}: {error.strerror}; leave it out, and a free one is taken") from error
         door.listen(VIEWERS)
         at = f"{ADDRESS}:{door.getsockname()[1]}"
-        said(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not the run)")
+        said(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not {where})")
 
         def over() -> None:
             server.should_exit = leaves or server.should_exit
@@ -155,10 +175,16 @@ def serve(told: Told, port: int, said: Callable[[str], None], *, leaves: bool = 
         app = application(told, token, at, over)
         # An end with viewers at their feeds is no error to tell of.
         config = uvicorn.Config(
-            app, log_level="critical", lifespan="on", limit_concurrency=VIEWERS, timeout_graceful_shutdown=1
+            app,
+            http=Impatient,
+            log_level="critical",
+            lifespan="on",
+            limit_concurrency=VIEWERS,
+            timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
-        server.run([door])
+        with suppress(KeyboardInterrupt):
+            server.run([door])
 
 
 def application(told: Told, token: str, at: str, over: Callable[[], None]) -> Starlette:

@@ -56,6 +56,7 @@ def columns_of(width: int) -> int:
 
 def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     """At most `height` lines of at most `width` signs."""
+    least = (width, height)
     width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
     head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
     system = _system(frame, roomy=height >= ROOMY)
@@ -63,8 +64,10 @@ def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
     users = _users(frame, max(room, 2))
     rest = height - len(head) - len(users) - len(system) - 3
-    lines = [*head, "", *users, *system, "", *commands[:rest], _instrument(frame)]
-    return [one[:width] for one in lines]
+    further = _time(frame)[: max(rest - len(commands) - 1, 0)] if frame.bands else []
+    lines = [*head, "", *users, *system, "", *commands[:rest], *([""] if further else []), *further, _instrument(frame)]
+    # A terminal smaller than that shows what is at the top left of it.
+    return [one[: least[0]] for one in lines[: least[1]]]
 
 
 def answer(frame: Frame, target_ns: float | None = None) -> str:
@@ -177,12 +180,12 @@ def _series(name: str, values: Floats, most: float | None, told: Callable[[float
         return f"{name:<{LABEL}}{NOT_MEASURED}"
     top = most or float(known.max()) or 1.0
     drawn = line([0.0 if math.isnan(value) else min(value / top, 1.0) for value in values])
-    return f"{name:<{LABEL}}{drawn} {told(float(known[-1])):>8}"
+    return f"{name:<{LABEL}}{drawn} {told(float(known.mean())):>8}"
 
 
 def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
     if not frame.bands:
-        return [f"{name:<24}{share(part):>10}" for name, part in sorted(frame.time.items(), key=_part, reverse=True)]
+        return _time(frame)
     rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}"]
     for one in frame.commands:
         over = target_ns is not None and one.p90_ns is not None and one.p90_ns > target_ns
@@ -192,6 +195,11 @@ def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
         figures = f"{one.count:>8,}{duration(one.p50_ns):>10}{p90:>10}{cpu:>10}"
         rows.append(f"{name:<{LABEL}}{figures}{' over' if over else ''}")
     return rows
+
+
+def _time(frame: Frame) -> list[str]:
+    """Where the processors' time went, most first."""
+    return [f"{name:<24}{share(part):>10}" for name, part in sorted(frame.time.items(), key=_part, reverse=True)]
 
 
 def _instrument(frame: Frame) -> str:

@@ -12,7 +12,7 @@ const NARROWEST = 1e6, SETTLED_MS = 150, OFTEN_MS = 500;
 const store = new Store();
 const view = { end: null, width: null, only: null, lane: null, row: null, playing: null };
 const measured = { frames: 0, longest: 0 };
-let bands = null, settled = null, rested = 0, asked = false, told = null, gone = null;
+let bands = null, settled = null, rested = 0, asked = false, told = null, gone = null, opened = false;
 
 /** The window that is seen: `end` is null while it follows the run. */
 function windowNow() {
@@ -23,11 +23,22 @@ function windowNow() {
 
 function everybody() { return store.users.by.size; }
 
+/** Where the command said that it should begin. */
+function open() {
+  const { begin_ns: begin, speed } = store.settings;
+  if (begin === null && speed === null) { opened = true; return; }
+  if (!store.ended && store.reach < (begin || 0)) return;
+  opened = true;
+  [view.width, view.end] = [store.settings.width_ns, Math.max(1, begin ?? 1)];
+  if (speed !== null) playAt(speed);
+}
+
 /** Draws what moves at once, and the rest when it has come to rest. */
 function draw() {
   asked = false;
   const begun = performance.now();
   if (!store.title) return;
+  if (!opened) open();
   const window = windowNow();
   document.querySelectorAll(".of-users").forEach(part => { part.hidden = !everybody(); });
   $("expected-part").hidden = !store.expected;
@@ -35,14 +46,15 @@ function draw() {
   $("users-part").hidden = !bands.lanes.length;
   if (bands.lanes.length) {
     if (view.lane !== null) view.lane = Math.min(view.lane, bands.lanes.length - 1);
-    drawBands($("users"), bands, view.lane);
+    drawBands($("users"), bands, view.lane, window);
     $("axis").textContent = `${moment(window.start)} to ${moment(window.end)} of ${moment(store.reach)} (${duration(window.end - window.start)})` + (view.lane !== null && bands.lanes[view.lane] ? `; at ${bands.lanes[view.lane].label}` : "");
     $("users-title").textContent = !everybody() ? "Processes that used most: shares of all processors" : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
     $("everybody").hidden = !window.only;
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
-  drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? told.responses.p90 : null, target(store));
+  drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? { drawn: told.responses.p90, p90: told.response.p90 } : null, target(store), window);
   if (!$("moment").matches(":active")) $("moment").value = Math.round(1000 * window.end / store.reach);
+  $("moment").setAttribute("aria-valuetext", moment(window.end));
   clearTimeout(settled);
   // While it is played the picture never rests: its figures come along now and then.
   settled = setTimeout(settle, told === null || (view.playing && performance.now() - rested > OFTEN_MS) ? 0 : SETTLED_MS);
@@ -57,8 +69,8 @@ function settle() {
   told = figures(store, window, bands);
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
-  const mode = view.playing ? "played" : view.end !== null ? "held" : store.ended ? "ended" : "live";
-  drawMoving(found, everybody() ? answers(store, window) : null, told.responses.p90, target(store));
+  const mode = view.playing ? "played" : view.end !== null && !(store.ended && view.end >= store.reach) ? "held" : store.damage ? "not followed any more" : store.how;
+  drawMoving(found, everybody() ? answers(store, window) : null, { drawn: told.responses.p90, p90: told.response.p90 }, target(store), window);
   drawSettled(store, window, told);
   expectation(store, told, found);
   drawDetail(store, view.row);
@@ -68,7 +80,7 @@ function settle() {
   const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
   $("live").textContent = store.ended ? "End" : "Live";
   $("about").textContent = `${store.title} · ${everybody() ? `${number(told.users)} logged in · ` : ""}${told.phase ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
-  $("instrument").textContent = everybody() ? `${number(told.answered)} answers in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }
@@ -99,6 +111,10 @@ function play() {
   const speed = +$("speed").value, { start, end } = windowNow(), over = speed > 0 && (view.end === null || view.end >= store.reach);
   if (view.width === null) view.width = Math.min(store.settings.width_ns, store.reach);
   view.end = over ? Math.max(1, store.reach > view.width ? view.width : 1) : end > start ? end : store.reach;
+  playAt(speed);
+}
+
+function playAt(speed) {
   view.playing = { end: view.end, since: performance.now(), speed };
   $("play").textContent = "Pause";
   $("play").setAttribute("aria-pressed", "true");
@@ -144,7 +160,9 @@ function beside(step) {
 function enter() {
   const one = marked();
   if (one && one.users > 1) { view.only = [one.first, one.last]; view.lane = 0; soon(); return; }
-  if (view.row === null) { beside(0); return; }
+  if (view.row === null) beside(0);
+  if (view.row === null) return;
+  view.before ??= [view.width, view.end];
   const told = store.tables.interactions.columns, ready = told.sent_ns[view.row] + told.response_ns[view.row];
   const length = told.response_ns[view.row] + (told.typing_ns[view.row] || 0);
   pause();
@@ -154,8 +172,10 @@ function enter() {
 }
 
 function leave() {
-  if (view.row !== null) { choose(null); return; }
-  [view.only, view.lane, view.width] = [null, null, null];
+  if (view.row !== null && !view.before) { choose(null); return; }
+  if (view.row !== null) choose(null);
+  [view.width, view.end] = view.before || [null, view.end];
+  [view.only, view.lane, view.before] = [null, null, null];
   soon();
 }
 

@@ -38,22 +38,29 @@ function last(values) {
   return null;
 }
 
-function series(name, values, told, settings = {}) {
-  const now = last(values), known = Array.from(values).filter(value => !Number.isNaN(value));
+function known(values) { return Array.from(values).filter(value => !Number.isNaN(value)); }
+
+function mean(values) { const told = known(values); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; }
+
+/** Draws a series, and says its mean over the window and, where a column is long enough for one, its largest value. */
+function series(name, values, words, { caption = null, most = true, ...settings } = {}) {
+  const told = known(values);
   drawSeries($(`series-${name}`), Array.from(values), settings);
-  $(`now-${name}`).textContent = known.length ? `${told(now)}, most ${told(Math.max(...known))}` : "not measured";
+  $(`now-${name}`).textContent = !told.length ? "not measured" : caption ?? `${words(mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`;
   $(`series-${name}`).setAttribute("aria-label", $(`part-${name}`).querySelector("h2").textContent);
 }
 
-/** What is drawn anew in every frame while one moves. */
-export function drawMoving(found, answered, responses, target) {
+const SHORT_NS = 1e8;
+
+/** What is drawn anew in every frame while one moves; `response` are the window's response times, when they are known. */
+export function drawMoving(found, answered, response, target, { start, end, columns }) {
+  const most = (end - start) / columns >= SHORT_NS, waited = mean(found.major);
   series("busy", found.busy, share, { top: 1 });
   series("ready", found.ready, number);
-  series("faults", found.faults, number, { over: Array.from(found.major) });
-  const waited = last(found.major);
+  series("faults", found.faults, number, { over: Array.from(found.major), most });
   if (waited !== null) $("now-faults").textContent += ` (${number(waited)} waited for a device)`;
-  if (answered) series("answers", answered, number);
-  if (responses) series("responses", responses, duration, { bound: target });
+  if (answered) series("answers", answered, number, { most });
+  if (response) series("responses", response.drawn, duration, { bound: target, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all` });
   stack("memory", found.memory, null, bytes);
 }
 

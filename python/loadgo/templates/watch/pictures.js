@@ -34,7 +34,7 @@ export function gutter(width) { return width < 500 ? 58 : 84; }
 const LANE = 16, LOWEST = 120, HIGHEST = 460;
 
 /** A band for each lane, with its name at the left, divided by height among the states; `marked` is the lane that the keys are at. */
-export function drawBands(element, { lanes, values, columns }, marked) {
+export function drawBands(element, { lanes, values, columns }, marked, window) {
   element.dataset.tall = Math.max(LOWEST, Math.min(lanes.length * LANE, HIGHEST));
   const [pen, width, height] = surface(element), tall = Math.round(height * (devicePixelRatio || 1)), all = STATES.length;
   sheet ||= document.createElement("canvas");
@@ -57,10 +57,29 @@ export function drawBands(element, { lanes, values, columns }, marked) {
   const names = gutter(width);
   pen.drawImage(sheet, names, 0, width - names, height);
   name(pen, lanes, height / lanes.length, names - 6);
+  marks(pen, names, width, height, window);
   if (marked !== null && lanes[marked]) {
     pen.strokeStyle = ink("--ink");
     pen.lineWidth = 2;
     pen.strokeRect(1, marked * height / lanes.length, width - 2, height / lanes.length);
+  }
+}
+
+/** Moments of the run, as lines across the bands, at round numbers of seconds. */
+function marks(pen, left, width, height, { start, end }) {
+  const rough = (end - start) / Math.max(2, (width - left) / 110), power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find(one => one * power >= rough);
+  const places = Math.max(0, -Math.floor(Math.log10(step / 1e9)));
+  pen.font = "10px system-ui, sans-serif";
+  pen.textBaseline = "bottom";
+  for (let at = Math.ceil(start / step) * step; at < end; at += step) {
+    const x = left + (at - start) / (end - start) * (width - left), text = `${(at / 1e9).toFixed(Math.min(places, 9))} s`, room = pen.measureText(text).width;
+    pen.fillStyle = ink("--faint");
+    pen.fillRect(x, 0, 1, height);
+    if (x + room + 4 > width) continue;
+    pen.fillStyle = ink("--ground");
+    pen.fillRect(x + 1, height - 12, room + 4, 12);
+    pen.fillStyle = ink("--ink");
+    pen.fillText(text, x + 3, height);
   }
 }
 

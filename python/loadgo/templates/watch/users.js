@@ -40,10 +40,13 @@ export class Users {
     return known;
   }
 
-  /** Users that are logged in at that moment. */
+  /** Users that are logged in at that moment. A log-in's row comes when it has ended: who types and has none is there. */
   there(at) {
     let count = 0;
-    for (const user of this.by.values()) for (const [from, to] of user.sessions) if (from <= at && to > at) count += 1;
+    for (const user of this.by.values()) {
+      if (!user.sessions.length && user.count && this.interactions.columns.sent_ns[user.rows[0]] <= at) count += 1;
+      for (const [from, to] of user.sessions) if (from <= at && to > at) count += 1;
+    }
     return count;
   }
 
