@@ -48,7 +48,8 @@ def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
     while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
         if process.poll() is not None:
             said = process.communicate()[1].decode(errors="replace").strip()
-            raise Refused(f"this host could not be metered: {said or 'no reason was given'}")
+            why = said or "no reason was given"
+            raise Refused(f"this host could not be metered: {why}; a run can be watched by whoever may read its folder")
         if time.monotonic() > until:
             raise Refused(f"the metering of this host has not begun within {_PATIENCE_S:.0f} s")
         time.sleep(_LOOK_S)
