@@ -207,3 +207,19 @@ def test_a_watcher_of_this_host_that_is_killed_leaves_no_metering_behind(tmp_pat
     while list(tmp_path.glob("loadgo-watch-*")) and time.monotonic() < until:
         time.sleep(0.1)
     assert not list(tmp_path.glob("loadgo-watch-*"))
+
+
+def test_a_terminal_is_left_as_it_was_when_the_view_is_asked_to_end(run: Path) -> None:
+    near, far = os.openpty()
+    command = [*COMMAND, "watch", str(run), "--terminal", "--speed", "0.1"]
+    with subprocess.Popen(command, env=environment(), stdin=far, stdout=far, stderr=far) as viewing:
+        os.close(far)
+        said = b""
+        while b"\x1b[?1049h" not in said:
+            said += os.read(near, 4096)
+        viewing.terminate()
+        while b"\x1b[?25h\x1b[?1049l" not in said:
+            said += os.read(near, 4096)
+        viewing.communicate(timeout=PATIENCE_S)
+    os.close(near)
+    assert viewing.returncode == 128 + 15

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -95,8 +96,15 @@ def watch(
             _play(pictures)
 
 
+def _leave(number: int, _: object) -> None:
+    """Ends as the signal wants it, and by the way of every end, so that the terminal is left as it was."""
+    raise SystemExit(128 + number)
+
+
 def _play(pictures: Iterator[list[str]]) -> None:
     """Redraws in place until there is no more; the terminal is as before afterwards."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     sys.stdout.write(_OTHER_SCREEN)
     last: list[str] = []
     try:

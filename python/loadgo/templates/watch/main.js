@@ -4,7 +4,7 @@ import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, figures, processBands, series } from "./figures.js";
 import { $, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
-import { drawBands, gutter } from "./pictures.js";
+import { drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
 import { duration, moment, number } from "./words.js";
 
@@ -22,6 +22,12 @@ function windowNow() {
 }
 
 function everybody() { return store.users.by.size; }
+
+/** The interaction that is told of, in its band. */
+function mark(window) {
+  const told = store.tables.interactions.columns, user = told.user[view.row], lane = bands.lanes.findIndex(one => one.first <= user && user <= one.last);
+  if (lane >= 0) drawChosen($("users"), bands.lanes.length, lane, told.sent_ns[view.row] - (told.typing_ns[view.row] || 0), told.sent_ns[view.row] + told.response_ns[view.row], window);
+}
 
 /** Where the command said that it should begin. */
 function open() {
@@ -47,6 +53,7 @@ function draw() {
   if (bands.lanes.length) {
     if (view.lane !== null) view.lane = Math.min(view.lane, bands.lanes.length - 1);
     drawBands($("users"), bands, view.lane, window);
+    if (view.row !== null) mark(window);
     $("axis").textContent = `${moment(window.start)} to ${moment(window.end)} of ${moment(store.reach)} (${duration(window.end - window.start)})` + (view.lane !== null && bands.lanes[view.lane] ? `; at ${bands.lanes[view.lane].label}` : "");
     $("users-title").textContent = !everybody() ? "Processes that used most: shares of all processors" : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
     $("everybody").hidden = !window.only;

@@ -65,6 +65,17 @@ export function drawBands(element, { lanes, values, columns }, marked, window) {
   }
 }
 
+/** A frame around one interaction, from when it was typed until it was ready. */
+export function drawChosen(element, lanes, lane, begun, ready, { start, end }) {
+  const pen = element.getContext("2d"), width = element.clientWidth, height = +element.dataset.tall, left = gutter(width), each = height / lanes;
+  const at = moment => left + Math.max(0, Math.min(1, (moment - start) / (end - start))) * (width - left);
+  pen.strokeStyle = ink("--ink");
+  pen.lineWidth = 2;
+  pen.setLineDash([4, 2]);
+  pen.strokeRect(at(begun), lane * each + 1, Math.max(at(ready) - at(begun), 3), each - 2);
+  pen.setLineDash([]);
+}
+
 /** Moments of the run, as lines across the bands, at round numbers of seconds. */
 function marks(pen, left, width, height, { start, end }) {
   const rough = (end - start) / Math.max(2, (width - left) / 110), power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find(one => one * power >= rough);
