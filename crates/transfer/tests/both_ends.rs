@@ -13,7 +13,7 @@ use loadgo_transfer::server::Serving;
 use loadgo_transfer::wire::Direction;
 
 mod ends;
-use ends::{Line, Server, ask, data, done, possible};
+use ends::{Line, Server, ask, data, done, possible, serving};
 
 fn all_methods(size: u64) {
     let server = Server::plain();
@@ -51,12 +51,7 @@ fn a_file_comes_over_as_it_is_and_has_its_name_then() {
     let text: Vec<u8> = (0..5_000_011u32).map(|at| (at.wrapping_mul(7919) >> 3) as u8).collect();
     fs::write(&from, &text).expect("written");
     fs::create_dir(&kept).expect("a folder");
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: None,
-        keep_in: Some(kept.clone()),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::keeping(kept.clone());
     for method in possible(&Method::ALL).into_iter().filter(|method| *method != Method::Bytes) {
         for message in [method.usual_message(), 7919] {
             let asked = Ask { size: None, message, from: Some(from.clone()), ..ask(server.at, Direction::Send, method, 0) };
@@ -89,12 +84,7 @@ fn a_chain_of_calls_is_one_system_call() {
 
 #[test]
 fn who_has_not_the_token_is_refused_in_words() {
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: Some("sesame".into()),
-        keep_in: None,
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::start(Serving { token: Some("sesame".into()), ..serving(Bounds::default()) });
     let plain = ask(server.at, Direction::Send, Method::Blocks, 10);
     let asked = |token: Option<&str>| transfer(&Ask { token: token.map(Into::into), ..plain.clone() }, &Arc::default());
     assert!(asked(None).expect_err("it is refused").words().contains("wants a token"));
@@ -113,12 +103,7 @@ fn more_than_is_allowed_is_refused_in_words() {
 fn all_files_that_are_kept_are_bounded_together_and_what_broke_off_is_not_among_them() {
     let kept = tempfile::tempdir().expect("a folder");
     let bounds = Bounds { kept: 3 * 4096, ..Bounds::default() };
-    let server = Server::start(Serving {
-        bounds,
-        token: None,
-        keep_in: Some(kept.path().into()),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::start(Serving { keep_in: Some(kept.path().into()), ..serving(bounds) });
     for _ in 0..2 {
         let mut line = Line::to(server.at);
         line.asks_to_send(8192, Method::Blocks);

@@ -11,7 +11,6 @@ use loadgo_transfer::client::{Ask, transfer};
 use loadgo_transfer::method::Method;
 use loadgo_transfer::news::News;
 use loadgo_transfer::records::pack;
-use loadgo_transfer::server::Serving;
 use loadgo_transfer::wire::Direction;
 
 mod ends;
@@ -183,12 +182,7 @@ fn garbage_and_silence_leave_the_server_standing() {
 #[test]
 fn garbage_on_the_data_connection_breaks_off_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: None,
-        keep_in: Some(folder.path().into()),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::keeping(folder.path());
     let mut line = Line::to(server.at);
     line.asks_to_send(9, Method::Blocks);
     let mut stream = data(server.at, &line.hears_a_ticket());
@@ -200,12 +194,7 @@ fn garbage_on_the_data_connection_breaks_off_and_leaves_no_file() {
 #[test]
 fn a_server_that_is_stopped_in_the_middle_leaves_no_file_and_tells_a_row() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: None,
-        keep_in: Some(folder.path().into()),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::keeping(folder.path());
     let mut line = Line::to(server.at);
     line.asks_to_send(MUCH, Method::Blocks);
     let mut stream = data(server.at, &line.hears_a_ticket());
@@ -254,12 +243,7 @@ fn a_server_that_is_full_tells_who_comes() {
 fn a_folder_that_cannot_be_written_is_told_at_both_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let gone = folder.path().join("gone");
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: None,
-        keep_in: Some(gone),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::keeping(gone);
     let told =
         transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").words();
     assert!(told.contains("gone") && told.contains("No such file"), "{told}");

@@ -18,11 +18,11 @@ use loadgo_transfer::method::Method;
 use loadgo_transfer::news::{self, News};
 use loadgo_transfer::row::End;
 use loadgo_transfer::rows::{COLUMNS, Rows};
-use loadgo_transfer::server::{Serving, serve};
+use loadgo_transfer::server::serve;
 use loadgo_transfer::wire::{Direction, Request, Told};
 
 mod ends;
-use ends::{Line, ask, data, done};
+use ends::{Line, ask, data, done, serving};
 
 /// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
 struct Batch {
@@ -39,8 +39,7 @@ impl Batch {
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
         let (tells, news) = news::channel(news::AT_ONCE);
-        let (serving, stopped) =
-            (Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) }, stop.clone());
+        let (serving, stopped) = (serving(bounds), stop.clone());
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
     }

@@ -5,10 +5,8 @@ use std::io::copy;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::Ask;
 use loadgo_transfer::method::Method;
-use loadgo_transfer::server::Serving;
 use loadgo_transfer::wire::Direction;
 
 mod ends;
@@ -41,12 +39,7 @@ fn through(mut from: TcpStream, mut into: TcpStream) {
 #[test]
 fn a_file_that_is_cut_before_its_first_byte_breaks_every_method_off_at_both_ends() {
     let (file, kept) = (tempfile::NamedTempFile::new().expect("a file"), tempfile::tempdir().expect("a folder"));
-    let server = Server::start(Serving {
-        bounds: Bounds::default(),
-        token: None,
-        keep_in: Some(kept.path().into()),
-        interrupts: Err("not in this test".into()),
-    });
+    let server = Server::keeping(kept.path());
     for method in possible(&Method::ALL) {
         file.as_file().set_len(PROMISED).expect("long");
         let at = road_that_cuts(server.at, file.reopen().expect("again"));

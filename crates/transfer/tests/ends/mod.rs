@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -16,6 +17,11 @@ use loadgo_transfer::news::{self, News};
 use loadgo_transfer::server::{Serving, serve};
 use loadgo_transfer::wire::Direction;
 
+/// With these bounds alone: open to all, keeping nothing, with no meter of interrupts.
+pub fn serving(bounds: Bounds) -> Serving {
+    Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) }
+}
+
 /// A server on a port of the kernel's choice, until dropped.
 pub struct Server {
     /// Where it waits.
@@ -27,7 +33,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// One with these bounds.
+    /// One that serves so.
     pub fn start(serving: Serving) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
@@ -45,7 +51,12 @@ impl Server {
 
     /// One with these bounds alone.
     pub fn within(bounds: Bounds) -> Server {
-        Server::start(Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) })
+        Server::start(serving(bounds))
+    }
+
+    /// One with the usual bounds that keeps what comes in this folder.
+    pub fn keeping(folder: impl Into<PathBuf>) -> Server {
+        Server::start(Serving { keep_in: Some(folder.into()), ..serving(Bounds::default()) })
     }
 }
 
