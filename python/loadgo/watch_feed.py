@@ -121,15 +121,11 @@ def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
         case "faults":
             return frame.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
         case "queue":
-            return frame.filter((pl.col("queue").cast(pl.String) == "processors") & _is("measure", *MEASURES))
+            return frame.filter((pl.col("queue").cast(pl.String) == "processors") & _is("measure", "ready"))
         case "processes":
             return _named(frame)
         case _:
             return frame
-
-
-MEASURES = ("ready", "eligible", "asking")
-"""Of the ready list."""
 
 
 def _is(column: str, *words: str) -> pl.Expr:

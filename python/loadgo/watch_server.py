@@ -52,7 +52,7 @@ class Told:
 
     following: Following
     settings: Mapping[str, object]
-    """What the page is told first: how much it shows, and which response time is wanted."""
+    """What the page is told first: what it shows, where it begins, how fast it plays, which response time is wanted."""
     model: Model | None = None
     """Expects something of the run."""
     messages: list[bytes] = field(default_factory=list)
@@ -76,8 +76,8 @@ class Told:
 
     def _in_parts(self, news: News) -> list[bytes]:
         """Long tables in several messages, the small tables first, so that a page can draw before it has all."""
-        rest = {name: rows for name, rows in news.items() if name != "interactions"}
-        parts = news["interactions"].iter_slices(ROWS)
+        rest = {name: rows for name, rows in news.items() if name != _LONG}
+        parts = news[_LONG].iter_slices(ROWS)
         return [*self._feed.messages(rest), *(one for part in parts for one in self._feed.messages({_LONG: part}))]
 
     async def expect(self) -> None:
@@ -136,6 +136,7 @@ class Told:
 
 
 _LONG = "interactions"
+"""The table that may have very many rows."""
 
 
 class Impatient(H11Protocol):

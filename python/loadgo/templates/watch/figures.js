@@ -3,7 +3,6 @@ import { STATES, WAITS } from "./states.js";
 import { after, NONE } from "./table.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
-const GROUPS = ["users", "driver", "meters", "supervisor"];
 const MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
 
 /** Which value a sorted list has at the probability, between its neighbours. */
@@ -178,7 +177,7 @@ export function processBands(store, window) {
   return { lanes: most.map(one => ({ label: one.name, users: 1, first: 0, last: 0 })), values, columns, rough: false };
 }
 
-/** Names of processes that used most, as shares of all processors; a run's groups of processes are told elsewhere. */
+/** Names of processes that used most, as shares of all processors. */
 function processes(store, window) {
   const table = store.tables.processes, found = new Map(), processors = countProcessors(store.tables.time), spans = new Float64Array(window.columns);
   const spansSeen = new Set();
@@ -186,7 +185,6 @@ function processes(store, window) {
     const at = table.columns.at_ns[row];
     if (!spansSeen.has(at)) { spansSeen.add(at); spans[column] += table.columns.span_ns[row]; }
     const name = table.word("who", row);
-    if (GROUPS.includes(name)) return;
     if (!found.has(name)) found.set(name, { name, used: 0, cpu: new Float64Array(window.columns), ready: new Float64Array(window.columns) });
     const one = found.get(name), wait = table.columns.ready_wait_ns[row];
     one.used += table.columns.cpu_ns[row];
@@ -237,8 +235,8 @@ function counted(store, window) {
     major[column] += told.faults_major[row];
     known += 1;
   }, window.only);
-  const told_ = values => known ? values.map(count => count / width * 1e9) : values.fill(NaN);
-  return { faults: told_(all), major: told_(major) };
+  const aSecond = counts => known ? counts.map(count => count / width * 1e9) : counts.fill(NaN);
+  return { faults: aSecond(all), major: aSecond(major) };
 }
 
 /**

@@ -10,7 +10,7 @@ import { duration, moment, number } from "./words.js";
 
 const NARROWEST = 1e6, SETTLED_MS = 150, OFTEN_MS = 500;
 const store = new Store();
-const view = { end: null, width: null, only: null, lane: null, row: null, playing: null };
+const view = { end: null, width: null, only: null, lane: null, row: null, playing: null, drag: null, before: null };
 const measured = { frames: 0, longest: 0 };
 let bands = null, settled = null, rested = 0, asked = false, told = null, gone = null, opened = false;
 
