@@ -84,8 +84,10 @@ function marks(pen, left, width, height, { start, end }) {
   pen.textBaseline = "bottom";
   for (let at = Math.ceil(start / step) * step; at < end; at += step) {
     const x = left + (at - start) / (end - start) * (width - left), text = `${(at / 1e9).toFixed(Math.min(places, 9))} s`, room = pen.measureText(text).width;
+    pen.globalAlpha = 0.4;
     pen.fillStyle = ink("--faint");
     pen.fillRect(x, 0, 1, height);
+    pen.globalAlpha = 1;
     if (x + room + 4 > width) continue;
     pen.fillStyle = ink("--ground");
     pen.fillRect(x + 1, height - 12, room + 4, 12);
