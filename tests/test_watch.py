@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -209,7 +211,13 @@ def test_a_watcher_of_this_host_that_is_killed_leaves_no_metering_behind(tmp_pat
     assert not list(tmp_path.glob("loadgo-watch-*"))
 
 
-def test_a_terminal_is_left_as_it_was_when_the_view_is_asked_to_end(run: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 128 + 15), (signal.SIGHUP, 128 + 1), (signal.SIGINT, 0)]
+)
+@pytest.mark.parametrize("later_s", [0.0, 0.01, 0.3])
+def test_a_terminal_is_left_as_it_was_when_the_view_is_asked_to_end(
+    run: Path, later_s: float, number: int, status: int
+) -> None:
     near, far = os.openpty()
     command = [*COMMAND, "watch", str(run), "--terminal", "--speed", "0.1"]
     with subprocess.Popen(command, env=environment(), stdin=far, stdout=far, stderr=far) as viewing:
@@ -217,9 +225,13 @@ def test_a_terminal_is_left_as_it_was_when_the_view_is_asked_to_end(run: Path) -
         said = b""
         while b"\x1b[?1049h" not in said:
             said += os.read(near, 4096)
-        viewing.terminate()
-        while b"\x1b[?25h\x1b[?1049l" not in said:
-            said += os.read(near, 4096)
+        time.sleep(later_s)
+        viewing.send_signal(number)
+        with suppress(OSError):
+            while more := os.read(near, 4096):
+                said += more
         viewing.communicate(timeout=PATIENCE_S)
     os.close(near)
-    assert viewing.returncode == 128 + 15
+    assert b"\x1b[?25h\x1b[?1049l" in said
+    assert b"Traceback" not in said
+    assert viewing.returncode == status

@@ -23,6 +23,7 @@ _MEEK = 10
 _FAREWELL_S = 5.0
 _SOME_SPANS_S = 2.5
 """So long this host is metered for one picture of it."""
+_PICTURE_EVERY_S, _HEARD_WITHIN_S = 0.5, 0.05
 
 _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 _OTHER_SCREEN, _FIRST_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -96,29 +97,39 @@ def watch(
             _play(pictures)
 
 
-def _leave(number: int, _: object) -> None:
-    """Ends as the signal wants it, and by the way of every end, so that the terminal is left as it was."""
-    raise SystemExit(128 + number)
-
-
 def _play(pictures: Iterator[list[str]]) -> None:
-    """Redraws in place until there is no more; the terminal is as before afterwards."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
-    sys.stdout.write(_OTHER_SCREEN)
+    """Redraws in place until there is no more or a signal asks for the end; the terminal is as before afterwards.
+
+    The signals are heard between two pictures: an exception that one raised inside a library's own code, such as
+    polars', would come out as that library's panic.
+    """
+    asked: list[int] = []
+
+    def ask(number: int, _: object) -> None:
+        if asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ask)
     last: list[str] = []
     try:
+        sys.stdout.write(_OTHER_SCREEN)
         for lines in pictures:
             last = lines
             sys.stdout.write(_HOME + (_CLEAR_LINE + "\r\n").join(lines) + _CLEAR_LINE + _CLEAR_BELOW)
             sys.stdout.flush()
-            time.sleep(0.5)
-    except KeyboardInterrupt:
-        pass
+            next_s = time.monotonic() + _PICTURE_EVERY_S
+            while not asked and time.monotonic() < next_s:
+                time.sleep(_HEARD_WITHIN_S)
+            if asked:
+                break
     finally:
         sys.stdout.write(_FIRST_SCREEN)
         sys.stdout.write("\n".join(last) + "\n")
         sys.stdout.flush()
+    if asked and asked[0] != signal.SIGINT:
+        raise typer.Exit(128 + asked[0])
 
 
 @contextmanager
