@@ -37,7 +37,7 @@ Pairs = list[tuple[Stream, Stream]]
 
 def main() -> None:
     """Measures all."""
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     size = int((float(sys.argv[2]) if len(sys.argv) > 2 else 4) * GIB)
     here, figures, notes = machine(), list[Figure](), list(NOTES)
     raw: dict[str, object] = {}

@@ -1,13 +1,15 @@
 //! What an end's interrupts came to, of which all were clocked or those in windows of its time: sums as they grow, and an estimate.
 //!
-//! The first window begins with the data and stands for itself; the rest of the time goes by the mean rate of the windows after it,
-//! or by the first one's where there are none. Their spread gives the standard error.
+//! The first window begins with the data and stands for itself; the rest of the time goes by the rates of the windows after it, each
+//! for the time around it, or by the first one's where there are none. Their spread gives the standard error.
 
 use crate::socket_sums::Interrupts;
 use std::time::{Duration, Instant};
 
 /// So many windows after the first tell how far off the rest may be.
 const ENOUGH: usize = 3;
+/// A stretch that is shorter tells no rate, and needs none.
+const LEAST: Duration = Duration::from_millis(1);
 
 /// The interrupt work of an end, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,18 +50,43 @@ impl EndWork {
     }
 }
 
-/// The sums of one end as they were read.
+/// The sums of one end as they were read, each with when.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
     last: Interrupts,
     /// Before its data began to move, and after all had.
     beside: EndWork,
-    /// While they moved: how long was clocked, and what there was.
-    windows: Vec<(Duration, EndWork)>,
+    /// While they moved.
+    windows: Vec<Window>,
     began: Option<Instant>,
     ended: Option<Instant>,
     /// Since when the window under way is clocked.
     since: Option<Instant>,
+}
+
+/// A stretch of an end's time that was clocked.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// Since the end's data began to move.
+    from: Duration,
+    time: Duration,
+    work: EndWork,
+}
+
+impl Window {
+    fn to(&self) -> Duration {
+        self.from + self.time
+    }
+
+    /// With one that is too short to stand by itself, which comes after it.
+    fn with(self, more: &Window) -> Window {
+        Window { time: self.time + more.time, work: self.work.plus(more.work, 1.0), ..self }
+    }
+
+    /// A second of it.
+    fn rate(&self) -> EndWork {
+        EndWork::default().plus(self.work, 1.0 / self.time.as_secs_f64())
+    }
 }
 
 impl Log {
@@ -74,17 +101,20 @@ impl Log {
         (self.began, self.since) = (Some(now), Some(now));
     }
 
-    /// A window begins.
-    pub fn begin_window(&mut self, now: Instant) {
-        self.since = Some(now);
+    /// A window begins; what came while it was made ready is none of it.
+    pub fn begin_window(&mut self, now: Instant, sums: Interrupts) {
+        (self.last, self.since) = (sums, Some(now));
     }
 
     /// The window under way ends.
     pub fn end_window(&mut self, now: Instant, sums: Interrupts) {
         let (work, since) = (self.grown(sums), self.since.take());
-        match since.filter(|_| self.began.is_some() && self.ended.is_none()) {
-            Some(since) => self.windows.push((now.saturating_duration_since(since), work)),
-            None => self.beside = self.beside.plus(work, 1.0),
+        match (since, self.began, self.ended) {
+            (Some(since), Some(began), None) => {
+                let (from, time) = (since.saturating_duration_since(began), now.saturating_duration_since(since));
+                self.windows.push(Window { from, time, work });
+            }
+            _ => self.beside = self.beside.plus(work, 1.0),
         }
     }
 
@@ -110,27 +140,52 @@ impl Log {
     }
 }
 
-/// Of `whole` what was clocked in `windows` stands for the rest, too.
-fn estimate(beside: EndWork, windows: &[(Duration, EndWork)], whole: Duration) -> EndWork {
-    let sum = windows.iter().fold(beside, |sum, (_, work)| sum.plus(*work, 1.0));
-    let clocked: Duration = windows.iter().map(|(time, _)| *time).sum();
-    let rest_s = whole.saturating_sub(clocked).as_secs_f64();
-    let later = if windows.len() > 1 { &windows[1..] } else { windows };
-    let later_s: f64 = later.iter().map(|(time, _)| time.as_secs_f64()).sum();
-    if windows.len() <= 1 && rest_s < 1e-3 || later_s == 0.0 {
-        return EndWork { clocked: 1.0, ..sum };
+/// Of `whole` what was clocked in `windows` stands for the rest, too: each for the time around it, the first for itself alone
+/// unless there is no other.
+fn estimate(beside: EndWork, windows: &[Window], whole: Duration) -> EndWork {
+    let clocked: Duration = windows.iter().map(|window| window.time).sum();
+    let windows = of_some_length(windows);
+    let Some((first, later)) = windows.split_first() else {
+        return EndWork { clocked: 1.0, ..beside };
+    };
+    if later.is_empty() && whole.saturating_sub(clocked) < LEAST || clocked.is_zero() {
+        return EndWork { clocked: 1.0, ..beside.plus(first.work, 1.0) };
     }
-    let mean = later.iter().fold(EndWork::default(), |mean, (_, work)| mean.plus(*work, 1.0 / later_s));
-    let error_ns = (windows.len() > ENOUGH).then(|| rest_s * standard_error(later, mean.net_ns()));
-    EndWork { clocked: clocked.as_secs_f64() / whole.as_secs_f64(), error_ns, ..sum.plus(mean, rest_s) }
+    let share = clocked.as_secs_f64() / whole.as_secs_f64();
+    let (beside, later) = if later.is_empty() { (beside, &windows[..]) } else { (beside.plus(first.work, 1.0), later) };
+    let begins = if later.len() < windows.len() { first.to() } else { Duration::ZERO };
+    let spans_s = stands_for(later, begins, whole);
+    let rest = later.iter().zip(&spans_s).fold(EndWork::default(), |sum, (one, span_s)| sum.plus(one.rate(), *span_s));
+    let error_ns = (later.len() >= ENOUGH).then(|| standard_error(later, &spans_s, rest.net_ns()));
+    EndWork { clocked: share, error_ns, ..beside.plus(rest, 1.0) }
 }
 
-/// Of the mean rate of windows, a second (the ratio estimator's, Cochran, Sampling Techniques, 6.4).
-fn standard_error(windows: &[(Duration, EndWork)], mean: f64) -> f64 {
-    let count = windows.len() as f64;
-    let length_s = windows.iter().map(|(time, _)| time.as_secs_f64()).sum::<f64>() / count;
-    let squares: f64 = windows.iter().map(|(time, work)| (work.net_ns() - mean * time.as_secs_f64()).powi(2)).sum();
-    (squares / (count - 1.0) / count).sqrt() / length_s
+/// Those that are too short to tell a rate are one with what is before them.
+fn of_some_length(windows: &[Window]) -> Vec<Window> {
+    let mut found: Vec<Window> = Vec::new();
+    for window in windows {
+        match found.last_mut() {
+            Some(before) if window.time < LEAST || before.time < LEAST => *before = before.with(window),
+            _ => found.push(*window),
+        }
+    }
+    found
+}
+
+/// For how many seconds each stands: from the middle between it and the one before to the middle between it and the next.
+fn stands_for(windows: &[Window], begins: Duration, whole: Duration) -> Vec<f64> {
+    let between = windows.windows(2).map(|two| (two[0].to() + two[1].from) / 2);
+    let ends: Vec<Duration> = between.chain([whole]).collect();
+    let starts = [begins].into_iter().chain(ends.iter().copied());
+    starts.zip(&ends).map(|(from, to)| to.saturating_sub(from).as_secs_f64()).collect()
+}
+
+/// Of the sum of windows' rates, each for its span, as if they had been drawn from one population.
+fn standard_error(windows: &[Window], spans_s: &[f64], sum_ns: f64) -> f64 {
+    let mean = sum_ns / spans_s.iter().sum::<f64>();
+    let squares: f64 = windows.iter().map(|window| (window.rate().net_ns() - mean).powi(2)).sum();
+    let beside_s: f64 = windows.iter().zip(spans_s).map(|(window, span_s)| (span_s - window.time.as_secs_f64()).powi(2)).sum();
+    (squares / (windows.len() - 1) as f64 * beside_s).sqrt()
 }
 
 #[cfg(test)]
@@ -164,7 +219,7 @@ mod tests {
         log.enter(at(began, 0), sums(0));
         log.end_window(at(began, 100), sums(400));
         for (window, grown) in [(1, 1400), (2, 2400), (3, 3400)] {
-            log.begin_window(at(began, 250 * window));
+            log.begin_window(at(began, 250 * window), sums(grown - 1000));
             log.end_window(at(began, 250 * window + 10), sums(grown));
         }
         log.leave(at(began, 1130), sums(3400));
@@ -175,16 +230,36 @@ mod tests {
         assert_eq!(work.error_ns, Some(0.0));
     }
 
+    fn window(from_ms: u64, soft_ns: f64) -> Window {
+        let work = EndWork { soft_ns, ..EndWork::default() };
+        Window { from: Duration::from_millis(from_ms), time: Duration::from_millis(10), work }
+    }
+
     #[test]
     fn windows_that_differ_leave_a_doubt_and_too_few_tell_none() {
-        let window = |soft_ns| (Duration::from_millis(10), EndWork { soft_ns, ..EndWork::default() });
         let second = Duration::from_secs(1);
-        let four = [window(9.0), window(1.0), window(2.0), window(3.0)];
+        let four = [window(0, 9.0), window(165, 1.0), window(495, 2.0), window(825, 3.0)];
         let told = estimate(EndWork::default(), &four, second);
-        // The mean is 200 a second, give or take 100 / sqrt(3), over 0.96 s.
-        assert!((told.soft_ns - 207.0).abs() < 1e-9, "{told:?}");
-        assert!(told.error_ns.is_some_and(|error| (error - 96.0 / 3f64.sqrt()).abs() < 1e-9), "{told:?}");
+        // 100 a second for 325 ms, 200 for 330 ms, 300 for 335 ms.
+        assert!((told.soft_ns - (9.0 + 32.5 + 66.0 + 100.5)).abs() < 1e-9, "{told:?}");
+        assert!(told.error_ns.is_some_and(|error| (error - 55.4).abs() < 0.1), "{told:?}");
         assert_eq!(estimate(EndWork::default(), &four[..3], second).error_ns, None);
+    }
+
+    #[test]
+    fn a_window_stands_for_the_time_around_it() {
+        let early = [window(0, 0.0), window(20, 1.0), window(40, 1.0), window(60, 1.0), window(500, 5.0)];
+        let told = estimate(EndWork::default(), &early, Duration::from_secs(1));
+        // The middle between the last two is at 285 ms.
+        assert!((told.soft_ns - (27.5 + 500.0 * 0.715)).abs() < 1e-9, "{told:?}");
+    }
+
+    #[test]
+    fn a_window_that_is_too_short_to_tell_a_rate_tells_none() {
+        let mut short = window(900, 50.0);
+        short.time = Duration::from_micros(10);
+        let told = estimate(EndWork::default(), &[window(0, 0.0), window(500, 1.0), short], Duration::from_secs(1));
+        assert!((told.soft_ns - 51.0 / 0.010_01 * 0.99).abs() < 1e-6, "{told:?}");
     }
 
     #[test]
