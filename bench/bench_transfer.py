@@ -21,7 +21,7 @@ from statistics import median
 
 from figures import Figure, figure, finish
 from machine import machine
-from streams import Network, Sent, Server, Stream, bare, iperf3, pinned, served
+from streams import Network, Sent, Server, Stream, bare, iperf3, loadgo, pinned, served
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from two_hosts import two_hosts
@@ -30,6 +30,7 @@ GIB = 1 << 30
 BLOCK, LARGE = 1 << 16, 1 << 20
 NOTES = (
     "one stream of a file in memory (tmpfs), received into /dev/null; sending end on processor 0, receiving end on 1",
+    "every stream has a receiving process of its own",
     "iperf3: -F, the same blocks, its own figures of processor time; the bare loops: bare/transfer.c",
 )
 Pairs = list[tuple[Stream, Stream]]
@@ -45,11 +46,12 @@ def main() -> None:
         file = Path(place) / "sent"
         _written(file, size)
         for network in _networks(notes):
-            with served(network, Path(place) / "token") as server:
-                for name, measured in _measured(server, file, size, pairs, notes):
-                    raw[f"{network.name}: {name}"] = [[asdict(one) for one in pair] for pair in measured]
-                    figures += _figures(network.name, name, measured)
-                if network.name == "loopback":
+            token = Path(place) / "token"
+            for name, measured in _measured(network, token, file, size, pairs, notes):
+                raw[f"{network.name}: {name}"] = [[asdict(one) for one in pair] for pair in measured]
+                figures += _figures(network.name, name, measured)
+            if network.name == "loopback":
+                with served(network, token) as server:
                     figures.append(_every_method(server, size))
     finish("transfer", here, figures, notes, raw)
 
@@ -63,21 +65,24 @@ def _networks(notes: list[str]) -> Iterator[Network]:
         yield pinned("two hosts", near.inside, far.inside, far.address)
 
 
-def _measured(server: Server, file: Path, size: int, pairs: int, notes: list[str]) -> Iterator[tuple[str, Pairs]]:
+def _measured(
+    network: Network, token: Path, file: Path, size: int, pairs: int, notes: list[str]
+) -> Iterator[tuple[str, Pairs]]:
     """loadgo beside each of its peers."""
     blocks, large = Sent(file, size, BLOCK), Sent(file, size, LARGE)
-    network = server.network
+
+    def ours(method: str, sent: Sent) -> Callable[[], Stream]:
+        return lambda: loadgo(network, token, method, sent)
+
+    def theirs(method: str, sent: Sent) -> Callable[[], Stream]:
+        return lambda: bare(network, method, sent)
+
     if shutil.which("iperf3"):
-        yield "iperf3", _paired(lambda: server.stream("blocks", blocks), lambda: iperf3(network, blocks), pairs)
+        yield "iperf3", _paired(ours("blocks", blocks), lambda: iperf3(network, blocks), pairs)
     else:
         notes.append("iperf3 is not installed here")
     for method, sent in (("blocks", blocks), ("sendfile", large), ("splice", large)):
-        ours, theirs = _both(server, method, sent)
-        yield method, _paired(ours, theirs, pairs)
-
-
-def _both(server: Server, method: str, sent: Sent) -> tuple[Callable[[], Stream], Callable[[], Stream]]:
-    return lambda: server.stream(method, sent), lambda: bare(server.network, method, sent)
+        yield method, _paired(ours(method, sent), theirs(method, sent), pairs)
 
 
 def _paired(ours: Callable[[], Stream], theirs: Callable[[], Stream], pairs: int) -> Pairs:

@@ -127,6 +127,15 @@ def served(network: Network, token: Path) -> Iterator[Server]:
             server.terminate()
 
 
+def loadgo(network: Network, token: Path, method: str, sent: Sent) -> Stream:
+    """One transfer by a method, into a server of its own, as its peers have receivers of their own.
+
+    Where a process's memory lies makes several per cent of its speed, and a server would have that for all of a run.
+    """
+    with served(network, token) as server:
+        return server.stream(method, sent)
+
+
 @contextmanager
 def _under_way(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """A program that ends by itself, and is ended with whatever goes wrong beside it."""
