@@ -130,7 +130,7 @@ def served(network: Network, token: Path) -> Iterator[Server]:
 def loadgo(network: Network, token: Path, method: str, sent: Sent) -> Stream:
     """One transfer by a method, into a server of its own, as its peers have receivers of their own.
 
-    Where a process's memory lies makes several per cent of its speed, and a server would have that for all of a run.
+    What one process has by chance, such as where its memory lies, would be in all pairs of a run.
     """
     with served(network, token) as server:
         return server.stream(method, sent)

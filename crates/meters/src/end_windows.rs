@@ -118,12 +118,12 @@ impl Log {
         }
     }
 
-    /// Its data have moved.
-    pub fn leave(&mut self, now: Instant, sums: Interrupts) {
+    /// Its data had moved at `ended`; the sums are of `now`, for who asks may have waited.
+    pub fn leave(&mut self, ended: Instant, now: Instant, sums: Interrupts) {
         if self.since.is_some() {
             self.end_window(now, sums);
         }
-        self.ended = Some(now);
+        self.ended = Some(ended);
     }
 
     /// What it comes to, with what came after its data had moved.
@@ -206,7 +206,7 @@ mod tests {
         let began = Instant::now();
         let mut log = Log::new(sums(0));
         log.enter(at(began, 0), sums(1000));
-        log.leave(at(began, 90), sums(9000));
+        log.leave(at(began, 90), at(began, 90), sums(9000));
         let work = log.work(sums(9400));
         assert_eq!((work.soft_ns, work.clocked, work.error_ns), (9400.0, 1.0, None));
         assert_eq!(work.upon_ns, 2350.0);
@@ -222,12 +222,25 @@ mod tests {
             log.begin_window(at(began, 250 * window), sums(grown - 1000));
             log.end_window(at(began, 250 * window + 10), sums(grown));
         }
-        log.leave(at(began, 1130), sums(3400));
+        log.leave(at(began, 1130), at(began, 1130), sums(3400));
         let work = log.work(sums(3400));
         // 400 in the first 100 ms; 100 each of the other 1030 ms.
         assert!((work.soft_ns - 103_400.0).abs() < 1e-6, "{work:?}");
         assert!((work.clocked - 0.13 / 1.13).abs() < 1e-9);
         assert_eq!(work.error_ns, Some(0.0));
+    }
+
+    #[test]
+    fn what_comes_while_a_window_is_made_ready_and_after_the_data_have_moved_is_not_in_the_estimate() {
+        let began = Instant::now();
+        let mut log = Log::new(sums(0));
+        log.enter(at(began, 0), sums(0));
+        log.end_window(at(began, 20), sums(200));
+        log.begin_window(at(began, 100), sums(5000));
+        log.end_window(at(began, 110), sums(5100));
+        log.leave(at(began, 220), at(began, 300), sums(5100));
+        // 200 in the first 20 ms; 100 in each 10 of the other 200.
+        assert!((log.work(sums(5100)).soft_ns - 2200.0).abs() < 1e-9);
     }
 
     fn window(from_ms: u64, soft_ns: f64) -> Window {
@@ -268,7 +281,7 @@ mod tests {
         let mut log = Log::new(sums(0));
         log.enter(at(began, 0), sums(0));
         log.end_window(at(began, 100), sums(400));
-        log.leave(at(began, 200), sums(400));
+        log.leave(at(began, 200), at(began, 200), sums(400));
         let work = log.work(sums(400));
         assert_eq!((work.soft_ns, work.clocked), (800.0, 0.5));
     }

@@ -2,7 +2,8 @@
 //!
 //! The programs are loaded once. They are at work without a break while an end begins, then in short windows at random moments, at
 //! first often, then seldom, between which they are taken away: even a program that does nothing takes 65 ns a run, and all of
-//! them all the time 3 to 5 % of a stream over loopback. Devices' interrupts are looked at only while an end is not on loopback.
+//! them all the time from 3 % of a stream within one host (in windows of a long one) to a fifth (at both ends of short ones, whole).
+//! Devices' interrupts are looked at only while an end is not on loopback.
 
 use crate::Unavailable;
 use crate::end_windows::{EndWork, Log};
@@ -256,10 +257,11 @@ impl EndInterrupts {
     /// # Errors
     /// In words, when the kernel no longer answers.
     pub fn leave(&self) -> Result<(), String> {
+        let ended = Instant::now();
         let mut state = self.meter.state();
         state.programs.run("on_enter", [0; 2])?;
         let (log, now, sums) = state.log(self.account)?;
-        log.leave(now, sums);
+        log.leave(ended, now, sums);
         Ok(())
     }
 
