@@ -103,33 +103,27 @@ def _play(pictures: Iterator[list[str]]) -> None:
     The signals are heard between two pictures: an exception that one raised inside a library's own code, such as
     polars', would come out as that library's panic.
     """
-    asked: list[int] = []
+    from loadgo.run import asked_to_stop
 
-    def ask(number: int, _: object) -> None:
-        if asked and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, ask)
     last: list[str] = []
-    try:
-        sys.stdout.write(_OTHER_SCREEN)
-        for lines in pictures:
-            last = lines
-            sys.stdout.write(_HOME + (_CLEAR_LINE + "\r\n").join(lines) + _CLEAR_LINE + _CLEAR_BELOW)
+    with asked_to_stop() as stop:
+        try:
+            sys.stdout.write(_OTHER_SCREEN)
+            for lines in pictures:
+                last = lines
+                sys.stdout.write(_HOME + (_CLEAR_LINE + "\r\n").join(lines) + _CLEAR_LINE + _CLEAR_BELOW)
+                sys.stdout.flush()
+                next_s = time.monotonic() + _PICTURE_EVERY_S
+                while not stop.is_set() and time.monotonic() < next_s:
+                    time.sleep(_HEARD_WITHIN_S)
+                if stop.is_set():
+                    break
+        finally:
+            sys.stdout.write(_FIRST_SCREEN)
+            sys.stdout.write("\n".join(last) + "\n")
             sys.stdout.flush()
-            next_s = time.monotonic() + _PICTURE_EVERY_S
-            while not asked and time.monotonic() < next_s:
-                time.sleep(_HEARD_WITHIN_S)
-            if asked:
-                break
-    finally:
-        sys.stdout.write(_FIRST_SCREEN)
-        sys.stdout.write("\n".join(last) + "\n")
-        sys.stdout.flush()
-    if asked and asked[0] != signal.SIGINT:
-        raise typer.Exit(128 + asked[0])
+    if stop.number not in (0, signal.SIGINT):
+        raise typer.Exit(128 + stop.number)
 
 
 @contextmanager

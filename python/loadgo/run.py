@@ -263,10 +263,17 @@ def _driven(job: _Job, progress: Progress | None) -> Told:
         return job.drive(job.source.text, job.options, str(job.folder), go_on)
 
 
+class Stop(threading.Event):
+    """Set when a signal has asked for the end."""
+
+    number = 0
+    """The signal that asked last; 0: none has."""
+
+
 @contextmanager
-def asked_to_stop() -> Iterator[threading.Event]:
-    """An event that SIGINT, SIGTERM and SIGHUP set while this lasts; a second SIGINT raises `KeyboardInterrupt`."""
-    stop = threading.Event()
+def asked_to_stop() -> Iterator[Stop]:
+    """What SIGINT, SIGTERM and SIGHUP set while this lasts; a second SIGINT raises `KeyboardInterrupt`."""
+    stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
@@ -274,6 +281,7 @@ def asked_to_stop() -> Iterator[threading.Event]:
     def asked_to_stop(number: int, _frame: object) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
+        stop.number = number
         stop.set()
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
