@@ -93,7 +93,7 @@ def test_a_thousand_short_processes_find_their_segments() -> None:
     faults = {segment.name: segment.faults_minor or 0 for segment in made.segments}
     print(minor, sum(faults.values()), faults)
     assert 0.95 * minor < sum(faults.values()) < 1.05 * minor
-    assert faults.get("[unknown]", 0) < 0.01 * minor
+    assert faults.get("[unknown]", 0) < 0.001 * minor  # reading samples' stacks faults too, and brings no page
     unknown = sum(segment.samples or 0 for segment in made.segments if segment.name == "[unknown]")
     assert unknown < 0.01 * made.samples
     assert not made.lost

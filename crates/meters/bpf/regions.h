@@ -94,11 +94,13 @@ int on_region(u64 *context)
 	return 0;
 }
 
+/* Of the kernel's own, not those that it forbids to be handled, as while it reads a sample's stack: no page comes of them. */
 SECTION("tp_btf/page_fault_kernel")
 int on_region_in_kernel(u64 *context)
 {
 	struct processor *cpu = processor_now();
-	if (cpu)
+	struct task_struct *task = current_task_btf();
+	if (cpu && !task->pagefault_disabled)
 		count_region(cpu, context[0]);
 	return 0;
 }
