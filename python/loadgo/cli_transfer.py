@@ -320,7 +320,8 @@ def _serve(
             return
         seen += 1
         if not quiet:
-            how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes"
+            kept = f", kept in {news.kept}" if news.kept else ""
+            how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes{kept}"
             note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
 
     with serving(

@@ -154,6 +154,8 @@ class Served:
     refused: str | None
     job: str | None = None
     """What it was to the batch host: `submit`, `print`, `store`; None for a plain transfer."""
+    kept: Path | None = None
+    """The file in which what came is kept."""
     note: str | None = None
     """Of the server itself: that nobody can be let in for now and why, or how much of this was left out."""
 
@@ -234,7 +236,7 @@ def _served(news: dict[str, Any]) -> Served:
     if "refused" in news:
         return Served(news["peer"], None, news["refused"])
     end = row("here", sends=not news["receive"], method=news["method"], message_bytes=news["message"], end=news["end"])
-    return Served(news["peer"], end, None, news["job"])
+    return Served(news["peer"], end, None, news["job"], news["kept"])
 
 
 def _is_loopback(at: str) -> bool:

@@ -209,7 +209,8 @@ fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
             told.set_item("peer", peer.to_string())?;
             told.set_item("refused", why)?;
         }
-        News::Ended { peer, request, end, .. } => {
+        News::Ended { peer, request, end, kept, .. } => {
+            told.set_item("kept", kept)?;
             told.set_item("peer", peer.to_string())?;
             told.set_item("receive", request.direction == Direction::Send)?;
             told.set_item("method", request.method.name())?;

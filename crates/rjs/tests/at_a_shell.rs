@@ -241,11 +241,14 @@ fn what_names_no_job_and_what_is_no_file_is_refused_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("a.job"), "../../etc/passwd\n").expect("written");
     fs::write(folder.path().join("b.job"), "").expect("written");
+    let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().expect("it runs");
+    assert!(made.success());
     for (words, told) in [
         (&["print", "a.job"][..], "names no job"),
         (&["print", "b.job"], "empty"),
         (&["submit", "none.deck"], "none.deck"),
         (&["submit", "."], "no plain file"),
+        (&["store", "pipe"], "no plain file"),
         (&["serve", "--listen", "0.0.0.0:0"], "other hosts"),
         (&["wait"], "usage"),
     ] {

@@ -1,6 +1,7 @@
 //! What a server tells whoever watches it: so much at once, and of what was too much the number.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -21,6 +22,8 @@ pub enum News {
         end: Box<End>,
         /// The client's end, where it was a job and it told.
         theirs: Option<Box<End>>,
+        /// The file in which what came is kept.
+        kept: Option<PathBuf>,
     },
     /// Somebody was refused, and why.
     Refused(SocketAddr, String),

@@ -92,6 +92,11 @@ impl Place {
         Ok(Place { file, kept: Some(Kept { name: name.to_owned(), until_whole, older: Older::IsReplaced }) })
     }
 
+    /// The name that it will have; None where nothing is kept under one.
+    pub fn name(&self) -> Option<&Path> {
+        self.kept.as_ref().map(|kept| kept.name.as_path())
+    }
+
     /// How many bytes there is room for; None where nothing is kept, or nobody can tell.
     pub fn room(&self) -> Option<u64> {
         self.kept.as_ref()?;

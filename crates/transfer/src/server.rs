@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,11 +52,12 @@ struct Done {
     request: Request,
     end: End,
     theirs: Option<End>,
+    kept: Option<PathBuf>,
 }
 
 impl Done {
     fn of(self, peer: SocketAddr) -> News {
-        News::Ended { peer, request: self.request, end: Box::new(self.end), theirs: self.theirs.map(Box::new) }
+        News::Ended { peer, request: self.request, end: Box::new(self.end), theirs: self.theirs.map(Box::new), kept: self.kept }
     }
 }
 
@@ -198,7 +199,7 @@ impl House {
             let why = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
             return Err(refused(&mut control, why));
         }
-        let mut end = self.transfer(&mut control, &request, &work)?;
+        let (mut end, kept) = self.transfer(&mut control, &request, &work)?;
         drop(slot);
         let job = self.jobs.end(&work, end.broke_off.is_none()).unwrap_or_else(|why| {
             end.broke_off = Some(why);
@@ -210,7 +211,7 @@ impl House {
         if theirs.as_ref().is_some_and(|theirs| theirs.broke_off.is_none()) {
             self.jobs.confirmed(&work);
         }
-        Ok(Done { request, end, theirs })
+        Ok(Done { request, end, theirs, kept })
     }
 
     fn allowed(&self, request: &Request) -> Result<(), String> {
@@ -229,8 +230,9 @@ impl House {
         Ok(())
     }
 
-    /// Makes ready, gives a ticket, waits for the data connection, and has the data moved by a thread of their own.
-    fn transfer(&self, control: &mut Control, request: &Request, work: &Work) -> io::Result<End> {
+    /// Makes ready, gives a ticket, waits for the data connection, and has the data moved by a thread of their own; this end of it, and the
+    /// file in which what came is kept.
+    fn transfer(&self, control: &mut Control, request: &Request, work: &Work) -> io::Result<(End, Option<PathBuf>)> {
         let deadline = Instant::now() + self.serving.bounds.time;
         let goods = self.goods(request, work).map_err(|error| refused(control, in_words(error)))?;
         let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
@@ -245,11 +247,15 @@ impl House {
         ring.as_ref().map(|ring| meeting::hand(data.as_fd(), ring.memory())).transpose()?;
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
+        let name = goods.name();
         let mover = goods.moved(request.size, way, account, socket)?;
         let mut over = None;
         loop {
             match mover.recv_timeout(TO_LOOK_UP) {
-                Ok(end) => return Ok(end::stopped(end, over)),
+                Ok(end) => {
+                    let kept = name.filter(|_| end.broke_off.is_none());
+                    return Ok((end::stopped(end, over), kept));
+                }
                 Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the transfer failed")),
                 Err(RecvTimeoutError::Timeout) => {
                     let late = (Instant::now() > deadline).then_some(end::LATE);
@@ -325,6 +331,14 @@ enum Goods {
 }
 
 impl Goods {
+    /// The file in which what comes is kept.
+    fn name(&self) -> Option<PathBuf> {
+        match self {
+            Goods::From(_) => None,
+            Goods::Into(place, _) => place.name().map(Path::to_owned),
+        }
+    }
+
     /// A thread that moves the data, and tells what this end came to.
     fn moved(self, size: u64, way: Way, account: Account, socket: Socket) -> io::Result<Receiver<End>> {
         let (tells, told) = channel();

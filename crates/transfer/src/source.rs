@@ -1,6 +1,6 @@
 //! Where the bytes come from: a file, or a pattern in memory that looks like one.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
@@ -46,11 +46,12 @@ impl Source {
     /// # Errors
     /// When it cannot be read, or has fewer bytes.
     pub fn file(path: &Path, size: Option<u64>) -> io::Result<Source> {
+        let plain = |kept: Metadata| {
+            if kept.is_file() { Ok(kept) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file")) }
+        };
+        plain(path.metadata()?)?; // to open a pipe is to wait for who writes into it
         let file = File::open(path)?;
-        let kept = file.metadata()?;
-        if !kept.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
-        }
+        let kept = plain(file.metadata()?)?;
         let size = size.unwrap_or(kept.len());
         if size > kept.len() {
             let told = format!("it has {} bytes, not {size}", kept.len());
