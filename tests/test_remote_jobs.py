@@ -80,7 +80,7 @@ def test_the_table_has_the_columns_that_are_read(tmp_path: Path) -> None:
     with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
-    ours = as_csv([]).strip().split(",")
+    ours = [name for name in as_csv([]).strip().split(",") if name in KNOWN]
     assert [name for name in names if name in ours] == ours
     assert set(names) - set(KNOWN) == {"job", "load_1min"}
 

@@ -21,7 +21,9 @@ _STEP = 8
 _COLUMNS = (
     "method", "direction", "bytes", "message", "messages", "faults",
     "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load",
+    "user_s", "system_s", "interrupts_s", "interrupts_by",
 )  # fmt: skip
+"""Up to `load` those that are read again; the last four are what `cpu_s` consists of, as `Row` has it."""
 
 
 def grid_of(method: str, largest: int) -> list[tuple[int, int]]:
@@ -111,7 +113,8 @@ def as_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
             [row.method, row.direction, row.bytes, row.message_bytes, row.messages, faults]
             + [repr(row.real_s), repr(row.cpu_s)]
             + ["" if value is None else repr(value) for value in derived]
-            + [row.load_5min if loads is None else repr(loads[at])]
+            + [row.load_5min if loads is None else repr(loads[at]), repr(row.user_s), repr(row.system_s)]
+            + ["" if row.interrupt_work_s is None else repr(row.interrupt_work_s), row.interrupts_by]
         )
     return out.getvalue()
 
