@@ -1,5 +1,24 @@
-"""`python -m loadgo` is the command `loadgo`."""
+"""Where the command `loadgo`, which is `python -m loadgo` too, begins."""
 
-from loadgo.cli import main
+import signal
+import sys
 
-main()
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Loads the command line and runs it; an interrupt while nothing is begun yet ends the process without a word."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from loadgo import cli
+
+    try:
+        signal.signal(signal.SIGINT, before)
+        cli.main()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()
