@@ -16,7 +16,10 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.predict_figures import figures_of
+from loadgo.report_figures import duration, share
 from loadgo.tables import Tables, tables
+from loadgo.watch_expected import Model, beside
 from loadgo.watch_follow import follow, reach_of
 from loadgo.watch_frame import STATES, frame_of
 from loadgo.watch_play import Clock, screens
@@ -96,6 +99,48 @@ def test_a_target_that_is_missed_is_the_answer(told: Tables) -> None:
     frame = frame_of(told, reach_of(told), reach_of(told), 40)
     lines = screen(frame, Shown("a run", "ended", 1.0), 80, 24)
     assert lines[1].startswith("Too slow")
+
+
+def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) -> None:
+    reach = reach_of(told)
+    frame = frame_of(told, reach, reach, 40)
+    rows = told.interactions.filter(pl.col("ready_wait_ns") > 0)
+    sums = dict(rows.group_by("user").agg(pl.col("ready_wait_ns").cast(pl.Float64).sum()).rows())
+    assert {one.user: one.sum_ns for one in frame.waiters} == pytest.approx(sums)
+    most = frame.waiters[0]
+    longest = rows.filter(pl.col("user") == most.user)["ready_wait_ns"].max()
+    assert (most.sum_ns, most.longest_ns) == (pytest.approx(max(sums.values())), longest)
+    line = next(line for line in screen(frame, Shown("a run", "ended"), 80, 24) if line.startswith("waited most "))
+    part = share(most.sum_ns / sum(sums.values()))
+    assert line.partition(";")[0][12:] == f"user {most.user} {part}, up to {duration(most.longest_ns)}"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: Tables, width: int) -> None:
+    model = Model(str(run), run)
+    frame = frame_of(told, reach_of(told), reach_of(told), 40)
+    with beside(model, waits=True) as expected:
+        lines = screen(frame, Shown("a run", "ended", None, expected()), width, 24)
+    figures = figures_of(told, "steady")
+    mean = duration(figures[frame.commands[0].name, "response"])
+    head = next(at for at, line in enumerate(lines) if line.startswith("command"))
+    assert lines[head].endswith("mean  expected")
+    assert lines[head + 1].endswith(f"{duration(frame.commands[0].mean_ns):>10}{mean:>10}")
+    line = next(line for line in lines if line.startswith("expected"))
+    assert f"p90 {duration(figures['', 'p90 response'])}" in line
+    assert f"busy {share(frame.busy_share)}" in line
+
+
+def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "watch", str(run), "--once", "--model"]
+    done = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nexpected    p50 " in done.stdout
+    machine = tmp_path / "broken.toml"
+    machine.write_text("processors = 0\n")
+    done = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "broken.toml" in done.stderr
 
 
 def test_a_run_is_played_from_its_beginning_to_its_end(run: Path) -> None:

@@ -240,7 +240,6 @@ def _closed(connection: socket.socket) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("RUN", "--model", "multics-6180", "--once"), "--model"),
         (("--model", "multics-6180"), "--model"),
         (("RUN", "--model", "nosuch.toml"), "nosuch.toml"),
         (("RUN", "--once", "--speed", "10"), "--at"),

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +58,7 @@ def watch(
         # Tables are read by one thread: what is watched may be this host.
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         from loadgo.asked import span_s
+        from loadgo.watch_expected import Model, beside
         from loadgo.watch_follow import follow
         from loadgo.watch_host import metered
         from loadgo.watch_play import Clock, screens
@@ -70,25 +72,27 @@ def watch(
             raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
         if speed is not None and once:
             raise ValueError("--once is one picture, and --speed plays many: --at says of which moment")
-        if model is not None and (run is None or terminal or once):
-            raise ValueError("--model is of the page of a run: name a run, and leave --terminal and --once out")
+        if model is not None and run is None:
+            raise ValueError("--model is of a run: name one, or last")
         if run is not None and meters is not None:
             raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
         with ExitStack() as ends:
             following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
+            expects = None if model is None else Model(model, following.folder)
+            if expects is not None:
+                expects.check()
             if not (terminal or once):
-                from loadgo.watch_expected import Model
                 from loadgo.watch_server import Told, serve
 
-                expects = None if model is None else Model(model, following.folder)
-                if expects is not None:
-                    expects.check()
                 settings = {"width_ns": width_ns, "target_ns": target_ns, "begin_ns": begin_ns, "speed": speed}
                 serve(Told(following, settings, expects), port, note, leaves=leaves)
                 raise typer.Exit(GOOD)
             clock = Clock(begin_ns, speed, time.monotonic_ns)
-            pictures = screens(following, clock, width_ns, target_ns, lambda: shutil.get_terminal_size((80, 24)))
-            if once or not sys.stdout.isatty():
+            one = once or not sys.stdout.isatty()
+            told_by = None if expects is None else ends.enter_context(beside(expects, waits=one))
+            size = partial(shutil.get_terminal_size, (80, 24))
+            pictures = screens(following, clock, width_ns, target_ns, size, told_by)
+            if one:
                 time.sleep(_SOME_SPANS_S if run is None else 0)
                 say("\n".join(next(pictures)) + "\n")
                 if not once:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,6 +81,30 @@ class Model:
         said = self._running.communicate()[1]
         if self._running.returncode != 0:
             raise Refused(f"the model {self.name} could not be run: {said.strip() or 'no reason was given'}")
+
+
+@contextmanager
+def beside(model: Model, *, waits: bool) -> Iterator[Callable[[], Expected]]:
+    """Asks the model meanwhile; gives what it has told so far: as long as that is nothing, the note says why.
+
+    `waits`: what is asked waits until it has told all. Raises then as `Model.expected` does.
+    """
+    with ThreadPoolExecutor(1) as apart:
+        asked = apart.submit(model.expected)
+        try:
+            yield asked.result if waits else lambda: _so_far(asked)
+        finally:
+            model.end()
+
+
+def _so_far(asked: Future[Expected]) -> Expected:
+    nothing: Expected = {"figures": [], "busy": None, "ready": None}
+    if not asked.done():
+        return nothing | {"note": "the model is asked"}
+    try:
+        return asked.result()
+    except (LoadgoError, OSError, ValueError) as why:
+        return nothing | {"note": str(why)}
 
 
 def _load(load: Mapping[str, Any]) -> list[str]:

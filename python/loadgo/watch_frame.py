@@ -39,8 +39,18 @@ class Command:
     p50_ns: float
     p90_ns: float | None
     """None of fewer than ten: it would be the longest by another name."""
+    mean_ns: float
     cpu_ns: float | None
     """Mean processor time; None where it was not measured."""
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """One user's waits for a processor, in the interactions of the window."""
+
+    user: int
+    sum_ns: float
+    longest_ns: float
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class Frame:
     """The same for each user: shares of the column."""
     ready: Floats
     """Mean length of the ready list."""
+    waiters: tuple[Waiter, ...]
+    """Who waited in it, most first."""
     busy: Floats
     """Share of the processors' time."""
     time: Mapping[str, float]
@@ -122,6 +134,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         states={state: sum((band[state] for band in bands.values()), np.zeros(columns)) for state in STATES},
         bands=bands,
         ready=_means(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
+        waiters=_waiters(late),
         busy=_busy(time, edges),
         time=_shares(time),
         processes=_processes(tables.processes, edges, max(len(set(time["processor"].to_list())), 1)),
@@ -330,8 +343,14 @@ def _commands(late: pl.DataFrame) -> tuple[Command, ...]:
         p90 = sorted_quantile(values, 0.9) if len(values) >= 10 else None
         mean = mine["cpu"].mean()
         used = float(mean) if isinstance(mean, float) else None
-        found.append(Command(str(name), len(values), sorted_quantile(values, 0.5), p90, used))
+        found.append(Command(str(name), len(values), sorted_quantile(values, 0.5), p90, float(values.mean()), used))
     return tuple(sorted(found, key=lambda one: (-one.count, one.name)))
+
+
+def _waiters(late: pl.DataFrame) -> tuple[Waiter, ...]:
+    wait = pl.col("ready_wait_ns").cast(pl.Float64)
+    by = late.group_by("user").agg(wait.sum().alias("sum"), wait.max().alias("longest")).filter(pl.col("sum") > 0)
+    return tuple(Waiter(*row) for row in by.sort("sum", "user", descending=[True, False]).rows())
 
 
 def _lateness(late: pl.DataFrame) -> float | None:

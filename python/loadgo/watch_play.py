@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loadgo.report_figures import digits
+from loadgo.watch_expected import Expected
 from loadgo.watch_follow import Following, reach_of
 from loadgo.watch_frame import frame_of
 from loadgo.watch_terminal import Shown, columns_of, screen
@@ -42,8 +43,12 @@ def screens(
     width_ns: int,
     target_ns: float | None,
     size: Callable[[], os.terminal_size],
+    expected: Callable[[], Expected] | None = None,
 ) -> Iterator[list[str]]:
-    """Picture after picture; the last one is of the end. Raises `BadRun` when the run cannot be read."""
+    """Picture after picture; the last one is of the end. Raises `BadRun` when the run cannot be read.
+
+    `expected` gives what a model has told so far.
+    """
     while True:
         seen = following.look()
         reach = reach_of(seen)
@@ -51,7 +56,9 @@ def screens(
         room = size()
         frame = frame_of(seen, moment, width_ns, columns_of(room.columns))
         title = title_of(seen.conditions)
-        yield screen(frame, Shown(title, clock.mode(following.how), target_ns), room.columns, room.lines - 1)
+        beside = None if expected is None else expected()
+        shown = Shown(title, clock.mode(following.how), target_ns, beside)
+        yield screen(frame, shown, room.columns, room.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.bootstrap import Floats
+from loadgo.predict_figures import ALL
 from loadgo.report_drawn import line
 from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share, size
-from loadgo.watch_frame import STATES, Frame
+from loadgo.watch_expected import Expected
+from loadgo.watch_frame import STATES, Command, Frame
 
 SIGNS = {
     "running": "█",
@@ -33,6 +35,7 @@ LABEL = 12
 """Signs for the name at the left of a series."""
 SMALLEST = (60, 16)
 ROOMY = 28
+_WAITERS = 2
 """From so many lines on there is room for what can be asked elsewhere too."""
 
 _BUSY, _HELD, _IDLE = 0.9, 0.4, 0.1
@@ -47,6 +50,8 @@ class Shown:
     """`live`, `ended`, or how fast it is played."""
     target_ns: float | None = None
     """The response time that is wanted."""
+    expected: Expected | None = None
+    """By a model, where one was asked."""
 
 
 def columns_of(width: int) -> int:
@@ -59,8 +64,8 @@ def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     least = (width, height)
     width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
     head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
-    system = _system(frame, roomy=height >= ROOMY)
-    commands = _commands(frame, shown.target_ns)
+    system = [*_system(frame, roomy=height >= ROOMY), *_model(shown.expected)]
+    commands = _commands(frame, shown)
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
     users = _users(frame, max(room, 2))
     rest = height - len(head) - len(users) - len(system) - 3
@@ -150,17 +155,47 @@ def _system(frame: Frame, *, roomy: bool) -> list[str]:
     lines = [
         _series("busy", frame.busy, 1.0, share),
         _series("ready list", frame.ready, None, number),
+        *_waiters(frame),
         _series("faults/s", frame.faults, None, number),
     ]
+    if roomy and not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
+        lines.append(_series("major/s", frame.major, None, number))
     if frame.bands:
         lines.append(_series("answers/s", frame.per_second, None, number))
     lines += _memory(frame)[: None if roomy else 1]
     if roomy and frame.fault_ns is not None:
         cpu, wait = frame.fault_ns
         lines.append(f"{'a fault':<{LABEL}}{duration(cpu)} of a processor, one that waited {duration(wait)} more")
-    if roomy and not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
-        lines.insert(3, _series("major/s", frame.major, None, number))
     return lines
+
+
+def _waiters(frame: Frame) -> list[str]:
+    """Who waited for a processor most, and what part of all such waits was theirs."""
+    whole = sum(one.sum_ns for one in frame.waiters)
+    told = [
+        f"user {one.user} {share(one.sum_ns / whole)}, up to {duration(one.longest_ns)}"
+        for one in frame.waiters[:_WAITERS]
+    ]
+    return [f"{'waited most':<{LABEL}}{'; '.join(told)}"] if told else []
+
+
+def _model(expected: Expected | None) -> list[str]:
+    """What a model expects of all commands together, and of the processors."""
+    if expected is None:
+        return []
+    told = [
+        f"{measure.partition(' ')[0]} {duration(one['value'])}{_interval(one)}"
+        for measure in ("p50 response", "p90 response")
+        for one in expected["figures"]
+        if (one["command"], one["measure"]) == (ALL, measure)
+    ]
+    told += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
+    told += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]
+    return [f"{'expected':<{LABEL}}{', '.join(told) or plain(expected['note'])}"]
+
+
+def _interval(one: Mapping[str, float]) -> str:
+    return f" ({duration(one['low'])} to {duration(one['high'])})" if "low" in one else ""
 
 
 def _memory(frame: Frame) -> list[str]:
@@ -183,18 +218,33 @@ def _series(name: str, values: Floats, most: float | None, told: Callable[[float
     return f"{name:<{LABEL}}{drawn} {told(float(known.mean())):>8}"
 
 
-def _commands(frame: Frame, target_ns: float | None) -> Sequence[str]:
+def _commands(frame: Frame, shown: Shown) -> Sequence[str]:
     if not frame.bands:
         return _time(frame)
-    rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}"]
+    means = {one["command"]: one["value"] for one in (shown.expected or _NO_MODEL)["figures"] if _is_mean(one)}
+    head = f"{'mean':>10}{'expected':>10}" if means else ""
+    rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}{head}"]
     for one in frame.commands:
-        over = target_ns is not None and one.p90_ns is not None and one.p90_ns > target_ns
+        over = shown.target_ns is not None and one.p90_ns is not None and one.p90_ns > shown.target_ns
         name = plain(one.name)[: LABEL - 1]
         p90 = "few" if one.p90_ns is None else duration(one.p90_ns)
         cpu = NOT_MEASURED if one.cpu_ns is None else duration(one.cpu_ns)
         figures = f"{one.count:>8,}{duration(one.p50_ns):>10}{p90:>10}{cpu:>10}"
-        rows.append(f"{name:<{LABEL}}{figures}{' over' if over else ''}")
+        rows.append(f"{name:<{LABEL}}{figures}{_beside(one, means)}{' over' if over else ''}")
     return rows
+
+
+_NO_MODEL: Expected = {"figures": []}
+
+
+def _is_mean(one: Mapping[str, str]) -> bool:
+    return one["measure"] == "response"
+
+
+def _beside(one: Command, means: Mapping[str, float]) -> str:
+    """The mean response time, and what a model expects it to be."""
+    expected = duration(means[one.name]) if one.name in means else "–"
+    return f"{duration(one.mean_ns):>10}{expected:>10}" if means else ""
 
 
 def _time(frame: Frame) -> list[str]:
