@@ -189,7 +189,7 @@ def test_viewers_who_never_read_cost_neither_the_others_nor_memory_nor_the_end(l
             assert line.recv(16).startswith(b"HTTP/1.1 200")
         assert asked(page.address, "feed")[1] == stream
         assert len(stream) > 20e6
-        assert resident_mb(page.process.pid) - before < 64, "each holds less than a message"
+        assert resident_mb(page.process.pid) - before < 32, "each holds less than a message"
         page.process.send_signal(signal.SIGINT)
         page.process.wait(30)
         assert page.process.stderr is not None

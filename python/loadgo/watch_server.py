@@ -125,13 +125,16 @@ class Told:
             await self._more.wait()
 
     def _some(self, place: int) -> list[bytes]:
-        """The messages from `place` on that go out together: to send one costs more than to join it to others."""
-        some, size = [], 0
-        for told in self.messages[place : place + TOGETHER]:
-            some.append(told)
+        """The messages from `place` on that go out together: to send one costs more than to join it to others.
+
+        A long one goes alone, so that it is not copied for every viewer.
+        """
+        some, size = self.messages[place : place + 1], len(self.messages[place])
+        for told in self.messages[place + 1 : place + TOGETHER]:
             size += len(told)
-            if size >= PIECE:
+            if size > PIECE:
                 break
+            some.append(told)
         return some
 
 
