@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ PANELS = {
 
 SEEN = """() => { const told = loadgo.figures(); return {
     answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
-    phase: told.phase, commands: told.commands, waiting: told.waiting,
+    phase: told.phase, commands: told.commands, waiting: told.waiting, usersShare: told.usersShare,
     time: told.time.map(({ name, share }) => [name, share]),
     processes: told.processes.map(({ name, share }) => [name, share]),
     states: told.states.map(values => values.reduce((a, b) => a + b, 0) / values.length),
@@ -158,10 +159,13 @@ def _same_figures(told: dict[str, Any], frame: Frame) -> None:
     assert told["lateness"] == pytest.approx(frame.lateness_ns)
     assert told["states"] == pytest.approx([float(np.mean(frame.states[name])) for name in STATES], rel=1e-3, abs=1e-4)
     assert dict(told["time"]) == pytest.approx(frame.time)
-    commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.cpu_ns) for one in frame.commands]
+    assert told["usersShare"] == pytest.approx(frame.users_share)
+    commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.mean_ns, one.cpu_ns) for one in frame.commands]
     for mine, theirs in zip(told["commands"], commands, strict=True):
         assert (mine["name"], mine["count"]) == theirs[:2]
-        assert [mine["p50"], mine["p90"], mine["cpu"]] == pytest.approx(theirs[2:])
+        assert [mine["p50"], mine["p90"], mine["mean"], mine["cpu"]] == pytest.approx(theirs[2:])
+    for mine, waiter in zip(told["waiting"]["most"], frame.waiters, strict=False):
+        assert [mine["user"], mine["sum"], mine["longest"]] == pytest.approx(astuple(waiter))
     assert [name for name, _ in told["processes"]] == list(frame.processes)
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.total_time import GROUPS
-from loadgo.watch_memory import Holders
+from loadgo.watch_memory import USERS, Holders
 
 NONE = 0xFFFFFFFF
 """A number that is null; a time that is null is NaN."""
@@ -150,6 +150,7 @@ _DURATIONS = (
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
-    """The processes of a name together, whose ever they are; a run's groups of processes are told elsewhere."""
-    names = frame.filter(~_is("who", *GROUPS)).group_by("at_ns", "span_ns", "who", maintain_order=True)
+    """The processes of a name together, whose ever they are, and the users' in all; other groups are told elsewhere."""
+    others = [name for name in GROUPS if name != USERS]
+    names = frame.filter(~_is("who", *others)).group_by("at_ns", "span_ns", "who", maintain_order=True)
     return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())

@@ -16,7 +16,7 @@ import polars as pl
 from loadgo.bootstrap import Floats
 from loadgo.response import sorted_quantile
 from loadgo.total_time import GROUPS
-from loadgo.watch_memory import Holdings, holdings
+from loadgo.watch_memory import USERS, Holdings, holdings
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
@@ -76,6 +76,8 @@ class Frame:
     """Share of each category of the processors' time, over the window."""
     processes: Mapping[str, Floats]
     """By name, the share of all processors' time: those that used most, the first first. Empty where not measured."""
+    users_share: float
+    """Of all processors' time, what all users' processes took over the window; NaN where it was not measured."""
     faults: Floats
     """Page faults a second."""
     major: Floats
@@ -123,6 +125,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     late = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _bands(typed, tables.sessions, edges)
     time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
+    processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
     faults = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device", "bucket_ns").is_null()))
     response = np.sort((late["ready_ns"].cast(pl.Int64) - late["sent_ns"].cast(pl.Int64)).to_numpy().astype(np.float64))
@@ -137,7 +140,8 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         waiters=_waiters(late),
         busy=_busy(time, edges),
         time=_shares(time),
-        processes=_processes(tables.processes, edges, max(len(set(time["processor"].to_list())), 1)),
+        processes=_processes(tables.processes, edges, processors),
+        users_share=_users_share(_spanned(tables.processes, edges), processors),
         faults=_rates(faults, edges, _FAULTS) if len(faults) else _told(late, edges, *_COUNTED),
         major=_rates(faults, edges, _WAITED) if len(faults) else _told(late, edges, _COUNTED[1]),
         fault_ns=_fault_times(_spanned(faults, edges)),
@@ -331,6 +335,11 @@ def _processes(processes: pl.DataFrame, edges: Floats, processors: int) -> dict[
 
 
 _MOST = 8
+
+
+def _users_share(processes: pl.DataFrame, processors: int) -> float:
+    told = processes.filter(pl.col("who").cast(pl.String) == USERS)
+    return float(told["cpu_ns"].sum()) / float(told["span_ns"].sum()) / processors if len(told) else np.nan
 
 
 def _commands(late: pl.DataFrame) -> tuple[Command, ...]:

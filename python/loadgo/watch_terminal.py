@@ -79,6 +79,8 @@ def answer(frame: Frame, target_ns: float | None = None) -> str:
     """In one sentence: is it fine, what is full, who waits for what."""
     busy = frame.busy_share
     said = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
+    if frame.bands and not math.isnan(frame.users_share):
+        said += f", {share(frame.users_share)} for users"
     p90 = frame.response_ns.get(0.9)
     slow = target_ns is not None and p90 is not None and p90 > target_ns
     if frame.bands and frame.answered == 0:

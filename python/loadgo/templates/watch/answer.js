@@ -9,7 +9,8 @@ const IDLE_CAUSES = { "idle page wait": "wait for a page", "idle disk wait": "wa
 
 export function answer(told, window, everybody, target) {
   const busy = busyShare(told);
-  const said = Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`, p90 = told.response.p90;
+  const theirs = everybody && !Number.isNaN(told.usersShare) ? `, ${share(told.usersShare)} for users` : "";
+  const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`) + theirs, p90 = told.response.p90;
   if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}.`;
   const parts = waits(told.states), most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
   const verdict = target !== null && p90 !== null && p90 > target ? "Too slow" : busy >= BUSY ? "Full" : held ? "Held up" : "Fine";

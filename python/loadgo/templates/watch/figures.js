@@ -3,7 +3,7 @@ import { STATES, WAITS } from "./states.js";
 import { after, NONE } from "./table.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
-const MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
+const USERS = "users", MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
 
 /** Which value a sorted list has at the probability, between its neighbours. */
 export function quantile(sorted, probability) {
@@ -32,6 +32,7 @@ export function figures(store, window, bands) {
     responses: overTime(store, late, window),
     time: shares(store, window),
     processes: processes(store, window),
+    usersShare: usersShare(store, window),
     lost: lost(store, end),
     users: store.users.there(end),
     phase: phase(store, end),
@@ -182,9 +183,9 @@ function processes(store, window) {
   const table = store.tables.processes, found = new Map(), processors = countProcessors(store.tables.time), spans = new Float64Array(window.columns);
   const spansSeen = new Set();
   const until = spanned(table, window, (row, column) => {
-    const at = table.columns.at_ns[row];
+    const at = table.columns.at_ns[row], name = table.word("who", row);
+    if (name === USERS) return;
     if (!spansSeen.has(at)) { spansSeen.add(at); spans[column] += table.columns.span_ns[row]; }
-    const name = table.word("who", row);
     if (!found.has(name)) found.set(name, { name, used: 0, cpu: new Float64Array(window.columns), ready: new Float64Array(window.columns) });
     const one = found.get(name), wait = table.columns.ready_wait_ns[row];
     one.used += table.columns.cpu_ns[row];
@@ -194,6 +195,14 @@ function processes(store, window) {
   const whole = spans.reduce((a, b) => a + b, 0);
   const most = [...found.values()].sort((a, b) => b.used - a.used || (a.name < b.name ? -1 : 1)).slice(0, MOST);
   return most.map(one => ({ name: one.name, share: one.used / whole / processors, cpu: rate(one.cpu, spans, until).map(x => x / processors), ready: rate(one.ready, spans, until).map(x => x / processors) }));
+}
+
+/** What all users' processes took of all processors' time; NaN where it was not measured. */
+function usersShare(store, window) {
+  const table = store.tables.processes, { cpu_ns, span_ns } = table.columns;
+  let used = 0, whole = 0;
+  spanned(table, window, row => { if (table.word("who", row) === USERS) { used += cpu_ns[row]; whole += span_ns[row]; } });
+  return whole ? used / whole / countProcessors(store.tables.time) : NaN;
 }
 
 function countProcessors(table) {
