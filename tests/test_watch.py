@@ -238,7 +238,9 @@ def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
     assert frame.fault_ns[0] == pytest.approx(sums["cpu_ns"].sum() / sums["count"].sum())
     lines = screen(frame, Shown("a run", "ended"), 100, 40)
     assert any(line.startswith("memory") and "free" in line for line in lines)
-    assert any(line.startswith("a fault") for line in lines)
+    assert frame.fault_cpu is not None
+    assert any(line.startswith("fault CPU") and f"{duration(frame.fault_ns[0])} on" in line for line in lines)
+    assert any(line.startswith("fault wait") for line in lines)
 
 
 def test_a_watcher_of_this_host_that_is_killed_leaves_no_metering_behind(tmp_path: Path) -> None:

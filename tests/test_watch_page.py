@@ -125,6 +125,7 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     _same_in_the_tables(sight, told)
     _same_series(sight, frame)
     _same_waits(told, seen, frame)
+    _same_lengths(sight, frame)
     by = told["lateness"]
     late = f"the driver was {f'{duration(by)} late (p99)' if by else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
@@ -205,6 +206,20 @@ def _same_series(sight: Sight, frame: Frame) -> None:
     waited = frame.major[~np.isnan(frame.major)]
     device = f" ({number(float(waited.mean()))} waited for a device)" if len(waited) else ""
     assert sight.text("now-faults") == faults + device
+
+
+def _same_lengths(sight: Sight, frame: Frame) -> None:
+    """As many faults have a length, and theirs are within a step of half a power of 2 of the heat map's."""
+    for name, lengths in (("heat-cpu-note", frame.fault_cpu), ("heat-wait-note", frame.fault_waits)):
+        said = sight.text(name)
+        if lengths is None:
+            assert said.startswith(("not measured", "none in this window", "of ")), said
+            continue
+        assert f"; {number(float(lengths.counts.sum()))} of " in said, said
+        shortest, longest = lengths.range_ns
+        low, high = said.partition(" at the top")[0].split(" at the bottom to ")
+        assert low in {duration(shortest * 2**step) for step in (-0.5, 0)}, said
+        assert high in {duration(longest * 2**step) for step in (0, 0.5)}, said
 
 
 def _same_waits(told: dict[str, Any], seen: Tables, frame: Frame) -> None:

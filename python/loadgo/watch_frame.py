@@ -16,6 +16,7 @@ import polars as pl
 from loadgo.bootstrap import Floats
 from loadgo.response import sorted_quantile
 from loadgo.total_time import GROUPS
+from loadgo.watch_lengths import Lengths, lengths
 from loadgo.watch_memory import USERS, Holdings, holdings
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Frame:
     """Those of them that waited for a device."""
     fault_ns: tuple[float, float] | None
     """Mean processor time of a fault, and mean wait of one that waited; None where they are not metered."""
+    fault_cpu: Lengths | None
+    fault_waits: Lengths | None
     memory: Holdings | None
     """None where it was not measured."""
     answered: int
@@ -127,7 +130,9 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
-    faults = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device", "bucket_ns").is_null()))
+    everybodys = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
+    faults = everybodys.filter(pl.col("bucket_ns").is_null())
+    lasting = _spanned(everybodys, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULTS))
     response = np.sort((late["ready_ns"].cast(pl.Int64) - late["sent_ns"].cast(pl.Int64)).to_numpy().astype(np.float64))
     return Frame(
         start_ns=start_ns,
@@ -145,6 +150,8 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
         faults=_rates(faults, edges, _FAULTS) if len(faults) else _told(late, edges, *_COUNTED),
         major=_rates(faults, edges, _WAITED) if len(faults) else _told(late, edges, _COUNTED[1]),
         fault_ns=_fault_times(_spanned(faults, edges)),
+        fault_cpu=lengths(lasting, "cpu_ns", _WAITED),
+        fault_waits=lengths(lasting, "wait_ns", _WAITED),
         memory=holdings(tables.memory, start_ns, end_ns),
         answered=len(late),
         per_second=np.histogram(late["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,

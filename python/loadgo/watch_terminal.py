@@ -15,6 +15,7 @@ from loadgo.report_drawn import line
 from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share, size
 from loadgo.watch_expected import Expected
 from loadgo.watch_frame import STATES, Command, Frame
+from loadgo.watch_lengths import Lengths
 
 SIGNS = {
     "running": "█",
@@ -167,8 +168,17 @@ def _system(frame: Frame, *, roomy: bool) -> list[str]:
     lines += _memory(frame)[: None if roomy else 1]
     if roomy and frame.fault_ns is not None:
         cpu, wait = frame.fault_ns
-        lines.append(f"{'a fault':<{LABEL}}{duration(cpu)} of a processor, one that waited {duration(wait)} more")
+        lines += [*_lengths("fault CPU", frame.fault_cpu, cpu), *_lengths("fault wait", frame.fault_waits, wait)]
     return lines
+
+
+def _lengths(name: str, told: Lengths | None, mean_ns: float) -> list[str]:
+    """How many faults took how long: a sign for each power of 2, the shortest at the left."""
+    if told is None:
+        return []
+    shortest, longest = map(duration, told.range_ns)
+    drawn = line(list(told.counts / told.counts.max()))
+    return [f"{name:<{LABEL}}{drawn} {shortest} to {longest}, {duration(mean_ns)} on the mean"]
 
 
 def _waiters(frame: Frame) -> list[str]:
