@@ -131,6 +131,21 @@ def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: T
     assert f"busy {share(frame.busy_share)}" in line
 
 
+def test_a_long_expectation_is_not_cut(told: Tables) -> None:
+    frame = frame_of(told, reach_of(told), reach_of(told), 40)
+    p50, p90 = ({"command": "", "measure": f"{name} response", "value": 2.3e9} for name in ("p50", "p90"))
+    figures = [one | {"low": 2.1e9, "high": 2.5e9} for one in (p50, p90)]
+    expected = {"figures": figures, "busy": 0.672, "ready": 1.39, "note": ""}
+    lines = screen(frame, Shown("a run", "ended", None, expected), 80, 24)
+    at = next(at for at, line in enumerate(lines) if line.startswith("expected"))
+    whole = "p50 2.30 s (2.10 s to 2.50 s), p90 2.30 s (2.10 s to 2.50 s), busy 67.2 %, ready list 1.39"
+    assert " ".join(f"{lines[at][12:]} {lines[at + 1].strip()}".split()) == whole
+    nothing = {"figures": [], "busy": None, "ready": None, "note": "the model could not be run: " + "why " * 20}
+    lines = screen(frame, Shown("a run", "ended", None, nothing), 80, 24)
+    assert sum(line.count("why") for line in lines) == 20
+    assert max(map(len, lines)) <= 80
+
+
 def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Path, tmp_path: Path) -> None:
     command = [*COMMAND, "watch", str(run), "--once", "--model"]
     done = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)

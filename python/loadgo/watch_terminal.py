@@ -65,7 +65,7 @@ def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
     least = (width, height)
     width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
     head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
-    system = [*_system(frame, roomy=height >= ROOMY), *_model(shown.expected)]
+    system = [*_system(frame, roomy=height >= ROOMY), *_model(shown.expected, width)]
     commands = _commands(frame, shown)
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
     users = _users(frame, max(room, 2))
@@ -191,8 +191,8 @@ def _waiters(frame: Frame) -> list[str]:
     return [f"{'waited most':<{LABEL}}{'; '.join(told)}"] if told else []
 
 
-def _model(expected: Expected | None) -> list[str]:
-    """What a model expects of all commands together, and of the processors."""
+def _model(expected: Expected | None, width: int) -> list[str]:
+    """What a model expects of all commands together, and of the processors; or why it says nothing."""
     if expected is None:
         return []
     told = [
@@ -203,7 +203,8 @@ def _model(expected: Expected | None) -> list[str]:
     ]
     told += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
     told += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]
-    return [f"{'expected':<{LABEL}}{', '.join(told) or plain(expected['note'])}"]
+    said = f"{'expected':<{LABEL}}{', '.join(told) or plain(expected['note'])}"
+    return textwrap.wrap(said, width, subsequent_indent=" " * LABEL)
 
 
 def _interval(one: Mapping[str, float]) -> str:
