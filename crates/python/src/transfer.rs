@@ -106,7 +106,7 @@ impl Transfer {
 /// The end that waits.
 #[pyclass(module = "loadgo._loadgo")]
 struct TransferServer {
-    listener: TcpListener,
+    listener: Arc<TcpListener>,
     serving: Serving,
     rows: Option<PathBuf>,
 }
@@ -141,7 +141,7 @@ impl TransferServer {
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
         let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_run::of_ends));
         let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, job_time, ..Bounds::default() });
-        Ok(TransferServer { listener, serving: Serving { bounds, token, keep_in, interrupts }, rows })
+        Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts }, rows })
     }
 
     /// Where it listens, with the port that it got.
@@ -155,7 +155,7 @@ impl TransferServer {
         let (tells, mut told) = news::channel(news::AT_ONCE);
         let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let (listener, serving, stopped) = (self.listener.try_clone()?, self.serving.clone(), stop.clone());
+        let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
         let server = thread::spawn(move || server::serve(&listener, serving, stopped, &tells));
         let outcome = loop {
             let next = py.detach(move || (told.recv_timeout(Duration::from_millis(300)), told));
