@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -151,6 +152,12 @@ def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Pat
     done = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\nexpected    p50 " in done.stdout
+    metered = tmp_path / "metered"
+    shutil.copytree(run, metered, ignore=shutil.ignore_patterns("script.toml"))
+    words = [*COMMAND, "watch", str(metered), "--once", "--model", "multics-6180"]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no script" in done.stderr
     machine = tmp_path / "broken.toml"
     machine.write_text("processors = 0\n")
     done = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)

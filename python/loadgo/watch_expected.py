@@ -38,13 +38,16 @@ class Model:
     _over: bool = False
 
     def check(self) -> None:
-        """Raises `BadRun` when it is neither a machine nor a run."""
+        """Raises `BadRun` when it is neither a machine nor a run, or a machine that has no script to run."""
         if self._is_run():
             return
         try:
             find_machine(self.name)
         except (LoadgoError, OSError, ValueError) as error:
             raise BadRun(f"--model {self.name} is neither a run's folder nor a machine: {error}") from error
+        if not (self.watched / "script.toml").exists():
+            words = "there is no script in it that a machine could run (a metering has none): give a run as --model"
+            raise BadRun(f"{self.watched}: {words}")
 
     def expected(self) -> Expected:
         """Its figures; a machine is run for them, with the script and the load of the run that is watched.
