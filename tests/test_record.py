@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,12 +54,23 @@ class Sitting:
         self.seen += self.terminal.before + text
 
     def enters(self, keys: str, then: str = PROMPT) -> None:
-        """Types keys one by one as they are echoed, ends the line, and waits for what comes `then`."""
+        """Types keys, ends the line when it has seen their echo, and waits for what comes `then`.
+
+        A line that was entered before any of it was shown is a secret to the recorder.
+        """
         for key in keys:
             self.terminal.send(key)
+        self.settles()
         self.terminal.send("\r")
         self.sees("\n")
         self.sees(then)
+
+    def settles(self) -> None:
+        """Waits for something to be shown, and then for a tenth of a second in which nothing is."""
+        shown, deadline = None, time.monotonic() + 5.0
+        while self.terminal.buffer != shown or not (shown or time.monotonic() > deadline):
+            shown = self.terminal.buffer
+            self.terminal.expect(pexpect.TIMEOUT, timeout=0.1)
 
     def leaves(self, keys: str = "exit\r") -> None:
         self.terminal.send(keys)
