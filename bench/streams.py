@@ -130,7 +130,7 @@ def served(network: Network, token: Path) -> Iterator[Server]:
 def loadgo(network: Network, token: Path, method: str, sent: Sent) -> Stream:
     """One transfer by a method, into a server of its own, as its peers have receivers of their own.
 
-    What one process has by chance, such as where its memory lies, would be in all pairs of a run.
+    What a server has by chance, such as where its memory lies, would otherwise be in all pairs of a run.
     """
     with served(network, token) as server:
         return server.stream(method, sent)

@@ -3,21 +3,19 @@
 import signal
 import sys
 
-_INTERRUPTED = 130
-
 
 def main() -> None:
     """Loads the command line and runs it; an interrupt while nothing is begun yet ends the process without a word."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from loadgo import cli
+    from loadgo import cli, cli_output
 
     try:
         signal.signal(signal.SIGINT, before)
         cli.main()
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(cli_output.INTERRUPTED)
 
 
 if __name__ == "__main__":

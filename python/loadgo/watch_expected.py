@@ -1,4 +1,4 @@
-"""What a model expects of a run that is watched: its own run in virtual time, as a few figures for the page.
+"""What a model expects of a run that is watched: its own run in virtual time, as a few figures beside what is measured.
 
 The model is a machine's file, such as `loadgo fit` makes, which is run here with the watched run's script and load; or
 a run that has ended, a prediction or a measurement, whose figures then are what is expected.

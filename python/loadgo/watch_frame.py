@@ -86,7 +86,9 @@ class Frame:
     fault_ns: tuple[float, float] | None
     """Mean processor time of a fault, and mean wait of one that waited; None where they are not metered."""
     fault_cpu: Lengths | None
+    """Each fault's of the kinds that do not wait, of the others the mean of a span."""
     fault_waits: Lengths | None
+    """Each fault's of the kinds that wait, handling included; where they are not told, the mean of a span."""
     memory: Holdings | None
     """None where it was not measured."""
     answered: int

@@ -36,8 +36,8 @@ LABEL = 12
 """Signs for the name at the left of a series."""
 SMALLEST = (60, 16)
 ROOMY = 28
-_WAITERS = 2
 """From so many lines on there is room for what can be asked elsewhere too."""
+_WAITERS = 2
 
 _BUSY, _HELD, _IDLE = 0.9, 0.4, 0.1
 
