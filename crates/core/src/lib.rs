@@ -4,15 +4,13 @@
 //! what is learnt leaves through [`record::Recorder`]; time is a value that the system gives.
 #![forbid(unsafe_code)]
 
-pub mod asciicast;
 pub mod deadlines;
 pub mod driver;
 pub mod load;
-pub mod machine;
+pub mod notation;
 pub mod random;
 pub mod ready;
 pub mod record;
-pub mod recording;
 pub mod script;
 pub mod system;
 pub mod time;

@@ -1,8 +1,8 @@
 //! What is kept of a recorded session while it goes on: its dialogue, and the cast if one was asked for.
 
-use loadgo_core::asciicast::Writer;
-use loadgo_core::recording::{Cutter, Dialogue, Event, Piece};
 use loadgo_core::time::Instant;
+use loadgo_recorder::asciicast::Writer;
+use loadgo_recorder::recording::{Cutter, Dialogue, Event, Piece};
 use std::fs::File;
 use std::io::Write;
 

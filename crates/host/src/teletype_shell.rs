@@ -4,7 +4,7 @@
 //! and then appends the mark; it is appended again before each prompt, because themes make the prompt anew each time.
 //! Shells without such a file take the prompt from the environment, where it expands `$?` by itself.
 
-use loadgo_core::recording::{continuation_mark, prompt_mark};
+use loadgo_recorder::recording::{continuation_mark, prompt_mark};
 use std::ffi::OsString;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};

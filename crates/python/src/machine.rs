@@ -1,8 +1,8 @@
 //! Machine files for Python: read, laid over the machines that they are like, and printed in one text.
 
 use crate::errors;
-use loadgo_core::machine::file::{Mistake, Origin, parse_with, print};
-use loadgo_core::machine::spec::{Class, Machine, Population};
+use loadgo_machine::file::{Mistake, Origin, parse_with, print};
+use loadgo_machine::spec::{Class, Machine, Population};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

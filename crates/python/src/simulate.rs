@@ -2,9 +2,9 @@
 
 use crate::errors;
 use crate::machine::read;
-use loadgo_core::machine::estimate::{End, Until};
-use loadgo_core::machine::spec::{Machine, Population};
-use loadgo_core::machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
+use loadgo_machine::spec::{Machine, Population};
+use loadgo_machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
+use loadgo_statistics::{End, Until};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

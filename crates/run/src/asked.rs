@@ -1,9 +1,9 @@
 //! What is asked of any system: a script, a load, when it is enough, and where the records go.
 
 use loadgo_core::load::Load;
-use loadgo_core::machine::estimate::Until;
 use loadgo_core::script::{Law, Line, Script, Step};
 use loadgo_core::time::Span;
+use loadgo_statistics::Until;
 use std::path::PathBuf;
 use std::sync::Arc;
 

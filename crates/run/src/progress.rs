@@ -1,9 +1,9 @@
 //! How a run stands, for whoever watches it: counted by the driver's thread, read by any other.
 
 use crate::asked::Asked;
-use loadgo_core::machine::estimate::{End, Estimator};
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::Instant;
+use loadgo_statistics::{End, Estimator};
 use loadgo_store::Front;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};

@@ -5,19 +5,17 @@
 
 mod law;
 mod parse;
-pub(crate) mod place;
 mod print;
-pub(crate) mod spans;
 mod spec;
 mod steps;
-pub(crate) mod table;
 mod template;
 mod walk;
 
+pub use crate::notation::misread::Mistake;
+pub use crate::notation::spans::{parse_span, print_span};
 pub use law::Law;
-pub use parse::{DEFAULT_TIMEOUT, Mistake, parse};
+pub use parse::{DEFAULT_TIMEOUT, parse};
 pub use print::print;
-pub use spans::{parse_span, print_span};
 pub use steps::{LONGEST_LINE, LONGEST_PASS};
 pub use walk::{Lines, Walk};
 

@@ -1,30 +1,12 @@
 //! Makes a [`Script`] from TOML; a mistake comes back with its place and what would be right.
 
-use super::place::Misread;
 use super::steps::{self, Settings};
-use super::table::{Table, Text, Wanted, document, string};
-use super::{Law, Script, Until, spans, spec, template};
+use super::{Law, Script, Until, spec, template};
+use crate::notation::misread::{Misread, Mistake};
+use crate::notation::spans;
+use crate::notation::table::{Table, Text, Wanted, document, string};
 use crate::time::Span;
 use std::collections::BTreeMap;
-
-/// A mistake in a script: where it is, what is wrong, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Line in the file, from 1.
-    pub line: usize,
-    /// Column in the line, from 1, in characters.
-    pub column: usize,
-    /// What is wrong, and what would be right.
-    pub message: String,
-}
-
-impl std::fmt::Display for Mistake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for Mistake {}
 
 /// The keys of a script.
 const KEYS: [&str; 16] = [

@@ -1,8 +1,8 @@
 //! Laws as they are written: `uniform(2s, 15s)`, `exponential(8s, max 60s)`; `Law::parse` reads, `Display` writes.
 
 use super::Law;
-use super::place::{Misread, nearest};
-use super::spans::{print_span, read as read_span};
+use crate::notation::misread::{Misread, nearest};
+use crate::notation::spans::{print_span, read as read_span};
 use crate::time::Span;
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! Reads the lines of a script: plain strings, tables, groups that repeat, and weighted alternatives.
 
 use super::parse::{law, positive_span, titled, until};
-use super::place::Misread;
-use super::table::{Table, Text, Value, Wanted, string, whole};
 use super::{Law, Line, Part, Step, Template, Until, template};
+use crate::notation::misread::Misread;
+use crate::notation::table::{Table, Text, Value, Wanted, string, whole};
 use crate::time::Span;
 use std::collections::BTreeMap;
 use toml::de::{DeArray, DeValue};

@@ -4,8 +4,8 @@
 //! placeholder's name. A doubled pair (`{{user}}`) types the name in braces, a third pair holds a placeholder again
 //! (`{{{user}}}` types `{7}`); a brace after `$` belongs to the shell.
 
-use super::place::{Misread, nearest};
 use super::{Part, Template};
+use crate::notation::misread::{Misread, nearest};
 use crate::random::Stream;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,0 +1,83 @@
+//! Spans of time as they are written: `500ms`, `1.5s`, `2min`; exact to the nanosecond in both directions.
+
+use crate::notation::misread::Misread;
+use crate::time::Span;
+
+/// Units and their nanoseconds; the longer names first where one begins with another.
+const UNITS: [(&str, u64); 7] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+];
+
+/// The longest span that may be named: ten thousand hours.
+pub const LONGEST: Span = Span(36_000_000_000_000_000);
+
+/// Reads a span, such as `500ms`.
+///
+/// # Errors
+/// What would be right.
+pub fn parse_span(text: &str) -> Result<Span, String> {
+    read(text.trim()).map_err(|misread| misread.message)
+}
+
+/// Writes a span so that [`parse_span`] gives it back.
+pub fn print_span(span: Span) -> String {
+    let ns = span.0;
+    let (unit, size) = match ns {
+        0 => ("s", 1_000_000_000),
+        _ if ns >= 1_000_000_000 => ("s", 1_000_000_000),
+        _ if ns >= 1_000_000 => ("ms", 1_000_000),
+        _ if ns >= 1_000 => ("us", 1_000),
+        _ => ("ns", 1),
+    };
+    let (whole, part) = (ns / size, ns % size);
+    if part == 0 {
+        return format!("{whole}{unit}");
+    }
+    let digits = format!("{:0width$}", part, width = size.ilog10() as usize);
+    format!("{whole}.{}{unit}", digits.trim_end_matches('0'))
+}
+
+/// Reads a span that is the whole of `text`; a misread's offset is in `text`.
+pub fn read(text: &str) -> Result<Span, Misread> {
+    let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = (&text[..number], text[number..].trim_start());
+    if digits.is_empty() {
+        return Err(Misread::new(0, not_a_span(text)));
+    }
+    if unit.is_empty() {
+        return Err(Misread::new(number, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
+    }
+    let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+        let at = text.len() - unit.len();
+        return Err(Misread::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")));
+    };
+    scaled(digits, *size).map_err(|message| Misread::new(0, message))
+}
+
+fn not_a_span(text: &str) -> String {
+    if text.starts_with('-') {
+        return format!("{text:?} is negative: a time is 0s or more");
+    }
+    format!("{text:?} is not a time: write a number and a unit, as in 5s, 500ms or 1.5min")
+}
+
+/// A decimal number times `size`, rounded to the nanosecond.
+fn scaled(digits: &str, size: u64) -> Result<Span, String> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
+    if whole.is_empty() || part.is_empty() || part.contains('.') {
+        return Err(format!("{digits:?} is not a number: write it as in 1.5"));
+    }
+    let too_long = || format!("{digits} is too long a time: 10000h is the longest");
+    let whole: u128 = whole.parse().map_err(|_| too_long())?;
+    let kept = &part[..part.len().min(18)];
+    let tenths = 10u128.pow(kept.len() as u32);
+    let part: u128 = kept.parse().map_err(|_| too_long())?;
+    let ns = whole.checked_mul(u128::from(size)).ok_or_else(too_long)? + (part * u128::from(size) + tenths / 2) / tenths;
+    if ns > u128::from(LONGEST.0) { Err(too_long()) } else { Ok(Span(ns as u64)) }
+}

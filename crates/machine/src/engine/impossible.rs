@@ -1,0 +1,182 @@
+//! Configurations that cannot work, told in words before anything moves.
+
+use crate::spec::{
+    Discipline, Headway, Limit, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping, TenexQueue,
+};
+
+use super::clockwork::{MOST_PROCESSORS, MOST_STORES};
+
+mod asked;
+
+/// Looks for what cannot work.
+///
+/// # Errors
+/// The first thing found, with what would help.
+pub fn refuse(machine: &Machine) -> Result<(), String> {
+    processors(machine)?;
+    if machine.stores.len() > MOST_STORES {
+        return Err(format!("{} stores are more than {MOST_STORES}, the most that a machine may have", machine.stores.len()));
+    }
+    machine.stores.iter().try_for_each(|store| store_kind(&store.name, &store.kind))?;
+    match &machine.residence {
+        Residence::Everything => {}
+        Residence::Swapping(swapping) => swaps(machine, swapping)?,
+        Residence::Paging(paging) => pages(machine, paging)?,
+    }
+    limit(machine)?;
+    table(&machine.supervisor)?;
+    machine.commands.iter().try_for_each(|command| asked::command(machine, command))?;
+    machine.load.iter().try_for_each(|class| asked::load(machine, class))
+}
+
+/// Whether `number` is above 0, and not infinite.
+fn is_positive(number: f64) -> bool {
+    number > 0.0 && number.is_finite()
+}
+
+fn processors(machine: &Machine) -> Result<(), String> {
+    let processors = &machine.processors;
+    if processors.count == 0 || processors.count as usize > MOST_PROCESSORS {
+        return Err(format!("{} processors: a machine has between 1 and {MOST_PROCESSORS}", processors.count));
+    }
+    if !is_positive(processors.speed) {
+        return Err(format!("a processor of speed {} never ends any work: `speed` is above 0", processors.speed));
+    }
+    let missing = match &processors.discipline {
+        Discipline::RoundRobin { quantum_ns: 0, .. } => "a quantum of nothing: use discipline = \"sharing\", its limit",
+        Discipline::Ctss { quantum_ns: 0, .. } => "a quantum of nothing: `quantum` is above 0",
+        Discipline::Ctss { words_per_quantum: 0, .. } => "no words move in a quantum: `words_per_quantum` is above 0",
+        Discipline::Ctss { levels: 0, .. } => "no levels: `levels` is 1 or more",
+        Discipline::Multics { first_ns, last_ns, .. } if *first_ns == 0 || *last_ns == 0 => {
+            "a quantum of nothing: `first` and `last` are above 0"
+        }
+        Discipline::Tenex { queues, .. } if queues.is_empty() => "no queues: `quanta` names one or more",
+        Discipline::Tenex { queues, .. } if queues.iter().any(|queue| queue.quantum_ns == 0) => {
+            "a queue with a quantum of nothing: `quanta` are above 0"
+        }
+        Discipline::Tenex { queues, .. } if queues.iter().any(|TenexQueue { base, .. }| !base.is_finite()) => {
+            "a queue without a priority: `bases` are numbers"
+        }
+        Discipline::Linux { slice_ns: 0, .. } => "a slice of nothing: `slice` is above 0",
+        _ => return Ok(()),
+    };
+    Err(format!("the discipline has {missing}"))
+}
+
+fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
+    let wrong = match kind {
+        StoreKind::Server { servers: 0, .. } => "has no servers: `servers` is 1 or more",
+        StoreKind::Drum { revolution_ns: 0, .. } => "does not turn: `revolution` is above 0",
+        StoreKind::Drum { sectors: Some(0), .. } => "has no sectors: `sectors` is 1 or more",
+        StoreKind::Drum { words_per_second: Some(rate), .. } | StoreKind::Bulk { words_per_second: Some(rate), .. }
+            if !is_positive(*rate) =>
+        {
+            "never ends a transfer: `words_per_second` is above 0"
+        }
+        StoreKind::Bulk { channels: 0, .. } | StoreKind::Disk { channels: 0, .. } => "has no channel: `channels` is 1 or more",
+        StoreKind::Disk { units: 0, .. } => "has no unit: `units` is 1 or more",
+        StoreKind::Disk { seek: law, .. } | StoreKind::Server { service: law, .. } if !asked::is_sound(law) => {
+            "has a law that gives no times: its mean is a number, 0 or more"
+        }
+        StoreKind::Disk { words_per_second, .. } if !is_positive(*words_per_second) => {
+            "never ends a transfer: `words_per_second` is above 0"
+        }
+        _ => return Ok(()),
+    };
+    Err(format!("storage {name:?} {wrong}"))
+}
+
+fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), String> {
+    there(machine, swapping.store, "programs are swapped to")?;
+    swapping.first.map_or(Ok(()), |first| there(machine, first, "commands are kept on"))?;
+    if machine.processors.count > 1 || machine.processors.discipline == Discipline::Sharing {
+        return Err("with swapping one program is in core and runs: one processor, and a discipline other than sharing".into());
+    }
+    for command in &machine.commands {
+        let words = command.image_words.mean();
+        if words > swapping.words as f64 {
+            return Err(format!(
+                "command {:?} has a program of {words:.0} words, and core holds {}: it can never run; \
+                 raise memory.words, or lower its `image_words`",
+                command.name, swapping.words
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn pages(machine: &Machine, paging: &Paging) -> Result<(), String> {
+    there(machine, paging.store, "pages come from")?;
+    paging.behind.map_or(Ok(()), |behind| there(machine, behind.store, "is behind the paging device"))?;
+    if paging.wired >= paging.frames {
+        return Err(format!(
+            "of {} frames the supervisor holds {}: none is left for processes; raise memory.frames, or lower `wired`",
+            paging.frames, paging.wired
+        ));
+    }
+    if !(0.0..=1.0).contains(&paging.dirty) {
+        return Err(format!("dirty = {} is no part between 0 and 1", paging.dirty));
+    }
+    headway(&paging.headway, machine.processors.speed)?;
+    if paging.replacement == Replacement::Equal && !matches!(machine.limit, Limit::Fixed(_)) {
+        return Err("equal shares are frames over the limit: give multiprogramming a `limit`".into());
+    }
+    Ok(())
+}
+
+/// With a page held a process works for a nanosecond at least: else it faults without end, and time stands still.
+fn headway(law: &Headway, speed: f64) -> Result<(), String> {
+    let at_one_page_ns = match law {
+        Headway::Linear { ns_per_page } => *ns_per_page,
+        Headway::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
+        Headway::Curve(points) => {
+            if points.windows(2).any(|pair| !(pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1)) {
+                return Err("the points of `headway_curve` rise in pages and in headway".into());
+            }
+            points.first().map_or(0.0, |(_, ns)| *ns)
+        }
+    };
+    if !is_positive(at_one_page_ns) || at_one_page_ns / speed < 1.0 {
+        return Err(format!(
+            "with one page a process works for {at_one_page_ns} ns and faults again, without end: raise the headway, to 1 ns of this \
+             machine's processors at least"
+        ));
+    }
+    Ok(())
+}
+
+fn limit(machine: &Machine) -> Result<(), String> {
+    match machine.limit {
+        Limit::Fixed(0) | Limit::WorkingSets { most: 0 } | Limit::DeviceBusy { most: 0, .. } => {
+            Err("a multiprogramming limit of 0 lets nobody run: `limit` and `most` are 1 or more".into())
+        }
+        Limit::WorkingSets { .. } if !matches!(machine.residence, Residence::Paging(_)) => {
+            Err("a control by working sets needs demand paging: residence = \"paging\", or a `limit`".into())
+        }
+        Limit::DeviceBusy { store, .. } if store >= machine.stores.len() => {
+            there(machine, store, "the multiprogramming control looks at")
+        }
+        Limit::DeviceBusy { every_ns: 0, .. } => Err("the control looks at its device without end: `every` is above 0".into()),
+        Limit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => {
+            Err(format!("target = {target} is no part of the device's time: it is above 0 and at most 1"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn table(supervisor: &Supervisor) -> Result<(), String> {
+    match &supervisor.table {
+        Some(table) if table.per_user > table.entries => Err(format!(
+            "a user needs {} entries of a system table of {}: nobody can log in; raise `entries`",
+            table.per_user, table.entries
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn there(machine: &Machine, store: usize, what: &str) -> Result<(), String> {
+    if store < machine.stores.len() {
+        return Ok(());
+    }
+    Err(format!("there is no storage that {what}: name one of its [storage] tables as the `device`"))
+}

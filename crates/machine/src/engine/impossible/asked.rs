@@ -1,0 +1,137 @@
+//! What is asked of a machine and cannot be answered: needs of commands, routes without an end, users who cannot come.
+
+use super::super::clockwork::MOST_JOBS;
+use super::super::errand::MOST_STOPS;
+use super::{is_positive, there};
+use crate::draw::Draw;
+use crate::spec::{Amount, Class, Command, Discipline, Machine, Population, Route};
+
+/// Of what is drawn for a command, that of which each is an event or more.
+const COUNTS: [&str; 8] =
+    ["segment_faults", "bound_faults", "wall_crossings", "processes", "lines_out", "line_faults", "line_walls", "requests"];
+/// Weights of a route's branches may differ from 1 by so much in all.
+const ROUNDING: f64 = 1e-6;
+
+/// Looks for needs of a command that no machine, or not this one, can serve.
+///
+/// # Errors
+/// The first thing found, with what would help.
+pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
+    if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !is_sound(law)) {
+        let (name, mean) = (&command.name, law.mean());
+        return Err(format!("`{key}` of command {name:?} has a mean of {mean}: a law's mean is a number, 0 or more"));
+    }
+    let mut counts = laws(command).into_iter().filter(|(key, _)| COUNTS.contains(key));
+    if let Some((key, law)) = counts.find(|(_, law)| law.mean() > MOST_STOPS as f64) {
+        let (name, mean) = (&command.name, law.mean());
+        return Err(format!("`{key}` of command {name:?} has a mean of {mean:e}: a command has at most {MOST_STOPS} of a kind"));
+    }
+    if !(0.0..=1.0).contains(&command.common) {
+        return Err(format!("`common` of command {:?} is {}, no part between 0 and 1", command.name, command.common));
+    }
+    for (store, _) in &command.requests {
+        there(machine, *store, &format!("command {:?} sends requests to", command.name))?;
+    }
+    let Some(route) = &command.route else { return Ok(()) };
+    let wrong = |why: String| format!("the route of command {:?} {why}", command.name);
+    route_is_whole(machine, route).map_err(wrong)?;
+    if machine.processors.discipline == Discipline::Sharing && machine.supervisor.device_interrupt_ns > 0 {
+        return Err(wrong("has no processor for device interrupts where processors are shared: use another discipline".into()));
+    }
+    Ok(())
+}
+
+/// Whether the numbers that `law` gives can be times or counts.
+pub fn is_sound(law: &Draw) -> bool {
+    law.mean() >= 0.0 && law.mean().is_finite()
+}
+
+/// What is drawn for a command, by its key in a machine file.
+fn laws(command: &Command) -> Vec<(&'static str, &Draw)> {
+    let mut laws = vec![
+        ("cpu", &command.cpu),
+        ("pages", &command.pages),
+        ("image_words", &command.image_words),
+        ("segment_faults", &command.segment_faults),
+        ("bound_faults", &command.bound_faults),
+        ("wall_crossings", &command.wall_crossings),
+        ("processes", &command.processes),
+        ("lines_out", &command.lines_out),
+        ("line_bytes", &command.line_bytes),
+        ("line_cpu", &command.line_cpu),
+        ("line_faults", &command.line_faults),
+        ("line_walls", &command.line_walls),
+        ("network_byte_cpu", &command.network_byte_cpu),
+    ];
+    if let Amount::Drawn(law) = &command.network_bytes {
+        laws.push(("network_bytes", law));
+    }
+    laws.extend(command.requests.iter().map(|(_, law)| ("requests", law)));
+    let stages = command.route.iter().flat_map(|route| &route.stages);
+    laws.extend(stages.map(|stage| ("service", &stage.service)));
+    laws
+}
+
+fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
+    if route.stages.is_empty() {
+        return Err("has no stages".into());
+    }
+    for (number, stage) in route.stages.iter().enumerate() {
+        if stage.store.is_some_and(|store| store >= machine.stores.len()) {
+            return Err(format!("goes to a storage that is not there at stage {number}"));
+        }
+        if stage.then.iter().any(|(weight, to)| *weight < 0.0 || weight.is_nan() || to.is_some_and(|to| to >= route.stages.len()))
+        {
+            return Err(format!("leads from stage {number} to one that is not there, or by a weight below 0"));
+        }
+        let sum: f64 = stage.then.iter().map(|(weight, _)| weight).sum();
+        if !stage.then.is_empty() && (sum - 1.0).abs() > ROUNDING {
+            return Err(format!("leads on from stage {number} with weights that add up to {sum}, not to 1"));
+        }
+    }
+    match stage_without_end(route) {
+        Some(stage) => Err(format!("never ends once it has come to stage {stage}: let `then` lead to done from there")),
+        None => Ok(()),
+    }
+}
+
+/// A stage that the route comes to, and from which it never ends.
+fn stage_without_end(route: &Route) -> Option<usize> {
+    let leads = |from: usize| route.stages[from].then.iter().filter(|(weight, _)| *weight > 0.0).map(|(_, to)| *to);
+    let count = route.stages.len();
+    let mut ends: Vec<bool> = (0..count).map(|from| leads(from).next().is_none()).collect();
+    let mut reached = vec![false; count];
+    reached[0] = true;
+    for _ in 0..count {
+        for from in 0..count {
+            ends[from] |= leads(from).any(|to| to.is_none_or(|to| ends[to]));
+            if reached[from] {
+                leads(from).flatten().for_each(|to| reached[to] = true);
+            }
+        }
+    }
+    (0..count).find(|stage| reached[*stage] && !ends[*stage])
+}
+
+/// Looks for a class of users that cannot be, or cannot come.
+///
+/// # Errors
+/// The first thing found, with what would help.
+pub fn load(machine: &Machine, class: &Class) -> Result<(), String> {
+    let wrong = |why: &str| Err(format!("load {:?} {why}", class.name));
+    if !is_sound(&class.think) {
+        return wrong("has a think time that is none: its mean is a number, 0 or more");
+    }
+    if class.commands.is_empty() || class.commands.iter().any(|command| *command >= machine.commands.len()) {
+        return wrong("gives no command, or one that is not there: `commands` names some of [commands]");
+    }
+    match class.population {
+        Population::Closed(0) => wrong("has no users: `users` is 1 or more"),
+        Population::Closed(users) if users as usize > MOST_JOBS => wrong(&format!("has more than {MOST_JOBS} users")),
+        Population::Open(rate) if !is_positive(rate) => wrong("never comes: `arrivals` is above 0"),
+        Population::Open(_) if machine.supervisor.table.is_some() => {
+            wrong("comes and goes, and a system table is for users who stay: give it `users`, or the machine no `table`")
+        }
+        _ => Ok(()),
+    }
+}

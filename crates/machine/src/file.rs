@@ -1,0 +1,113 @@
+//! Reads machine files: TOML, laid over the machines that they are like and under what a command line sets, checked.
+//!
+//! `sources` puts all texts one after the other, `merge` makes one table of them, and a file for each table reads it; `print` writes
+//! a machine back. Offsets in the texts become places at the very end, so that every mistake names the text where it stands.
+
+mod choice;
+mod commands;
+mod fit;
+mod law;
+mod load;
+mod memory;
+mod merge;
+mod print;
+mod processors;
+mod route;
+mod sources;
+mod storage;
+mod supervisor;
+mod tariff;
+mod values;
+
+pub use print::print;
+pub use sources::{Mistake, Origin, Resolve};
+
+use super::spec::Machine;
+use loadgo_core::notation::misread::Misread;
+use loadgo_core::notation::table::Table;
+use merge::{Place, merged};
+use sources::Sources;
+use toml::de::DeTable;
+use values::{Reading, positive, required, table as table_under, text};
+
+/// The keys of a machine file.
+const KEYS: [&str; 12] = [
+    "title",
+    "source",
+    "like",
+    "processors",
+    "memory",
+    "multiprogramming",
+    "storage",
+    "supervisor",
+    "tariff",
+    "commands",
+    "load",
+    "fit",
+];
+
+/// Reads a machine file; `resolve` gives the text of the machine that it is `like`, if it is like one.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn parse(text: &str, resolve: Resolve<'_>) -> Result<Machine, Mistake> {
+    parse_with(text, &[], resolve)
+}
+
+/// Reads a machine file with values set over it, each a dotted key and a value as TOML writes it, or a bare string.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn parse_with(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Machine, Mistake> {
+    let sources = Sources::gather(text, sets, resolve)?;
+    read(&sources).map_err(|misread| sources.place(misread))
+}
+
+fn read(sources: &Sources) -> Result<Machine, Misread> {
+    let mut whole = DeTable::new();
+    for mut table in sources.tables()? {
+        table.remove("like");
+        whole = merged(whole, table, Place::Machine)?;
+    }
+    machine(&Table::new(&sources.whole, &whole, sources.main()))
+}
+
+fn machine(table: &Table<'_>) -> Result<Machine, Misread> {
+    table.only(&KEYS, &KEYS, "a machine")?;
+    let processors = table_under(table, "processors", "[processors]")?;
+    let stores = storage::tables(table_under(table, "storage", "[storage.drum]")?)?;
+    let reading = Reading {
+        instructions_per_second: processors.as_ref().map_or(Ok(None), |table| positive(table, "instructions_per_second"))?,
+        stores: stores.iter().map(|(name, _)| name.clone()).collect(),
+    };
+    let memory = table_under(table, "memory", "[memory]")?;
+    let residence = memory::read(memory.as_ref(), &reading)?;
+    let limit = memory::limit(table_under(table, "multiprogramming", "[multiprogramming]")?.as_ref(), &residence, &reading)?;
+    memory::fits(&residence, &limit, memory.as_ref())?;
+    let (tariff, paging_wait_hour) = tariff::read(table_under(table, "tariff", "[tariff]")?.as_ref())?;
+    let commands = commands::read(table, &residence, &reading)?;
+    Ok(Machine {
+        title: words(table, "title", "a machine needs a title for reports: add title = \"Multics on the GE-645\"")?,
+        source: words(table, "source", "where the figures are from is not said: add source = \"…\" in words")?,
+        processors: processors::read(processors.as_ref(), &reading)?,
+        residence,
+        limit,
+        stores: storage::read(&stores)?,
+        supervisor: supervisor::read(table_under(table, "supervisor", "[supervisor]")?.as_ref(), &reading)?,
+        tariff,
+        paging_wait_hour,
+        any_command: commands.iter().position(|command| command.name == commands::ANY),
+        load: load::read(table, &commands)?,
+        commands,
+        fit: fit::read(table)?,
+    })
+}
+
+/// Words that must be there and say something.
+fn words(table: &Table<'_>, key: &'static str, missing: &str) -> Result<String, Misread> {
+    let read = required(text(table, key, "title = \"Multics on the GE-645\"")?, table, missing)?;
+    if read.value.trim().is_empty() {
+        return Err(read.wrong_whole(format!("`{key}` is empty: say it in words")));
+    }
+    Ok(read.value.into())
+}

@@ -1,0 +1,254 @@
+//! Reads `[commands.NAME]`: what each command needs, from the processor to the network, or the route that it takes.
+
+use super::law::{self, Unit};
+use super::merge::{Place, merged};
+use super::values::{Reading, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at};
+use super::{route, storage};
+use crate::draw::Draw;
+use crate::spec::{Amount, Command, Residence};
+use loadgo_core::notation::misread::{Misread, listed, nearest};
+use loadgo_core::notation::table::{Table, Value, Wanted, string};
+use toml::de::{DeTable, DeValue};
+
+/// The name of the command that stands for all others.
+pub(super) const ANY: &str = "*";
+
+/// What a command needs, which a route takes the place of.
+const NEEDS: [&str; 18] = [
+    "program",
+    "cpu",
+    "pages",
+    "common",
+    "image_words",
+    "segment_faults",
+    "bound_faults",
+    "wall_crossings",
+    "processes",
+    "lines_out",
+    "line_bytes",
+    "line_cpu",
+    "line_faults",
+    "line_walls",
+    "network_bytes",
+    "network_byte_cpu",
+    "requests",
+    "route",
+];
+
+/// The keys of a command.
+const KEYS: [&str; 21] = [
+    "program",
+    "cpu",
+    "pages",
+    "common",
+    "image_words",
+    "segment_faults",
+    "bound_faults",
+    "wall_crossings",
+    "processes",
+    "lines_out",
+    "line_bytes",
+    "line_cpu",
+    "line_faults",
+    "line_walls",
+    "network_bytes",
+    "network_byte_cpu",
+    "requests",
+    "route",
+    "priority",
+    "nice",
+    "status",
+];
+
+/// Whether `key` of an older command stays: a newer `like` begins anew, a route and other needs exclude each other.
+pub(super) fn keeps(newer: &DeTable<'_>, key: &str) -> bool {
+    let needs = || newer.keys().any(|other| other.get_ref() != "route" && NEEDS.contains(&other.get_ref().as_ref()));
+    match key {
+        _ if newer.contains_key("like") => false,
+        "route" => !needs(),
+        _ => !(newer.contains_key("route") && NEEDS.contains(&key)),
+    }
+}
+
+/// Reads the commands in the order of the file.
+pub(super) fn read(machine: &Table<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, Misread> {
+    let missing = "there are no commands: add a table [commands.\"*\"] with cpu = \"100ms\"";
+    let commands = required(table_under(machine, "commands", "[commands.edit]")?, machine, missing)?;
+    if commands.in_order().is_empty() {
+        return Err(Misread::new(commands.at, missing));
+    }
+    let commands = &commands;
+    let mut read = Vec::new();
+    for (key, value) in commands.in_order() {
+        let name = key.get_ref().as_ref();
+        if name.trim().is_empty() || name.contains(char::is_control) {
+            return Err(Misread::new(key.span().start, format!("{name:?} cannot name a command: call it as in [commands.edit]")));
+        }
+        let entries = resolved(commands, name, &mut Vec::new())?;
+        let table = Table::new(commands.text, &entries, value.span().start);
+        read.push(command(&table, name, residence, reading)?);
+    }
+    Ok(read)
+}
+
+/// The table of the command `name` with what it is like under it; `seen` are the commands on the way.
+fn resolved<'a>(commands: &Table<'a>, name: &'a str, seen: &mut Vec<&'a str>) -> Result<DeTable<'a>, Misread> {
+    let value = commands.get(name).expect("the caller has seen the command");
+    let wanted = Wanted { key: "commands", what: "a table for each command", example: "[commands.edit]" };
+    let mut own = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?.clone();
+    let Some(like) = own.remove("like") else { return Ok(own) };
+    seen.push(name);
+    let at = like.span().start;
+    let Some(other) = like.get_ref().as_str() else {
+        return Err(Misread::new(at, "`like` takes the name of another command, as in like = \"edit\""));
+    };
+    let Some((other, _)) = commands.in_order().into_iter().find(|(key, _)| key.get_ref() == other) else {
+        let right = match nearest(other, commands.in_order().iter().map(|(key, _)| key.get_ref().as_ref())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("add a table [commands.{other}]"),
+        };
+        return Err(Misread::new(at, format!("there is no command `{other}`; {right}")));
+    };
+    let other = other.get_ref().as_ref();
+    if seen.contains(&other) {
+        let circle = [seen.as_slice(), &[other]].concat().join(" is like ");
+        return Err(Misread::new(at, format!("this goes in a circle: {circle}; take one `like` out")));
+    }
+    merged(resolved(commands, other, seen)?, own, Place::Command)
+}
+
+fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Reading) -> Result<Command, Misread> {
+    let known: Vec<_> = KEYS.into_iter().chain(["like"]).collect();
+    table.only(&known, &known, "a command")?;
+    if let Some(command) = route::read(table, reading)?.map(|route| Command { route: Some(route), ..nothing(name) }) {
+        let other = NEEDS.into_iter().filter(|key| *key != "route").find(|key| table.get(key).is_some());
+        return match other {
+            Some(key) => {
+                let message = format!("a `route` stands instead of `{key}`: keep one of the two");
+                Err(Misread::new(value_at(table, key), message))
+            }
+            None => with_standing(command, table),
+        };
+    }
+    let number = |key| Ok(law_under(table, key, Unit::Number)?.unwrap_or(Draw::ZERO));
+    let missing = "what processor time the command needs is not said: add cpu = \"exponential(100ms)\", or a route";
+    let command = Command {
+        program: program(table)?,
+        cpu: required(law_under(table, "cpu", reading.processor())?, table, missing)?,
+        pages: number("pages")?,
+        common: share(table, "common")?.unwrap_or(0.0),
+        image_words: image(table, residence)?,
+        segment_faults: number("segment_faults")?,
+        bound_faults: number("bound_faults")?,
+        wall_crossings: number("wall_crossings")?,
+        processes: number("processes")?,
+        lines_out: number("lines_out")?,
+        line_bytes: number("line_bytes")?,
+        line_cpu: law_under(table, "line_cpu", reading.processor())?.unwrap_or(Draw::ZERO),
+        line_faults: number("line_faults")?,
+        line_walls: number("line_walls")?,
+        network_bytes: table.get("network_bytes").map_or(Ok(Amount::Drawn(Draw::ZERO)), |value| amount(table.text, value))?,
+        network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(Draw::ZERO),
+        requests: storage::requests(table, reading)?,
+        ..nothing(name)
+    };
+    with_standing(command, table)
+}
+
+/// The priority, nice value and exit status, which any command may have.
+fn with_standing(command: Command, table: &Table<'_>) -> Result<Command, Misread> {
+    let exit_status = count(table, "status", 0..256)?.map(|status| status as u8);
+    Ok(Command { priority: count32(table, "priority", 0)?.unwrap_or(0), nice: nice(table)?, exit_status, ..command })
+}
+
+/// A command that needs nothing.
+pub(super) fn nothing(name: &str) -> Command {
+    Command {
+        name: name.into(),
+        program: String::new(),
+        cpu: Draw::ZERO,
+        pages: Draw::ZERO,
+        common: 0.0,
+        image_words: Draw::ZERO,
+        segment_faults: Draw::ZERO,
+        bound_faults: Draw::ZERO,
+        wall_crossings: Draw::ZERO,
+        processes: Draw::ZERO,
+        lines_out: Draw::ZERO,
+        line_bytes: Draw::ZERO,
+        line_cpu: Draw::ZERO,
+        line_faults: Draw::ZERO,
+        line_walls: Draw::ZERO,
+        network_bytes: Amount::Drawn(Draw::ZERO),
+        network_byte_cpu: Draw::ZERO,
+        requests: Vec::new(),
+        priority: 0,
+        nice: 0,
+        exit_status: None,
+        route: None,
+    }
+}
+
+/// The program that it is to the memory; empty where none is said.
+fn program(table: &Table<'_>) -> Result<String, Misread> {
+    let Some(read) = text(table, "program", "program = \"calculator\"")? else { return Ok(String::new()) };
+    if read.value.trim().is_empty() || read.value.contains(char::is_control) {
+        let message = format!("{:?} cannot name a program: call it as in program = \"calculator\"", read.value);
+        return Err(read.wrong_whole(message));
+    }
+    Ok(read.value.into())
+}
+
+/// The words of the image, which must go into core where programs are swapped.
+fn image(table: &Table<'_>, residence: &Residence) -> Result<Draw, Misread> {
+    let image = law_under(table, "image_words", Unit::Number)?.unwrap_or(Draw::ZERO);
+    let Residence::Swapping(swapping) = residence else { return Ok(image) };
+    let (most, words) = (law::most(&image), swapping.words);
+    if most <= words as f64 {
+        return Ok(image);
+    }
+    let message = match most {
+        f64::INFINITY => {
+            format!("this law has no end, and core has {words} words: bound it, as in exponential(3000, max {words})")
+        }
+        most => {
+            format!("a program of {most} words is larger than core, which has {words}: make it smaller, or [memory] words larger")
+        }
+    };
+    Err(Misread::new(value_at(table, "image_words"), message))
+}
+
+fn nice(table: &Table<'_>) -> Result<i32, Misread> {
+    let Some(value) = table.get("nice") else { return Ok(0) };
+    let nice = match value.get_ref() {
+        DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    };
+    let wrong = || Misread::new(value.span().start, "`nice` takes a whole number from -20 to 19, as in nice = 10");
+    nice.filter(|nice| (-20..20).contains(nice)).ok_or_else(wrong)
+}
+
+/// A law of numbers, or `argument(1)`.
+fn amount<'a>(text: &'a str, value: &'a Value<'a>) -> Result<Amount, Misread> {
+    let Some(read) = string(text, value).filter(|read| read.value.trim_start().starts_with("argument")) else {
+        return law_of(text, value, "network_bytes", Unit::Number).map(Amount::Drawn);
+    };
+    let inner = read.value.trim().strip_prefix("argument").and_then(|rest| rest.trim().strip_prefix('(')?.strip_suffix(')'));
+    match inner.and_then(|number| number.trim().parse().ok()) {
+        Some(number @ 1..=1000) => Ok(Amount::Argument(number)),
+        _ => Err(read.wrong_whole("write argument(1) for the number that is the first word after the command's name")),
+    }
+}
+
+/// The index of the command of this name, else of the one for all others; or what would be right.
+pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, String> {
+    let index = |name: &str| commands.iter().position(|command| command.name == name);
+    index(name).or_else(|| index(ANY)).ok_or_else(|| {
+        let names: Vec<_> = commands.iter().map(|command| command.name.as_str()).collect();
+        let right = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}; add [commands.\"*\"] for all others", listed(&names)),
+        };
+        format!("no entry covers the command `{name}`; {right}")
+    })
+}

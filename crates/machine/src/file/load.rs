@@ -1,0 +1,119 @@
+//! Reads `[[load]]`: the machine's own users, for a file that needs no script.
+
+use super::commands::covered;
+use super::law::{Unit, most};
+use super::values::{count32, law, text, value_at};
+use crate::draw::Draw;
+use crate::spec::{Class, Command, Population};
+use loadgo_core::notation::misread::Misread;
+use loadgo_core::notation::table::{Table, Text, Value, Wanted, string};
+use toml::de::DeTable;
+
+const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
+
+/// Whether `key` of an older class stays: users who stay and users who come exclude each other.
+pub(super) fn keeps(newer: &DeTable<'_>, key: &str) -> bool {
+    match key {
+        "users" | "think" => !newer.contains_key("arrivals"),
+        "arrivals" => !newer.contains_key("users"),
+        _ => true,
+    }
+}
+
+/// Reads the classes of users.
+pub(super) fn read(machine: &Table<'_>, commands: &[Command]) -> Result<Vec<Class>, Misread> {
+    let wanted = Wanted { key: "load", what: "a list of tables", example: "[[load]] users = 50" };
+    let mut classes: Vec<Class> = Vec::new();
+    for value in machine.list(wanted)?.into_iter().flatten() {
+        let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
+        let table = Table::new(machine.text, entries, value.span().start);
+        let class = class(&table, commands)?;
+        if classes.iter().any(|other| other.name == class.name) {
+            let message = format!("two classes are called {:?}: give each a name of its own", class.name);
+            return Err(Misread::new(value_at(&table, "name"), message));
+        }
+        classes.push(class);
+    }
+    Ok(classes)
+}
+
+fn class(table: &Table<'_>, commands: &[Command]) -> Result<Class, Misread> {
+    table.only(&KEYS, &KEYS, "a class of users")?;
+    let name = match text(table, "name", "name = \"terminals\"")? {
+        Some(name) if name.value.trim().is_empty() => {
+            return Err(name.wrong_whole("a name is empty: write what reports should call this class"));
+        }
+        name => name.map_or("users".into(), |name| name.value.into()),
+    };
+    let population = population(table)?;
+    let class = Class { name, population, think: think(table)?, commands: given(table, commands)? };
+    let passes = |command: &usize| takes_time(&commands[*command]);
+    if matches!(population, Population::Closed(_)) && most(&class.think) == 0.0 && !class.commands.iter().any(passes) {
+        let message =
+            "time would never pass: these users do not think and their commands take no time; add think = \"exponential(10s)\"";
+        return Err(Misread::new(table.at, message));
+    }
+    Ok(class)
+}
+
+/// Whether `command` can take any time of its own.
+fn takes_time(command: &Command) -> bool {
+    match &command.route {
+        Some(route) => route.stages.iter().any(|stage| most(&stage.service) > 0.0),
+        None => most(&command.cpu) > 0.0 || !command.requests.is_empty(),
+    }
+}
+
+fn population(table: &Table<'_>) -> Result<Population, Misread> {
+    let (users, arrivals) = (count32(table, "users", 1)?, text(table, "arrivals", "arrivals = \"2/s\"")?);
+    match (users, arrivals) {
+        (Some(users), None) => Ok(Population::Closed(users)),
+        (None, Some(_)) if table.get("think").is_some() => {
+            Err(Misread::new(value_at(table, "think"), "users who come for one interaction do not think: leave `think` out"))
+        }
+        (None, Some(arrivals)) => rate(&arrivals).map(Population::Open),
+        (Some(_), Some(arrivals)) => Err(arrivals.wrong_whole("`users` and `arrivals` exclude each other: keep one")),
+        (None, None) => {
+            Err(Misread::new(table.at, "how many users there are is not said: add users = 50, or arrivals = \"2/s\""))
+        }
+    }
+}
+
+/// `2/s` as a rate a second.
+fn rate(text: &Text<'_>) -> Result<f64, Misread> {
+    let (number, unit) = text.value.trim().split_once('/').unwrap_or(("", ""));
+    let seconds = match unit.trim() {
+        "s" => Some(1.0),
+        "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    match (number, seconds) {
+        (Some(number), Some(seconds)) if number > 0.0 && number / seconds <= 1e9 => Ok(number / seconds),
+        (Some(_), Some(_)) => Err(text.wrong_whole("users come at a rate over 0 and at most 1000000000/s")),
+        _ => {
+            Err(text
+                .wrong_whole(format!("{:?} is no rate: write it as in arrivals = \"2/s\", \"30/min\" or \"100/h\"", text.value)))
+        }
+    }
+}
+
+fn think(table: &Table<'_>) -> Result<Draw, Misread> {
+    let none = table.get("think").is_some_and(|value| value.get_ref().as_str() == Some("none"));
+    if none { Ok(Draw::ZERO) } else { Ok(law(table, "think", Unit::Time)?.unwrap_or(Draw::ZERO)) }
+}
+
+/// The commands that the users give; without a word, all in the order of the file.
+fn given(table: &Table<'_>, commands: &[Command]) -> Result<Vec<usize>, Misread> {
+    let wanted = Wanted { key: "commands", what: "a list of commands", example: "commands = [\"transaction\"]" };
+    let Some(list) = table.list(wanted)? else { return Ok((0..commands.len()).collect()) };
+    if list.is_empty() {
+        return Err(Misread::new(value_at(table, "commands"), "these users give no commands: leave `commands` out for all"));
+    }
+    let one = |value: &Value<'_>| {
+        let name = string(table.text, value).ok_or_else(|| wanted.wrong(value))?;
+        covered(commands, name.value).map_err(|message| name.wrong_whole(message))
+    };
+    list.iter().map(one).collect()
+}

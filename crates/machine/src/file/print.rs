@@ -1,0 +1,311 @@
+//! Writes a machine as TOML that [`super::parse`] reads back to the same value; what has a default is left out.
+
+mod fit;
+mod written;
+
+use super::law::Unit;
+use super::{supervisor, tariff};
+use crate::draw::Draw;
+use crate::spec::{
+    Amount, Class, Command, Discipline, Headway, Limit, Machine, Population, Replacement, Residence, Route, Store, StoreKind,
+    Supervisor, SystemTable, WhenTableFull,
+};
+use written::{Rows, inline, law, list, number, quoted, span};
+
+/// Writes `machine` as TOML, all in one text: times as spans, nothing in instructions, nothing `like` another.
+pub fn print(machine: &Machine) -> String {
+    let mut rows = Rows::default();
+    rows.key("title", quoted(&machine.title));
+    rows.key("source", quoted(&machine.source));
+    processors(&mut rows, machine);
+    memory(&mut rows, machine);
+    limit(&mut rows, machine);
+    machine.stores.iter().for_each(|one| store(&mut rows, one));
+    if machine.supervisor != Supervisor::default() {
+        costs(&mut rows, &machine.supervisor);
+    }
+    prices(&mut rows, machine);
+    machine.commands.iter().for_each(|one| command(&mut rows, one, &machine.stores));
+    machine.load.iter().for_each(|class| load(&mut rows, class, &machine.commands));
+    machine.fit.iter().for_each(|one| fit::write(&mut rows, one));
+    rows.text
+}
+
+fn processors(rows: &mut Rows, machine: &Machine) {
+    let processors = &machine.processors;
+    rows.heading("[processors]");
+    rows.key("count", processors.count.to_string());
+    rows.key("speed", number(processors.speed));
+    if let Some(rate) = processors.instructions_per_second {
+        rows.key("instructions_per_second", number(rate));
+    }
+    rows.key("discipline", quoted(discipline(&processors.discipline)));
+    match &processors.discipline {
+        Discipline::FirstCome | Discipline::Sharing => (),
+        Discipline::RoundRobin { quantum_ns, switch_ns } => rows.spans(&[("quantum", *quantum_ns), ("switch", *switch_ns)]),
+        Discipline::Priority { preemptive } => rows.key("preemptive", preemptive.to_string()),
+        Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
+            rows.spans(&[("quantum", *quantum_ns)]);
+            rows.key("words_per_quantum", words_per_quantum.to_string());
+            rows.key("levels", levels.to_string());
+        }
+        Discipline::Multics { first_ns, last_ns, most_ns } => {
+            rows.spans(&[("first", *first_ns), ("last", *last_ns), ("most", *most_ns)]);
+        }
+        Discipline::Tenex { queues, credit_ns } => {
+            rows.key("quanta", list(queues.iter().map(|queue| span(queue.quantum_ns))));
+            rows.key("bases", list(queues.iter().map(|queue| number(queue.base))));
+            rows.key("shifts", list(queues.iter().map(|queue| queue.shift.to_string())));
+            rows.spans(&[("credit", *credit_ns)]);
+        }
+        Discipline::Linux { slice_ns, switch_ns } => rows.spans(&[("slice", *slice_ns), ("switch", *switch_ns)]),
+    }
+}
+
+fn discipline(discipline: &Discipline) -> &'static str {
+    match discipline {
+        Discipline::FirstCome => "first-come",
+        Discipline::Sharing => "sharing",
+        Discipline::RoundRobin { .. } => "round-robin",
+        Discipline::Priority { .. } => "priority",
+        Discipline::Ctss { .. } => "ctss",
+        Discipline::Multics { .. } => "multics",
+        Discipline::Tenex { .. } => "tenex",
+        Discipline::Linux { .. } => "linux",
+    }
+}
+
+fn memory(rows: &mut Rows, machine: &Machine) {
+    let store = |index: usize| quoted(&machine.stores[index].name);
+    match &machine.residence {
+        Residence::Everything => (),
+        Residence::Swapping(swapping) => {
+            rows.heading("[memory]");
+            rows.key("residence", quoted("swapping"));
+            rows.key("words", swapping.words.to_string());
+            rows.key("device", store(swapping.store));
+            if let Some(first) = swapping.first {
+                rows.key("first", store(first));
+            }
+            rows.key("conditions_words", swapping.conditions_words.to_string());
+            rows.key("onion_skin", swapping.onion_skin.to_string());
+        }
+        Residence::Paging(paging) => {
+            rows.heading("[memory]");
+            rows.key("residence", quoted("paging"));
+            rows.key("frames", paging.frames.to_string());
+            rows.key("frame_words", paging.frame_words.to_string());
+            rows.key("wired", paging.wired.to_string());
+            rows.key("replacement", quoted(replacement(paging.replacement)));
+            headway(rows, &paging.headway);
+            rows.key("dirty", number(paging.dirty));
+            rows.key("device", store(paging.store));
+            if let Some(behind) = paging.behind {
+                rows.key("behind", store(behind.store));
+                rows.key("device_pages", behind.pages.to_string());
+            }
+        }
+    }
+}
+
+fn replacement(replacement: Replacement) -> &'static str {
+    match replacement {
+        Replacement::Lru => "lru",
+        Replacement::Clock => "clock",
+        Replacement::Equal => "equal",
+    }
+}
+
+fn headway(rows: &mut Rows, headway: &Headway) {
+    let time = |ns: f64| law(&Draw::Fixed(ns), Unit::Time);
+    match headway {
+        Headway::Linear { ns_per_page } => rows.key("headway_per_page", time(*ns_per_page)),
+        Headway::Chamberlin { b_ns, c_pages } => {
+            rows.key("headway", inline(&[("b".into(), time(*b_ns)), ("c".into(), number(*c_pages))]));
+        }
+        Headway::Curve(points) => {
+            let point = |(pages, ns): &(f64, f64)| list([number(*pages), time(*ns)].into_iter());
+            rows.key("headway_curve", list(points.iter().map(point)));
+        }
+    }
+}
+
+fn limit(rows: &mut Rows, machine: &Machine) {
+    if machine.limit == Limit::None {
+        return;
+    }
+    rows.heading("[multiprogramming]");
+    match &machine.limit {
+        Limit::None => (),
+        Limit::Fixed(limit) => rows.key("limit", limit.to_string()),
+        Limit::WorkingSets { most } => {
+            rows.key("control", quoted("working sets"));
+            rows.key("most", most.to_string());
+        }
+        Limit::DeviceBusy { store, target, every_ns, most } => {
+            rows.key("control", quoted("device busy"));
+            rows.key("device", quoted(&machine.stores[*store].name));
+            rows.key("target", number(*target));
+            rows.key("every", span(*every_ns));
+            rows.key("most", most.to_string());
+        }
+    }
+}
+
+fn store(rows: &mut Rows, store: &Store) {
+    rows.heading(&format!("[storage.{}]", written::key(&store.name)));
+    let rate = |rows: &mut Rows, rate: &Option<f64>| rate.iter().for_each(|rate| rows.key("words_per_second", number(*rate)));
+    match &store.kind {
+        StoreKind::Server { service, servers } => {
+            rows.key("kind", quoted("server"));
+            rows.key("service", law(service, Unit::Time));
+            rows.key("servers", if *servers == u32::MAX { quoted("any") } else { servers.to_string() });
+        }
+        StoreKind::Drum { revolution_ns, sectors, words_per_second } => {
+            rows.key("kind", quoted("drum"));
+            rows.key("revolution", span(*revolution_ns));
+            sectors.iter().for_each(|sectors| rows.key("sectors", sectors.to_string()));
+            rate(rows, words_per_second);
+        }
+        StoreKind::Bulk { access_ns, words_per_second, channels } => {
+            rows.key("kind", quoted("bulk"));
+            rows.key("access", span(*access_ns));
+            rate(rows, words_per_second);
+            rows.key("channels", channels.to_string());
+        }
+        StoreKind::Disk { seek, revolution_ns, words_per_second, units, channels } => {
+            rows.key("kind", quoted("disk"));
+            rows.key("seek", law(seek, Unit::Time));
+            rows.key("revolution", span(*revolution_ns));
+            rate(rows, &Some(*words_per_second));
+            rows.key("units", units.to_string());
+            rows.key("channels", channels.to_string());
+        }
+    }
+    if !store.interrupts {
+        rows.key("interrupts", "false".into());
+    }
+}
+
+fn costs(rows: &mut Rows, costs: &Supervisor) {
+    rows.heading("[supervisor]");
+    match costs.page_fault.as_slice() {
+        [] => (),
+        [(name, ns)] if name == supervisor::ONE_STEP => rows.key("page_fault", span(*ns)),
+        steps => {
+            let steps: Vec<_> = steps.iter().map(|(name, ns)| (written::key(name), span(*ns))).collect();
+            rows.key("page_fault", inline(&steps));
+        }
+    }
+    rows.costs(&[
+        ("segment_fault", costs.segment_fault_ns),
+        ("bound_fault", costs.bound_fault_ns),
+        ("device_interrupt", costs.device_interrupt_ns),
+        ("getwork", costs.getwork_ns),
+        ("wall_crossing", costs.wall_crossing_ns),
+        ("line_in", costs.line_in_ns),
+        ("line_out", costs.line_out_ns),
+        ("process_creation", costs.process_creation_ns),
+        ("network_byte", costs.network_byte_ns),
+        ("network_message", costs.network_message_ns),
+    ]);
+    if costs.message_bytes > 0 {
+        rows.key("message_bytes", costs.message_bytes.to_string());
+    }
+    if let Some(SystemTable { entries, per_user, full }) = costs.table {
+        let full = quoted(if full == WhenTableFull::Take { "take" } else { "refuse" });
+        let entries = [("entries", entries.to_string()), ("per_user", per_user.to_string()), ("full", full)];
+        rows.key("table", inline(&entries.map(|(key, value)| (key.into(), value))));
+    }
+}
+
+fn prices(rows: &mut Rows, machine: &Machine) {
+    if machine.tariff.is_empty() && machine.paging_wait_hour == 0.0 {
+        return;
+    }
+    rows.heading("[tariff]");
+    match machine.tariff.as_slice() {
+        [] => (),
+        [(shift, price)] if shift == tariff::ALWAYS => rows.key("cpu_hour", number(*price)),
+        shifts => {
+            let shifts: Vec<_> = shifts.iter().map(|(shift, price)| (written::key(shift), number(*price))).collect();
+            rows.key("shifts", inline(&shifts));
+        }
+    }
+    if machine.paging_wait_hour > 0.0 {
+        rows.key("paging_wait_hour", number(machine.paging_wait_hour));
+    }
+}
+
+fn command(rows: &mut Rows, command: &Command, stores: &[Store]) {
+    rows.heading(&format!("[commands.{}]", written::key(&command.name)));
+    match &command.route {
+        Some(route) => rows.key("route", stages(route, stores)),
+        None => needs(rows, command, stores),
+    }
+    if command.priority > 0 {
+        rows.key("priority", command.priority.to_string());
+    }
+    if command.nice != 0 {
+        rows.key("nice", command.nice.to_string());
+    }
+    if let Some(status) = command.exit_status {
+        rows.key("status", status.to_string());
+    }
+}
+
+fn needs(rows: &mut Rows, command: &Command, stores: &[Store]) {
+    let processor = Unit::Processor(None);
+    if !command.program.is_empty() {
+        rows.key("program", quoted(&command.program));
+    }
+    rows.key("cpu", law(&command.cpu, processor));
+    rows.law("pages", &command.pages, Unit::Number);
+    if command.common > 0.0 {
+        rows.key("common", number(command.common));
+    }
+    rows.law("image_words", &command.image_words, Unit::Number);
+    rows.law("segment_faults", &command.segment_faults, Unit::Number);
+    rows.law("bound_faults", &command.bound_faults, Unit::Number);
+    rows.law("wall_crossings", &command.wall_crossings, Unit::Number);
+    rows.law("processes", &command.processes, Unit::Number);
+    rows.law("lines_out", &command.lines_out, Unit::Number);
+    rows.law("line_bytes", &command.line_bytes, Unit::Number);
+    rows.law("line_cpu", &command.line_cpu, processor);
+    rows.law("line_faults", &command.line_faults, Unit::Number);
+    rows.law("line_walls", &command.line_walls, Unit::Number);
+    match &command.network_bytes {
+        Amount::Drawn(bytes) => rows.law("network_bytes", bytes, Unit::Number),
+        Amount::Argument(number) => rows.key("network_bytes", quoted(&format!("argument({number})"))),
+    }
+    rows.law("network_byte_cpu", &command.network_byte_cpu, processor);
+    if !command.requests.is_empty() {
+        let request = |(store, count): &(usize, Draw)| (written::key(&stores[*store].name), law(count, Unit::Number));
+        rows.key("requests", inline(&command.requests.iter().map(request).collect::<Vec<_>>()));
+    }
+}
+
+fn stages(route: &Route, stores: &[Store]) -> String {
+    let rows = route.stages.iter().map(|stage| {
+        let name = stage.store.map_or("processor", |store| &stores[store].name);
+        let unit = if stage.store.is_none() { Unit::Processor(None) } else { Unit::Time };
+        let way = |way: &Option<usize>| way.map_or("done".into(), |next| next.to_string());
+        let then: Vec<_> = stage.then.iter().map(|(weight, next)| (way(next), number(*weight))).collect();
+        inline(&[("at".into(), quoted(name)), ("service".into(), law(&stage.service, unit)), ("then".into(), inline(&then))])
+    });
+    let rows: String = rows.map(|row| format!("    {row},\n")).collect();
+    format!("[\n{rows}]")
+}
+
+fn load(rows: &mut Rows, class: &Class, commands: &[Command]) {
+    rows.heading("[[load]]");
+    rows.key("name", quoted(&class.name));
+    match class.population {
+        Population::Closed(users) => {
+            rows.key("users", users.to_string());
+            rows.law("think", &class.think, Unit::Time);
+        }
+        Population::Open(rate) => rows.key("arrivals", quoted(&format!("{rate}/s"))),
+    }
+    rows.key("commands", list(class.commands.iter().map(|index| quoted(&commands[*index].name))));
+}

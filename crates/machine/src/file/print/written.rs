@@ -1,0 +1,119 @@
+//! How single values of a machine are written in TOML: so that each is read back to the last bit.
+
+use super::super::law::Unit;
+use crate::draw::Draw;
+use loadgo_core::notation::spans::LONGEST;
+use loadgo_core::script::print_span;
+use loadgo_core::time::Span;
+use std::fmt::Write;
+use toml::Value;
+
+/// The rows of a file as they are written.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub text: String,
+}
+
+impl Rows {
+    /// A table's heading, with an empty row before it.
+    pub fn heading(&mut self, heading: &str) {
+        writeln!(self.text, "\n{heading}").expect("a string takes all that is written");
+    }
+
+    /// A key and its value.
+    pub fn key(&mut self, key: &str, value: String) {
+        writeln!(self.text, "{key} = {value}").expect("a string takes all that is written");
+    }
+
+    /// A law, unless it always gives nothing.
+    pub fn law(&mut self, key: &str, draw: &Draw, unit: Unit) {
+        if !draw.is_zero() {
+            self.key(key, law(draw, unit));
+        }
+    }
+
+    /// Times in nanoseconds.
+    pub fn spans(&mut self, times: &[(&str, u64)]) {
+        times.iter().for_each(|(key, ns)| self.key(key, span(*ns)));
+    }
+
+    /// Times in nanoseconds, unless they are zero.
+    pub fn costs(&mut self, times: &[(&str, u64)]) {
+        times.iter().filter(|(_, ns)| *ns > 0).for_each(|(key, ns)| self.key(key, span(*ns)));
+    }
+}
+
+/// A string as TOML writes it.
+pub(super) fn quoted(text: &str) -> String {
+    Value::String(text.into()).to_string()
+}
+
+/// A key as TOML writes it, in quotes where it must be.
+pub(super) fn key(name: &str) -> String {
+    let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if bare { name.into() } else { quoted(name) }
+}
+
+/// A number: whole ones without a fraction.
+pub(super) fn number(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
+}
+
+/// A time in whole nanoseconds.
+pub(super) fn span(ns: u64) -> String {
+    quoted(&print_span(Span(ns)))
+}
+
+/// A law, or an amount that is always the same.
+pub(super) fn law(law: &Draw, unit: Unit) -> String {
+    match law {
+        Draw::Fixed(value) if unit == Unit::Number => number(*value),
+        Draw::Fixed(value) => quoted(&amount(*value, unit)),
+        law => quoted(&named(law, "", unit)),
+    }
+}
+
+/// A law by its name, with `bounds` behind its arguments.
+fn named(law: &Draw, bounds: &str, unit: Unit) -> String {
+    let value = |value: &f64| amount(*value, unit);
+    match law {
+        Draw::Fixed(fixed) => format!("fixed({}{bounds})", value(fixed)),
+        Draw::Uniform(low, high) => format!("uniform({}, {}{bounds})", value(low), value(high)),
+        Draw::Exponential(mean) => format!("exponential({}{bounds})", value(mean)),
+        Draw::LogNormal(mean, deviation) => format!("lognormal({}, {}{bounds})", value(mean), value(deviation)),
+        Draw::Erlang(stages, mean) => format!("erlang({stages}, {}{bounds})", value(mean)),
+        Draw::Hyperexponential(mean, scv) => format!("hyperexponential({}, {}{bounds})", value(mean), number(*scv)),
+        Draw::Pareto(mean, index) => format!("pareto({}, {}{bounds})", value(mean), number(*index)),
+        Draw::Geometric(mean) => format!("geometric({}{bounds})", number(*mean)),
+        Draw::Empirical(values) => {
+            let values: Vec<_> = values.iter().map(value).collect();
+            format!("empirical([{}]{bounds})", values.join(", "))
+        }
+        Draw::Bounded(law, least, most) => {
+            // One of the two must stand there: without any the law would not be a bounded one.
+            let low = if *least > 0.0 || most.is_infinite() { format!(", min {}", value(least)) } else { String::new() };
+            let high = if most.is_finite() { format!(", max {}", value(most)) } else { String::new() };
+            named(law, &format!("{low}{high}"), unit)
+        }
+    }
+}
+
+/// An amount: a time with its unit, to a part of a nanosecond, or a number.
+fn amount(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Number => number(value),
+        _ if value.fract() == 0.0 && value <= LONGEST.0 as f64 => print_span(Span(value as u64)),
+        _ => format!("{value}ns"),
+    }
+}
+
+/// `{ key = value, … }`; the keys are written already.
+pub(super) fn inline(fields: &[(String, String)]) -> String {
+    let fields: Vec<_> = fields.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{{ {} }}", fields.join(", "))
+}
+
+/// `[value, …]`.
+pub(super) fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,127 @@
+//! Reads `[processors]`: how many, how fast, and the discipline with its quanta.
+
+use super::choice::Choice;
+use super::values::{Reading, count, flag, positive, positive_span, required, span, span_of};
+use crate::spec::{Discipline, Processors, TenexQueue};
+use loadgo_core::notation::misread::Misread;
+use loadgo_core::notation::table::{Table, Value, Wanted, whole};
+
+/// The discipline, and the keys that each has.
+pub(super) const DISCIPLINE: Choice = Choice {
+    key: "discipline",
+    table: "[processors]",
+    what: "discipline",
+    shared: &["count", "speed", "instructions_per_second", "discipline"],
+    options: &[
+        ("first-come", &[]),
+        ("sharing", &[]),
+        ("round-robin", &["quantum", "switch"]),
+        ("priority", &["preemptive"]),
+        ("ctss", &["quantum", "words_per_quantum", "levels"]),
+        ("multics", &["first", "last", "most"]),
+        ("tenex", &["quanta", "bases", "shifts", "credit"]),
+        ("linux", &["slice", "switch"]),
+    ],
+};
+
+/// CTSS had nine levels (Corbató 1962).
+const LEVELS: u32 = 9;
+/// A slice of Linux's fair share.
+const SLICE_NS: u64 = 3_000_000;
+
+/// Reads the processors; without a table, one of speed 1 that works in the order of coming.
+pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Processors, Misread> {
+    let Some(table) = table else {
+        return Ok(Processors { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome });
+    };
+    let chosen = DISCIPLINE.of(table)?;
+    DISCIPLINE.only(table, chosen)?;
+    Ok(Processors {
+        count: count(table, "count", 1..65_536)?.unwrap_or(1) as u32,
+        speed: positive(table, "speed")?.unwrap_or(1.0),
+        instructions_per_second: reading.instructions_per_second,
+        discipline: discipline(table, chosen.unwrap_or("first-come"), reading)?,
+    })
+}
+
+fn discipline(table: &Table<'_>, chosen: &str, reading: &Reading) -> Result<Discipline, Misread> {
+    let turn = |key: &'static str| {
+        let what = format!("the discipline {chosen} needs `{key}`: add {key} = \"100ms\"");
+        required(positive_span(table, key, reading.processor())?, table, &what)
+    };
+    let cost = |key: &'static str| Ok(span(table, key, reading.processor())?.unwrap_or(0));
+    Ok(match chosen {
+        "sharing" => Discipline::Sharing,
+        "round-robin" => Discipline::RoundRobin { quantum_ns: turn("quantum")?, switch_ns: cost("switch")? },
+        "priority" => Discipline::Priority { preemptive: flag(table, "preemptive")?.unwrap_or(false) },
+        "ctss" => Discipline::Ctss {
+            quantum_ns: turn("quantum")?,
+            words_per_quantum: required(
+                count(table, "words_per_quantum", 1..1 << 40)?,
+                table,
+                "the discipline ctss needs `words_per_quantum`, the words that are swapped in a quantum: add it",
+            )?,
+            levels: count(table, "levels", 1..33)?.map_or(LEVELS, |levels| levels as u32),
+        },
+        "multics" => Discipline::Multics { first_ns: turn("first")?, last_ns: turn("last")?, most_ns: turn("most")? },
+        "tenex" => Discipline::Tenex { queues: queues(table, reading)?, credit_ns: cost("credit")? },
+        "linux" => Discipline::Linux {
+            slice_ns: positive_span(table, "slice", reading.processor())?.unwrap_or(SLICE_NS),
+            switch_ns: cost("switch")?,
+        },
+        _ => Discipline::FirstCome,
+    })
+}
+
+fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misread> {
+    let quanta = list(table, "quanta", |value| span_of(table.text, value, "quanta", reading.processor()))?;
+    let bases = list(table, "bases", base)?;
+    let shift = Wanted { key: "shifts", what: "whole numbers", example: "shifts = [3, 5, 7]" };
+    let shifts = list(table, "shifts", |value| whole(value, shift, 0..64))?;
+    if let Some(zero) = quanta.iter().position(|ns| *ns == 0) {
+        return Err(Misread::new(
+            place(table, "quanta", zero),
+            "a quantum must be over 0s, as in quanta = [\"64ms\", \"256ms\"]",
+        ));
+    }
+    for (key, length) in [("bases", bases.len()), ("shifts", shifts.len())] {
+        if length != quanta.len() {
+            let message = format!("`{key}` has {length} values where `quanta` has {}: one for each queue", quanta.len());
+            return Err(Misread::new(super::values::value_at(table, key), message));
+        }
+    }
+    let rows = quanta.into_iter().zip(bases).zip(shifts);
+    Ok(rows.map(|((ns, base), shift)| TenexQueue { quantum_ns: ns, base, shift: shift as u32 }).collect())
+}
+
+/// A base priority; it may be negative.
+fn base(value: &Value<'_>) -> Result<f64, Misread> {
+    let wanted = Wanted { key: "bases", what: "numbers", example: "bases = [-10, 0, 20.5]" };
+    let text = match value.get_ref() {
+        toml::de::DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+        toml::de::DeValue::Float(number) => number.as_str(),
+        _ => return Err(wanted.wrong(value)),
+    };
+    text.parse().ok().filter(|base: &f64| base.is_finite()).ok_or_else(|| wanted.wrong(value))
+}
+
+fn place(table: &Table<'_>, key: &str, index: usize) -> usize {
+    let list = table.get(key).and_then(|value| value.get_ref().as_array());
+    list.and_then(|list| list.get(index)).map_or(table.at, |value| value.span().start)
+}
+
+fn list<'a, T>(
+    table: &Table<'a>,
+    key: &'static str,
+    one: impl Fn(&'a Value<'a>) -> Result<T, Misread>,
+) -> Result<Vec<T>, Misread> {
+    let what = format!("the discipline tenex needs `{key}`, a value for each queue");
+    let list = required(table.list(Wanted { key, what: "a list", example: "[…, …]" })?, table, &what)?;
+    if list.is_empty() {
+        return Err(Misread::new(
+            super::values::value_at(table, key),
+            format!("`{key}` is empty: it has a value for each queue"),
+        ));
+    }
+    list.iter().map(one).collect()
+}

@@ -1,0 +1,87 @@
+//! Reads `[supervisor]`: the processor time of what it does, and the table whose entries all users share.
+
+use super::choice::one_of;
+use super::values::{Reading, count32, required, span, span_of, table as table_under, text, value_at};
+use crate::spec::{Supervisor, SystemTable, WhenTableFull};
+use loadgo_core::notation::misread::Misread;
+use loadgo_core::notation::table::{Table, Value};
+
+/// The keys of the supervisor.
+const KEYS: [&str; 13] = [
+    "page_fault",
+    "segment_fault",
+    "bound_fault",
+    "device_interrupt",
+    "getwork",
+    "wall_crossing",
+    "line_in",
+    "line_out",
+    "process_creation",
+    "network_byte",
+    "network_message",
+    "message_bytes",
+    "table",
+];
+
+/// What a page fault is called whose steps are not told.
+pub(super) const ONE_STEP: &str = "page fault";
+
+/// Reads the supervisor's costs; without a table, it costs nothing.
+pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Supervisor, Misread> {
+    let Some(table) = table else { return Ok(Supervisor::default()) };
+    table.only(&KEYS, &KEYS, "[supervisor]")?;
+    let cost = |key| Ok(span(table, key, reading.processor())?.unwrap_or(0));
+    let supervisor = Supervisor {
+        page_fault: table.get("page_fault").map_or(Ok(Vec::new()), |value| steps(table.text, value, reading))?,
+        segment_fault_ns: cost("segment_fault")?,
+        bound_fault_ns: cost("bound_fault")?,
+        device_interrupt_ns: cost("device_interrupt")?,
+        getwork_ns: cost("getwork")?,
+        wall_crossing_ns: cost("wall_crossing")?,
+        line_in_ns: cost("line_in")?,
+        line_out_ns: cost("line_out")?,
+        process_creation_ns: cost("process_creation")?,
+        network_byte_ns: cost("network_byte")?,
+        network_message_ns: cost("network_message")?,
+        message_bytes: count32(table, "message_bytes", 1)?.unwrap_or(0),
+        table: system_table(table)?,
+    };
+    if supervisor.network_message_ns > 0 && supervisor.message_bytes == 0 {
+        let message = "how many bytes a message has is not said: add message_bytes = 1000";
+        return Err(Misread::new(value_at(table, "network_message"), message));
+    }
+    Ok(supervisor)
+}
+
+/// A page fault as one time, or as a table of its steps.
+fn steps<'a>(text: &'a str, value: &'a Value<'a>, reading: &Reading) -> Result<Vec<(String, u64)>, Misread> {
+    let one = |value| span_of(text, value, "page_fault", reading.processor());
+    let Some(entries) = value.get_ref().as_table() else { return Ok(vec![(ONE_STEP.into(), one(value)?)]) };
+    let steps = Table::new(text, entries, value.span().start).in_order();
+    if steps.is_empty() {
+        return Err(Misread::new(
+            value.span().start,
+            "there are no steps: write page_fault = \"3ms\", or name them with their times",
+        ));
+    }
+    steps.into_iter().map(|(key, value)| Ok((key.get_ref().to_string(), one(value)?))).collect()
+}
+
+fn system_table(supervisor: &Table<'_>) -> Result<Option<SystemTable>, Misread> {
+    let Some(table) = table_under(supervisor, "table", EXAMPLE)? else { return Ok(None) };
+    table.only(&["entries", "per_user", "full"], &["entries", "per_user", "full"], "`table`")?;
+    let missing = |key| format!("the table needs `{key}`: write {EXAMPLE}");
+    let entries = required(count32(&table, "entries", 1)?, &table, &missing("entries"))?;
+    let per_user = required(count32(&table, "per_user", 1)?, &table, &missing("per_user"))?;
+    if per_user > entries {
+        let message = format!("a user needs {per_user} entries and the table has {entries}: nobody could log in; add entries");
+        return Err(Misread::new(value_at(&table, "per_user"), message));
+    }
+    let full = match text(&table, "full", "full = \"take\"")? {
+        Some(name) if one_of(&name, &["refuse", "take"], "way to go on")? == "take" => WhenTableFull::Take,
+        _ => WhenTableFull::Refuse,
+    };
+    Ok(Some(SystemTable { entries, per_user, full }))
+}
+
+const EXAMPLE: &str = "table = { entries = 400, per_user = 20, full = \"refuse\" }";

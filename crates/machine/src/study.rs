@@ -1,0 +1,93 @@
+//! A study of a machine under its own load: simulated until what was asked is reached, and told with intervals.
+//!
+//! One stream is one long run. Several independent streams use several processors: each has a thread, all are of the same number of
+//! interactions, and only between two rounds is it asked whether that is enough; so the outcome does not depend on how threads are
+//! scheduled. A sweep is many studies of one stream each, one at a time on every thread.
+
+mod report;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use report::{ClassReport, Report, StationReport, Told};
+
+use super::spec::Machine;
+use loadgo_core::random::derived;
+use loadgo_statistics::{End, FIRST_LOOK, Until, Windows};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use stream::Stream;
+
+/// What is to be studied.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The machine, with its own load.
+    pub machine: Arc<Machine>,
+    /// The seed; the streams' own seeds come from it.
+    pub seed: u64,
+}
+
+/// Studies a machine over `streams` independent streams, until `until` is reached or `stop` is set (then what was there is told).
+///
+/// # Errors
+/// The machine is impossible, has no load of its own, or comes to a standstill; in words.
+pub fn study(subject: &Subject, streams: usize, until: &Until, stop: &AtomicBool) -> Result<Report, String> {
+    let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derived(subject.seed, stream) });
+    let mut runs = seeds.map(|seed| Stream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
+    let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
+    let mut target = if until.precisions.is_empty() { most } else { FIRST_LOOK.min(most) };
+    let end = loop {
+        advance(&mut runs, target, until, stop)?;
+        let windows: Vec<&Windows> = runs.iter().map(Stream::windows).collect();
+        let (count, at) = runs.iter().map(|run| (run.interactions(), run.now())).fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
+        if stop.load(Ordering::Relaxed) {
+            break End::Stopped;
+        }
+        if until.is_precise(&windows) {
+            break End::Precision;
+        }
+        if until.is_over(count, at) {
+            break if until.precisions.is_empty() { End::Length } else { End::Most };
+        }
+        target = (target * 2).min(most);
+    };
+    Ok(report::of(&subject.machine, &runs, end))
+}
+
+/// Studies each subject over one stream on `threads` threads, and tells each in its place.
+pub fn sweep(subjects: &[Subject], threads: usize, until: &Until, stop: &AtomicBool) -> Vec<Result<Report, String>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((index, subject)) = take(&next, subjects) {
+            done.push((index, study(subject, 1, until, stop)));
+        }
+        done
+    };
+    let mut told: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads.min(subjects.len())).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        own.into_iter().chain(workers.into_iter().flat_map(|worker| worker.join().expect("a study does not panic"))).collect()
+    });
+    told.sort_by_key(|(index, _)| *index);
+    told.into_iter().map(|(_, report)| report).collect()
+}
+
+fn take<'a>(next: &AtomicUsize, subjects: &'a [Subject]) -> Option<(usize, &'a Subject)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    subjects.get(index).map(|subject| (index, subject))
+}
+
+/// Every stream to its `target`th interaction, each on a thread of its own.
+fn advance(runs: &mut [Stream], target: u64, until: &Until, stop: &AtomicBool) -> Result<(), String> {
+    let time_ns = until.time_ns.unwrap_or(u64::MAX);
+    if let [only] = runs {
+        return only.advance(target, time_ns, stop);
+    }
+    let outcomes: Vec<Result<(), String>> = thread::scope(|scope| {
+        let threads: Vec<_> = runs.iter_mut().map(|run| scope.spawn(move || run.advance(target, time_ns, stop))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a stream does not panic")).collect()
+    });
+    outcomes.into_iter().collect()
+}

@@ -1,0 +1,180 @@
+//! One stream of a study: an engine, and the windows that its interactions and its meters are kept in.
+
+use crate::engine::Engine;
+use crate::meters::{Category, Meters};
+use crate::simulate::Sink;
+use crate::spec::Machine;
+use loadgo_statistics::Windows;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The first interactions, which tell how long windows should be.
+const PILOT: usize = 100;
+/// Windows that these are to fill.
+const PILOT_WINDOWS: u64 = 5;
+
+/// Where each running total is in a window's gains.
+pub(super) mod meter {
+    use crate::meters::Category;
+
+    /// Nanoseconds gone by.
+    pub const CLOCK: usize = 0;
+    /// Users with a command in hand, integrated.
+    pub const ACTIVE: usize = 1;
+    /// Processor time that was not idle.
+    pub const BUSY: usize = 2;
+    /// Processes at the processors, running or ready, integrated.
+    pub const AT_PROCESSORS: usize = 3;
+    /// Processes that ask to be eligible, integrated.
+    pub const ASKING: usize = 4;
+    /// The first category of processor time.
+    pub const CATEGORIES: usize = 5;
+    /// The first store.
+    pub const STORES: usize = CATEGORIES + Category::COUNT;
+    /// Totals for each store: requests, service given, requests there integrated.
+    pub const EACH_STORE: usize = 3;
+}
+
+/// A run of the engine.
+pub(super) struct Stream {
+    engine: Engine,
+    tap: Tap,
+    meters: Meters,
+}
+
+/// What the engine tells interactions to.
+struct Tap {
+    windows: Option<Windows>,
+    pilot: Vec<(usize, u64, u64)>,
+    /// An interaction past the open window's end, kept until the meters are read.
+    late: Option<(usize, u64, u64)>,
+    interactions: u64,
+    target: u64,
+    time_ns: u64,
+}
+
+/// The tap, while a study may be stopped.
+struct Stoppable<'a> {
+    tap: &'a mut Tap,
+    stop: &'a AtomicBool,
+}
+
+impl Stream {
+    /// A run of the machine's own load from its beginning.
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Stream, String> {
+        let engine = Engine::with_own_load(machine, seed)?;
+        let meters = engine.meters();
+        let tap =
+            Tap { windows: None, pilot: Vec::with_capacity(PILOT), late: None, interactions: 0, target: 0, time_ns: u64::MAX };
+        Ok(Stream { engine, tap, meters })
+    }
+
+    /// Goes on until `target` interactions are over in all, or `time_ns` has come.
+    pub fn advance(&mut self, target: u64, time_ns: u64, stop: &AtomicBool) -> Result<(), String> {
+        (self.tap.target, self.tap.time_ns) = (target, time_ns);
+        loop {
+            self.meters = self.engine.run(&mut Stoppable { tap: &mut self.tap, stop })?;
+            self.tap.read(&self.meters);
+            if !self.tap.goes_on(self.meters.at) || stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was recorded.
+    pub fn windows(&self) -> &Windows {
+        self.tap.windows.as_ref().expect("a stream that has advanced has windows")
+    }
+
+    /// Interactions in all.
+    pub fn interactions(&self) -> u64 {
+        self.tap.interactions
+    }
+
+    /// The machine's time.
+    pub fn now(&self) -> u64 {
+        self.meters.at
+    }
+
+    /// The meters at the end.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+}
+
+impl Sink for Stoppable<'_> {
+    fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
+        self.tap.finished(class, at, response_ns)
+    }
+
+    fn ends_at(&self) -> Option<u64> {
+        (self.tap.time_ns < u64::MAX).then_some(self.tap.time_ns)
+    }
+
+    fn goes_on(&mut self, at: u64) -> bool {
+        self.tap.goes_on(at) && !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Tap {
+    fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
+        self.interactions += 1;
+        match &mut self.windows {
+            None => {
+                self.pilot.push((class, at, response_ns));
+                self.pilot.len() < PILOT && self.goes_on(at)
+            }
+            Some(windows) if at < windows.next_reading() => {
+                windows.add(class, at, response_ns);
+                self.goes_on(at)
+            }
+            Some(_) => {
+                self.late = Some((class, at, response_ns));
+                false
+            }
+        }
+    }
+
+    fn goes_on(&self, at: u64) -> bool {
+        self.interactions < self.target && at < self.time_ns
+    }
+
+    /// Takes in the meters, where a window has come to its end. A window's gains are those between two readings, its clock's too.
+    fn read(&mut self, meters: &Meters) {
+        let totals = totals(meters);
+        if self.windows.is_none() {
+            let width = (meters.at / PILOT_WINDOWS).max(1);
+            let windows = self.windows.insert(Windows::new(totals.len(), width));
+            for (class, at, response_ns) in std::mem::take(&mut self.pilot) {
+                while at >= windows.next_reading() {
+                    windows.meter(&vec![0.0; totals.len()]);
+                }
+                windows.add(class, at, response_ns);
+            }
+        }
+        let windows = self.windows.as_mut().expect("made above");
+        while meters.at >= windows.next_reading() {
+            windows.meter(&totals);
+        }
+        if let Some((class, at, response_ns)) = self.late.take() {
+            windows.add(class, at, response_ns);
+        }
+    }
+}
+
+fn totals(meters: &Meters) -> Vec<f64> {
+    let categories = Category::ALL.map(|category| meters.total_ns(category));
+    let busy: u64 = Category::ALL.iter().zip(categories).filter(|(category, _)| !category.is_idle()).map(|(_, ns)| ns).sum();
+    let mut totals = vec![
+        meters.at as f64,
+        meters.active.integral_ns as f64,
+        busy as f64,
+        meters.ready.integral_ns as f64 + busy as f64,
+        meters.asking.integral_ns as f64,
+    ];
+    totals.extend(categories.iter().map(|ns| *ns as f64));
+    for store in &meters.stores {
+        totals.extend([store.requests as f64, store.busy_ns as f64, store.length_ns as f64]);
+    }
+    totals
+}

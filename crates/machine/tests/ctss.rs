@@ -1,0 +1,127 @@
+//! CTSS's queues, against cases worked by hand from Corbató 1962.
+
+mod discipline;
+
+use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use loadgo_machine::ready_list::ctss::Ctss;
+use loadgo_machine::ready_list::order::Order;
+use loadgo_machine::ready_list::{Facts, Off, ReadyList, Stay, Turn, Why};
+use proptest::prelude::*;
+
+const Q: u64 = 16 * MS;
+
+fn program(at: u64, work: u64, image_words: u64) -> Interaction {
+    interaction(at, work, Facts { image_words, ..Facts::default() })
+}
+
+#[test]
+fn the_level_of_a_program_grows_with_the_logarithm_of_its_size() {
+    let list = Ctss::new(Q, 120, 9);
+    let levels = [(0, 0), (119, 0), (120, 1), (239, 1), (359, 1), (360, 2), (839, 2), (840, 3), (32 * 1024, 8)];
+    for (words, level) in levels {
+        assert_eq!(list.level_of(words), level, "{words} words");
+    }
+    assert_eq!(Ctss::new(Q, 1, 9).level_of(u64::MAX), 8, "the last level holds all that is larger");
+}
+
+#[test]
+fn each_level_runs_twice_as_long_as_the_one_above() {
+    let turns = schedule(&mut Ctss::new(Q, 120, 9), &[program(0, 20 * Q, 0)], 9);
+    assert_eq!(turns, [(0, 0, Q), (0, Q, 3 * Q), (0, 3 * Q, 7 * Q), (0, 7 * Q, 15 * Q), (0, 15 * Q, 20 * Q)]);
+}
+
+#[test]
+fn the_last_level_is_never_left() {
+    let turns = schedule(&mut Ctss::new(Q, 120, 2), &[program(0, 5 * Q, 0)], 9);
+    assert_eq!(turns, [(0, 0, Q), (0, Q, 3 * Q), (0, 3 * Q, 5 * Q)]);
+}
+
+#[test]
+fn an_unfinished_program_goes_to_the_tail_of_the_next_queue() {
+    // 0 and 1 enter at level 0, 2 at level 1; 0 comes behind 2, and 1 behind 0.
+    let programs = [program(0, 3 * Q, 0), program(0, 2 * Q, 0), program(0, Q, 120)];
+    let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, 9);
+    assert_eq!(turns, [(0, 0, Q), (1, Q, 2 * Q), (2, 2 * Q, 3 * Q), (0, 3 * Q, 5 * Q), (1, 5 * Q, 6 * Q)]);
+}
+
+#[test]
+fn a_program_at_a_lower_level_preempts_and_the_preempted_one_goes_on_at_the_head_with_what_it_had_left() {
+    // 0 and 1 are at level 2 (4 quanta); 2 comes at level 0 when 0 has run for one quantum.
+    let programs = [program(0, 4 * Q, 360), program(0, Q, 360), program(Q, Q / 2, 0)];
+    let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, 9);
+    let after = Q + Q / 2;
+    assert_eq!(turns, [(0, 0, Q), (2, Q, after), (0, after, after + 3 * Q), (1, after + 3 * Q, after + 4 * Q)]);
+}
+
+#[test]
+fn a_program_of_the_same_level_waits() {
+    let turns = schedule(&mut Ctss::new(Q, 120, 9), &[program(0, Q, 0), program(Q / 2, Q, 0)], 9);
+    assert_eq!(turns, [(0, 0, Q), (1, Q, 2 * Q)]);
+}
+
+#[test]
+fn a_program_that_waited_for_a_device_comes_back_at_the_tail_with_what_it_had_left() {
+    let mut list = Ctss::new(Q, 120, 9);
+    for job in 0..2 {
+        list.ask(job, &Facts { begins: true, ..Facts::default() }, 0);
+        list.admit(job, 0);
+        list.ready(job, Why::Admitted, 0);
+    }
+    assert_eq!(list.next(0), Some(Turn { job: 0, slice_ns: Q }));
+    assert_eq!(list.off(0, Q / 4, Off::Waits, Q / 4), Stay::Eligible);
+    list.ready(0, Why::Woken, Q / 2);
+    assert_eq!(list.next(Q / 2), Some(Turn { job: 1, slice_ns: Q }));
+    assert_eq!(list.next(Q / 2), Some(Turn { job: 0, slice_ns: 3 * Q / 4 }));
+}
+
+#[test]
+fn the_smallest_program_that_asks_is_brought_in_first() {
+    let mut list = Ctss::new(Q, 120, 9);
+    for (job, image_words) in [(0, 1000), (1, 100), (2, 100)] {
+        list.ask(job, &Facts { begins: true, image_words, ..Facts::default() }, 0);
+    }
+    let order: Vec<_> = (0..3).filter_map(|_| list.candidate().inspect(|job| list.admit(*job, 0))).collect();
+    assert_eq!(order, [1, 2, 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {
+        live_through(&mut Ctss::new(Q, 120, 5), &happenings, 12);
+    }
+
+    #[test]
+    fn of_programs_that_begin_together_none_is_more_than_a_level_ahead(works in prop::collection::vec(1..100 * Q, 2..9)) {
+        // Who is on level l has had 2^l - 1 quanta, and who is on the next 2 (2^l - 1) + 1.
+        let programs: Vec<_> = works.iter().map(|work| program(0, *work, 0)).collect();
+        let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, usize::MAX);
+        let mut had = vec![0; works.len()];
+        for (job, from, to) in turns {
+            had[job as usize] += to - from;
+            let least = (0..works.len()).filter(|j| had[*j] < works[*j]).map(|j| had[j]).min();
+            prop_assert!(least.is_none_or(|least| had.iter().all(|h| *h <= 2 * least + Q)), "{had:?}");
+        }
+    }
+
+    #[test]
+    fn an_order_gives_what_a_sorted_set_gives(steps in prop::collection::vec((0..60u32, 0..1000u32, 0..3u8), 1..400)) {
+        let (mut order, mut set) = (Order::default(), std::collections::BTreeMap::new());
+        for (serial, (job, key, what)) in steps.into_iter().enumerate() {
+            let old = set.iter().find(|(_, other)| **other == job).map(|(key, _)| *key);
+            match (what, old) {
+                (0..=1, None) => {
+                    order.insert((key, serial), job);
+                    set.insert((key, serial), job);
+                }
+                (0, Some(_)) => prop_assert_eq!(order.take_first(), set.pop_first().map(|(_, job)| job)),
+                _ => prop_assert_eq!(order.remove(job), old.is_some_and(|key| set.remove(&key).is_some())),
+            }
+            prop_assert_eq!(order.first(), set.first_key_value().map(|(key, job)| (*key, *job)));
+            prop_assert_eq!(order.len(), set.len());
+        }
+        let rest: Vec<_> = std::iter::from_fn(|| order.take_first()).collect();
+        prop_assert_eq!(rest, set.into_values().collect::<Vec<_>>());
+    }
+}

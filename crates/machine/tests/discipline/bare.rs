@@ -1,0 +1,94 @@
+//! A bare machine, on which nothing takes time but the work, and users who give it one interaction each.
+
+#![allow(dead_code)] // each test file uses its part
+
+use std::sync::Arc;
+
+use loadgo_machine::draw::Draw;
+use loadgo_machine::engine::{Engine, Told};
+use loadgo_machine::meters::Meters;
+use loadgo_machine::spec::{Amount, Command, Discipline, Limit, Machine, Processors, Residence, Supervisor};
+
+use super::Interaction;
+
+/// A machine on which nothing takes time but the work itself; command n is the n-th interaction's.
+pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine {
+    let processors = Processors { count: 1, speed: 1.0, instructions_per_second: None, discipline };
+    Machine {
+        title: "A bare machine".to_owned(),
+        source: "made up".to_owned(),
+        processors,
+        residence: Residence::Everything,
+        limit: Limit::None,
+        stores: Vec::new(),
+        supervisor: Supervisor::default(),
+        tariff: Vec::new(),
+        paging_wait_hour: 0.0,
+        commands: interactions.iter().map(command).collect(),
+        any_command: None,
+        load: Vec::new(),
+        fit: None,
+    }
+}
+
+fn command(interaction: &Interaction) -> Command {
+    Command {
+        name: String::new(),
+        program: String::new(),
+        cpu: Draw::Fixed(interaction.work as f64),
+        pages: Draw::ZERO,
+        common: 0.0,
+        image_words: Draw::Fixed(interaction.facts.image_words as f64),
+        segment_faults: Draw::ZERO,
+        bound_faults: Draw::ZERO,
+        wall_crossings: Draw::ZERO,
+        processes: Draw::ZERO,
+        lines_out: Draw::ZERO,
+        line_bytes: Draw::ZERO,
+        line_cpu: Draw::ZERO,
+        line_faults: Draw::ZERO,
+        line_walls: Draw::ZERO,
+        network_bytes: Amount::Drawn(Draw::ZERO),
+        network_byte_cpu: Draw::ZERO,
+        requests: Vec::new(),
+        priority: interaction.facts.priority,
+        nice: interaction.facts.nice,
+        exit_status: None,
+        route: None,
+    }
+}
+
+/// When each interaction is done, after the moment at which all users are there, and the meters then. User n + 1 gives command n.
+pub fn live(machine: Machine, interactions: &[Interaction]) -> (Vec<u64>, Meters) {
+    let mut engine = Engine::new(&Arc::new(machine), 1).expect("the machine works");
+    come(&mut engine, interactions.len() as u32);
+    let zero = engine.now();
+    let mut to_come: Vec<u32> = (0..interactions.len() as u32).collect();
+    to_come.sort_by_key(|user| interactions[*user as usize].at);
+    let mut done = vec![0; interactions.len()];
+    for user in to_come {
+        let at = zero + interactions[user as usize].at;
+        while let Some(told) = engine.advance(Some(at)) {
+            note(&mut done, told, zero);
+        }
+        engine.begin(user + 1, user as usize, &[]);
+    }
+    while let Some(told) = engine.advance(None) {
+        note(&mut done, told, zero);
+    }
+    (done, engine.meters())
+}
+
+/// Users 1 to `count` come, and have their processes.
+pub fn come(engine: &mut Engine, count: u32) {
+    for user in 1..=count {
+        engine.attach(user).expect("there is room");
+        assert!(matches!(engine.advance(None), Some(Told::Attached { .. })), "user {user} is there");
+    }
+}
+
+fn note(done: &mut [u64], told: Told, zero: u64) {
+    let Told::Ready { user, at, answer } = told else { panic!("nobody comes any more: {told:?}") };
+    assert_eq!(answer.exit_status, None);
+    done[user as usize - 1] = at - zero;
+}

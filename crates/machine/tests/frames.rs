@@ -1,0 +1,368 @@
+//! Demand paging: against a memory that follows page by page, against the headway law, and conservation over random sequences.
+
+mod page_by_page;
+
+use loadgo_core::random::{Purpose, Stream};
+use loadgo_machine::frames::Frames;
+use loadgo_machine::spec::{Behind, Headway, Paging, Replacement};
+use page_by_page::{Direct, Law};
+use proptest::prelude::*;
+
+const MS: f64 = 1e6;
+
+fn linear(pages: f64) -> f64 {
+    MS * pages
+}
+
+fn chamberlin(pages: f64) -> f64 {
+    2.0 * 100.0 * MS / (1.0 + (40.0 / pages) * (40.0 / pages))
+}
+
+fn stream(user: u32) -> Stream {
+    Stream::new(11, user, Purpose::Work)
+}
+
+fn paging(frames: u32, replacement: Replacement, headway: Headway) -> Paging {
+    Paging { frames, wired: 0, frame_words: 1024, replacement, headway, dirty: 0.3, store: 0, behind: None }
+}
+
+fn in_ms(law: Law) -> Headway {
+    if law(1.0) == linear(1.0) {
+        Headway::Linear { ns_per_page: MS }
+    } else {
+        Headway::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }
+    }
+}
+
+/// Turns of processes: who, work, and the pause before it; drawn from means of work and weights.
+fn schedule(means: &[(f64, f64)], turns: usize) -> Vec<(usize, u64, u64)> {
+    let stream = &mut stream(99);
+    let all: f64 = means.iter().map(|(_, weight)| weight).sum();
+    let turn = |_| {
+        let mut luck = stream.unit() * all;
+        let who = means.iter().position(|(_, weight)| {
+            luck -= weight;
+            luck < 0.0
+        });
+        let who = who.unwrap_or(0);
+        (who, (means[who].0 * MS * stream.exponential()) as u64, (5.0 * MS * stream.exponential()) as u64)
+    };
+    (0..turns).map(turn).collect()
+}
+
+/// Faults of each process, and the mean of what it held at the ends of turns.
+type Course = (Vec<f64>, Vec<f64>);
+
+fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -> Course {
+    let mut direct = Direct::new(law, frames as usize, pages);
+    let (mut now, stream, mut held) = (0, &mut stream(1), vec![0.0; pages.len()]);
+    for (who, work, pause) in turns {
+        now += pause;
+        direct.work(*who, now, *work, stream);
+        now += work;
+        (0..pages.len()).for_each(|job| held[job] += f64::from(direct.held(job)) / turns.len() as f64);
+    }
+    (direct.faults(), held)
+}
+
+/// `job` works until `left` is used up; how many faults that were.
+fn work(model: &mut Frames, job: u32, mut left: u64, now: &mut u64, stream: &mut Stream) -> f64 {
+    let mut faults = 0.0;
+    loop {
+        let fault = model.work_to_fault(job, stream).filter(|work| *work <= left);
+        let work = fault.unwrap_or(left);
+        *now += work;
+        left -= work;
+        model.ran(job, work, *now);
+        if fault.is_none() {
+            return faults;
+        }
+        model.fault(job, *now, stream);
+        faults += 1.0;
+    }
+}
+
+fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> Course {
+    let (mut now, stream) = (0, &mut stream(2));
+    let (mut faults, mut held) = (vec![0.0; pages.len()], vec![0.0; pages.len()]);
+    (0..pages.len()).for_each(|job| model.begin(job as u32, pages[job], 1.0, true, 0));
+    for (who, span, pause) in turns {
+        now += pause;
+        faults[*who] += work(model, *who as u32, *span, &mut now, stream);
+        (0..pages.len()).for_each(|job| held[job] += f64::from(model.held(job as u32)) / turns.len() as f64);
+    }
+    (faults, held)
+}
+
+/// The pages of each process, and the mean work (ms) and weight of its turns.
+type Processes = (Vec<u32>, Vec<(f64, f64)>);
+
+/// Four memories with their frames and processes, from equal ones to a mixture with one that seldom works and one where each
+/// has six pages; and how close the model of least recent use must be there.
+fn memories() -> [(u32, Processes, f64); 4] {
+    [
+        (120, (vec![100; 4], vec![(100.0, 1.0); 4]), 0.05),
+        (120, (vec![30, 60, 100, 100], vec![(100.0, 1.0), (30.0, 0.2), (300.0, 1.0), (100.0, 3.0)]), 0.05),
+        (300, (vec![100; 10], vec![(50.0, 1.0); 10]), 0.05),
+        (60, (vec![40; 10], vec![(50.0, 1.0); 10]), 0.09),
+    ]
+}
+
+/// Asserts that the model's course is that of the memory followed page by page: all faults within a part, pages held within 2.
+fn follows(replacement: Replacement) {
+    for law in [linear as Law, chamberlin as Law] {
+        for (frames, (pages, means), part) in memories() {
+            let turns = schedule(&means, 20_000);
+            let (faults, held) = followed(law, frames, &pages, &turns);
+            let mut model = Frames::new(&paging(frames, replacement, in_ms(law)), None, 1.0);
+            let (modelled, model_held) = modelled(&mut model, &pages, &turns);
+            let ratio = modelled.iter().sum::<f64>() / faults.iter().sum::<f64>();
+            assert!((ratio - 1.0).abs() < part, "{frames} frames: {modelled:?} for {faults:?}");
+            let close = held.iter().zip(&model_held).all(|(direct, model)| (direct - model).abs() < 2.0);
+            assert!(close, "{frames} frames: {model_held:?} held for {held:?}");
+        }
+    }
+}
+
+#[test]
+fn least_recent_use_goes_as_if_each_page_were_followed() {
+    follows(Replacement::Lru);
+}
+
+#[test]
+fn the_clock_stays_close_to_least_recent_use() {
+    follows(Replacement::Clock);
+}
+
+#[test]
+fn what_the_paging_device_has_lost_comes_from_behind_it() {
+    for replacement in [Replacement::Lru, Replacement::Clock] {
+        let (pages, turns) = (vec![100; 8], schedule(&[(100.0, 1.0); 8], 20_000));
+        let behind = Some(Behind { store: 1, pages: 400 });
+        let mut model = Frames::new(&Paging { behind, ..paging(120, replacement, in_ms(linear)) }, None, 1.0);
+        (0..8).for_each(|job| model.begin(job, 100, 1.0, true, 0));
+        let (mut now, stream, mut from_disk) = (0, &mut stream(3), 0.0);
+        for (who, work, pause) in &turns {
+            now += pause;
+            let mut left = *work;
+            while let Some(work) = model.work_to_fault(*who as u32, stream).filter(|work| *work <= left) {
+                now += work;
+                left -= work;
+                model.ran(*who as u32, work, now);
+                from_disk += f64::from(u8::from(model.fault(*who as u32, now, stream).behind));
+            }
+            now += left;
+            model.ran(*who as u32, left, now);
+        }
+        let direct: f64 = followed(linear, 400, &pages, &turns).0.iter().sum();
+        assert!((from_disk / direct - 1.0).abs() < 0.05, "{from_disk} pages came from behind, for {direct} misses");
+    }
+}
+
+#[test]
+fn the_headway_is_exponential_with_the_law_s_mean() {
+    let curve = vec![(10.0, 1e6), (40.0, 20e6)];
+    for (headway, mean) in [
+        (Headway::Linear { ns_per_page: 0.15 * MS }, 0.15 * MS * 30.0),
+        (Headway::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }, chamberlin(30.0)),
+        (Headway::Curve(curve), 1e6 + 19e6 * 2.0 / 3.0),
+    ] {
+        let mut frames = Frames::new(&paging(150, Replacement::Equal, headway), Some(5), 2.0);
+        frames.begin(0, 0, 0.0, false, 0);
+        let stream = &mut stream(4);
+        let draws: Vec<f64> = (0..40_000)
+            .map(|now| {
+                let work = frames.work_to_fault(0, stream).unwrap();
+                frames.fault(0, now, stream);
+                work as f64 * 2.0 / mean
+            })
+            .collect();
+        let first = draws.iter().sum::<f64>() / 40_000.0;
+        let second = draws.iter().map(|draw| draw * draw).sum::<f64>() / 40_000.0;
+        assert!((first - 1.0).abs() < 4.0 / 200.0, "{first} at speed 2");
+        assert!((second - 2.0).abs() < 4.0 * 20f64.sqrt() / 200.0, "{second}");
+    }
+}
+
+#[test]
+fn a_fault_to_come_is_drawn_once_and_moves_with_the_pages_held() {
+    let mut frames = Frames::new(&paging(10, Replacement::Lru, in_ms(linear)), None, 1.0);
+    let stream = &mut stream(5);
+    frames.begin(0, 100, 0.0, false, 0);
+    (0..8).for_each(|now| {
+        frames.fault(0, now, stream);
+    });
+    let far = frames.work_to_fault(0, stream).unwrap();
+    frames.ran(0, far / 2, far);
+    let near = frames.work_to_fault(0, stream).unwrap();
+    assert!(near.abs_diff(far - far / 2) <= 1, "half of {far} is left, not {near}");
+    frames.begin(1, 100, 0.0, false, far);
+    (0..6).for_each(|_| {
+        frames.fault(1, far, stream);
+    });
+    assert_eq!((frames.held(0), frames.held(1)), (4, 6), "what was not used lately has gone");
+    assert!(frames.work_to_fault(0, stream).unwrap().abs_diff(near / 2) <= 1, "with half the pages it comes twice as soon");
+}
+
+#[test]
+fn a_process_with_all_its_pages_has_no_fault() {
+    let mut frames = Frames::new(&paging(50, Replacement::Clock, in_ms(linear)), None, 1.0);
+    let stream = &mut stream(6);
+    frames.begin(0, 3, 0.0, false, 0);
+    for now in 0..3 {
+        assert!(frames.work_to_fault(0, stream).is_some());
+        let fault = frames.fault(0, now, stream);
+        assert_eq!((fault.victim, fault.write), (None, false), "a free frame costs nobody anything");
+    }
+    assert_eq!((frames.work_to_fault(0, stream), frames.held(0), frames.free()), (None, 3, 47));
+}
+
+#[test]
+fn a_page_used_once_does_not_stay_when_another_is_needed() {
+    for replacement in [Replacement::Lru, Replacement::Clock] {
+        let mut frames = Frames::new(&paging(50, replacement, in_ms(linear)), None, 1.0);
+        let (stream, mut now) = (&mut stream(12), 0);
+        frames.begin(0, 30, 0.0, false, 0);
+        work(&mut frames, 0, 20_000_000_000, &mut now, stream);
+        (0..500).for_each(|_| {
+            work(&mut frames, 0, 1_000_000_000, &mut now, stream);
+            frames.fault(0, now, stream);
+        });
+        assert_eq!((frames.held(0), frames.work_to_fault(0, stream)), (50, None), "its own pages are all there");
+    }
+}
+
+#[test]
+fn a_thinking_process_loses_pages_only_when_others_take_them() {
+    for replacement in [Replacement::Lru, Replacement::Clock] {
+        let mut frames = Frames::new(&paging(100, replacement, in_ms(linear)), None, 1.0);
+        let (stream, mut now) = (&mut stream(7), 0);
+        frames.begin(0, 40, 0.0, false, 0);
+        frames.begin(1, 60, 0.0, false, 0);
+        frames.begin(2, 90, 0.0, false, 0);
+        work(&mut frames, 0, 20_000_000_000, &mut now, stream);
+        work(&mut frames, 1, 20_000_000_000, &mut now, stream);
+        assert_eq!([0, 1].map(|job| frames.held(job)), [40, 60]);
+        now += 3_600_000_000_000;
+        work(&mut frames, 1, 20_000_000_000, &mut now, stream);
+        assert_eq!(frames.held(0), 40, "an hour later all are there still");
+        work(&mut frames, 2, 60_000_000_000, &mut now, stream);
+        assert_eq!(frames.held(2), 90, "who works gets all that it needs");
+        assert_eq!([0, 1].map(|job| frames.held(job)).iter().sum::<u32>(), 10);
+    }
+}
+
+/// 60 frames, and a process with a second command that uses 12 of the 40 pages of its first.
+fn with_a_second_command(replacement: Replacement, now: &mut u64, stream: &mut Stream) -> Frames {
+    let mut frames = Frames::new(&paging(60, replacement, in_ms(linear)), None, 1.0);
+    frames.begin(0, 40, 0.0, false, 0);
+    work(&mut frames, 0, 20_000_000_000, now, stream);
+    frames.begin(0, 40, 0.3, true, *now);
+    assert_eq!(frames.work_to_fault(0, stream), None, "the same command: all are of use");
+    frames.begin(0, 40, 0.3, false, *now);
+    assert_eq!(frames.held(0), 40, "nothing is given back");
+    frames
+}
+
+#[test]
+fn pages_of_the_command_before_are_of_use_in_part_and_the_others_go_first() {
+    let (stream, mut now) = (&mut stream(8), 0);
+    let mut frames = with_a_second_command(Replacement::Lru, &mut now, stream);
+    assert_eq!(work(&mut frames, 0, 60_000_000_000, &mut now, stream), 28.0, "12 of the 40 are of use");
+    assert_eq!(frames.held(0), 60, "20 came into free frames, and 8 for others of its own, which are of no use");
+    frames.begin(1, 20, 0.0, false, now);
+    work(&mut frames, 1, 60_000_000_000, &mut now, stream);
+    assert_eq!((frames.held(0), frames.work_to_fault(0, stream)), (40, None), "it has lost the useless ones alone");
+}
+
+#[test]
+fn the_clock_finds_the_useless_pages_after_a_second_look() {
+    let (stream, mut now) = (&mut stream(8), 0);
+    let mut frames = with_a_second_command(Replacement::Clock, &mut now, stream);
+    let faults = work(&mut frames, 0, 60_000_000_000, &mut now, stream);
+    assert!((28.0..60.0).contains(&faults), "{faults}: the first time around it cannot tell them from the others");
+    frames.begin(1, 20, 0.0, false, now);
+    for _ in 0..20 {
+        work(&mut frames, 1, 2_000_000_000, &mut now, stream);
+        work(&mut frames, 0, 2_000_000_000, &mut now, stream);
+    }
+    assert_eq!([0, 1].map(|job| frames.held(job)), [40, 20], "when both work, only what neither uses is lost");
+}
+
+#[test]
+fn the_part_of_pages_written_is_the_dirty_part() {
+    let mut frames = Frames::new(&paging(10, Replacement::Lru, in_ms(linear)), None, 1.0);
+    let stream = &mut stream(9);
+    frames.begin(0, 0, 0.0, false, 0);
+    let writes = (0..10_010).filter(|now| frames.fault(0, *now, stream).write).count();
+    assert!(writes.abs_diff(3000) < 4 * 46, "{writes} of 10000");
+}
+
+#[test]
+fn a_working_set_is_what_was_referred_to_lately() {
+    let mut frames = Frames::new(&paging(200, Replacement::Lru, in_ms(linear)), None, 1.0);
+    frames.begin(0, 100, 0.0, false, 0);
+    assert_eq!(frames.working_set(0), 1);
+    frames.ran(0, 450_000_000, 450_000_000);
+    assert_eq!(frames.working_set(0), 30, "450 ms = 1 ms × 30² / 2");
+    frames.begin(0, 100, 0.0, false, 500_000_000);
+    assert_eq!(frames.working_set(0), 30, "the interaction before is remembered");
+    frames.ran(0, 50_000_000_000, 51_000_000_000);
+    assert_eq!(frames.working_set(0), 100, "no more than there are");
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Begin(u32, u32, f64),
+    Work(u32, u64),
+    Leave(u32),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        2 => (0..12u32, 0..80u32, 0.0..1.0f64).prop_map(|(job, pages, common)| Act::Begin(job, pages, common)),
+        6 => (0..12u32, 0..2_000_000_000u64).prop_map(|(job, work)| Act::Work(job, work)),
+        1 => (0..12u32).prop_map(Act::Leave),
+    ];
+    prop::collection::vec(act, 1..150)
+}
+
+/// What each act left behind: the frames held by each, and the free ones.
+fn played(paging: &Paging, acts: &[Act]) -> Vec<Vec<u32>> {
+    let (mut frames, stream, mut now) = (Frames::new(paging, None, 1.5), &mut stream(10), 0);
+    let mut here = [false; 12];
+    let mut states = Vec::new();
+    for act in acts {
+        match *act {
+            Act::Begin(job, pages, common) => {
+                frames.begin(job, pages, common, pages % 3 == 0, now);
+                here[job as usize] = true;
+            }
+            Act::Work(job, span) if here[job as usize] => {
+                work(&mut frames, job, span, &mut now, stream);
+            }
+            Act::Leave(job) => {
+                frames.leave(job);
+                here[job as usize] = false;
+                assert_eq!(frames.held(job), 0);
+            }
+            Act::Work(..) => {}
+        }
+        let mut held: Vec<u32> = (0..12).map(|job| frames.held(job)).collect();
+        assert_eq!(held.iter().sum::<u32>() + frames.free(), paging.frames - paging.wired, "after {act:?}");
+        held.push(frames.free());
+        states.push(held);
+    }
+    states
+}
+
+proptest! {
+    #[test]
+    fn frames_are_neither_lost_nor_made(acts in acts(), clock in any::<bool>(), wired in 0..40u32, on_device in 0..300u32) {
+        let replacement = if clock { Replacement::Clock } else { Replacement::Lru };
+        let behind = (on_device > 0).then_some(Behind { store: 1, pages: on_device });
+        let paging = Paging { wired, behind, ..paging(41 + 2 * wired, replacement, in_ms(chamberlin)) };
+        let once = played(&paging, &acts);
+        prop_assert_eq!(played(&paging, &acts), once, "the same seed, the same pages");
+    }
+}

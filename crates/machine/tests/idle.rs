@@ -1,0 +1,73 @@
+//! Why processors idle: each of them for a cause of its own, and all of the time accounted for.
+
+mod models;
+
+use std::sync::Arc;
+
+use loadgo_machine::draw::Draw;
+use loadgo_machine::meters::{Category, Meters};
+use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::spec::{Command, Discipline, Limit, Machine, Population, Store, StoreKind};
+use models::{command, machine};
+
+const SECOND: u64 = 1_000_000_000;
+
+struct Finish(u64);
+
+impl Sink for Finish {
+    fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
+        self.0 -= 1;
+        self.0 > 0
+    }
+}
+
+/// Users of 16 processors who think for 2 s, work for 1 s, and in the middle of that wait for a disk for 1 s.
+fn sixteen(users: u32, discipline: Discipline) -> Machine {
+    let seconds = |count: f64| Draw::Fixed(count * SECOND as f64);
+    let waits = Command { cpu: seconds(1.0), requests: vec![(0, Draw::Fixed(1.0))], ..command("waits") };
+    let mut made = machine(16, discipline, waits, Population::Closed(users), seconds(2.0));
+    let disk = StoreKind::Server { service: seconds(1.0), servers: u32::MAX };
+    made.stores = vec![Store { name: "disk".into(), kind: disk, interrupts: false }];
+    made
+}
+
+fn after(made: Machine, interactions: u64) -> Meters {
+    let meters = simulate::run(&Arc::new(made), 1, &mut Finish(interactions)).unwrap();
+    for processor in &meters.time_ns {
+        assert_eq!(processor.iter().sum::<u64>(), meters.at);
+    }
+    meters
+}
+
+#[test]
+fn one_who_waits_keeps_one_processor_of_sixteen_waiting() {
+    for discipline in [Discipline::FirstCome, Discipline::Sharing] {
+        let meters = after(sixteen(1, discipline), 100);
+        assert_eq!(meters.at, 400 * SECOND);
+        assert_eq!(meters.total_ns(Category::IdleDiskWait), 100 * SECOND, "1.5625 % of all time");
+        assert_eq!(meters.total_ns(Category::User), 100 * SECOND);
+        assert_eq!(meters.total_ns(Category::IdleZero), 16 * meters.at - 200 * SECOND);
+    }
+}
+
+#[test]
+fn idle_processors_are_shared_out_among_the_causes_in_their_order() {
+    let mut limited = sixteen(10, Discipline::FirstCome);
+    limited.limit = Limit::Fixed(4);
+    // All ten come at 2 s: four run, wait and run in 2 s, while six ask; then four while two ask, then two.
+    let meters = after(limited, 4);
+    assert_eq!(meters.at, 4 * SECOND);
+    assert_eq!(meters.total_ns(Category::IdleNotEligible), 6 * 2 * SECOND);
+    assert_eq!(meters.total_ns(Category::IdleDiskWait), 4 * SECOND);
+    assert_eq!(meters.total_ns(Category::User), 4 * SECOND);
+    assert_eq!(meters.total_ns(Category::IdleZero), 16 * 2 * SECOND + (2 * 16 - 12 - 4 - 4) * SECOND);
+}
+
+#[test]
+fn where_more_wait_than_processors_idle_every_one_has_the_first_cause() {
+    let meters = after(sixteen(40, Discipline::FirstCome), 1);
+    // Sixteen work for half a second, then the next sixteen, then eight; the first ones' disk is done at 3.5 s.
+    assert_eq!(meters.total_ns(Category::IdleZero), 16 * 2 * SECOND);
+    let idle_ns = 16 * (meters.at - 2 * SECOND) - meters.total_ns(Category::User);
+    assert_eq!(meters.total_ns(Category::IdleDiskWait), idle_ns);
+}

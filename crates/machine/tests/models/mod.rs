@@ -1,0 +1,99 @@
+//! Machines whose answers are known, made without a file.
+#![allow(dead_code)]
+
+use loadgo_machine::draw::Draw;
+use loadgo_machine::spec::{
+    Amount, Class, Command, Discipline, Limit, Machine, Population, Processors, Residence, Route, Stage, Store, StoreKind,
+    Supervisor,
+};
+
+/// A second.
+pub const SECOND: u64 = 1_000_000_000;
+
+/// An exponential law with a mean in seconds.
+pub fn exponential(mean_s: f64) -> Draw {
+    Draw::Exponential(mean_s * 1e9)
+}
+
+/// A command that needs nothing.
+pub fn command(name: &str) -> Command {
+    Command {
+        name: name.into(),
+        program: String::new(),
+        cpu: Draw::ZERO,
+        pages: Draw::ZERO,
+        common: 0.0,
+        image_words: Draw::ZERO,
+        segment_faults: Draw::ZERO,
+        bound_faults: Draw::ZERO,
+        wall_crossings: Draw::ZERO,
+        processes: Draw::ZERO,
+        lines_out: Draw::ZERO,
+        line_bytes: Draw::ZERO,
+        line_cpu: Draw::ZERO,
+        line_faults: Draw::ZERO,
+        line_walls: Draw::ZERO,
+        network_bytes: Amount::Drawn(Draw::ZERO),
+        network_byte_cpu: Draw::ZERO,
+        requests: Vec::new(),
+        priority: 0,
+        nice: 0,
+        exit_status: None,
+        route: None,
+    }
+}
+
+/// A command that is nothing but work on a processor.
+pub fn work(name: &str, cpu: Draw) -> Command {
+    Command { cpu, ..command(name) }
+}
+
+/// A command that follows a route.
+pub fn routed(name: &str, stages: Vec<Stage>) -> Command {
+    Command { route: Some(Route { stages }), ..command(name) }
+}
+
+/// A visit to the processors.
+pub fn at_processors(service: Draw, then: &[(f64, Option<usize>)]) -> Stage {
+    Stage { store: None, service, then: then.to_vec() }
+}
+
+/// A visit to a store.
+pub fn at_store(store: usize, service: Draw, then: &[(f64, Option<usize>)]) -> Stage {
+    Stage { store: Some(store), service, then: then.to_vec() }
+}
+
+/// A server of its own.
+pub fn server(name: &str, servers: u32) -> Store {
+    Store { name: name.into(), kind: StoreKind::Server { service: Draw::ZERO, servers }, interrupts: true }
+}
+
+/// A machine with everything resident, no supervisor, and this command for this class.
+pub fn machine(count: u32, discipline: Discipline, command: Command, population: Population, think: Draw) -> Machine {
+    Machine {
+        title: "a model".into(),
+        source: "made for a test".into(),
+        processors: Processors { count, speed: 1.0, instructions_per_second: None, discipline },
+        residence: Residence::Everything,
+        limit: Limit::None,
+        stores: Vec::new(),
+        supervisor: Supervisor::default(),
+        tariff: Vec::new(),
+        paging_wait_hour: 0.0,
+        commands: vec![command],
+        any_command: None,
+        load: vec![Class { name: "all".into(), population, think, commands: vec![0] }],
+        fit: None,
+    }
+}
+
+/// The closed central server: think 10 s; 2 processors in turn, quantum 0.1 s, visits of 0.3 s; after each, half go to a disk of 0.2 s.
+pub fn central_server(users: u32) -> Machine {
+    let stages =
+        vec![at_processors(exponential(0.3), &[(0.5, Some(1)), (0.5, None)]), at_store(0, exponential(0.2), &[(1.0, Some(0))])];
+    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: 0 };
+    Machine {
+        stores: vec![server("disk", 1)],
+        ..machine(2, discipline, routed("transaction", stages), Population::Closed(users), exponential(10.0))
+    }
+}

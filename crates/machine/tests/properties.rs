@@ -1,0 +1,158 @@
+//! Any machine that is not refused carries its users: nobody is lost, time goes on, and all of it is accounted for.
+
+mod models;
+mod working_machine;
+
+use std::sync::Arc;
+
+use loadgo_machine::draw::Draw;
+use loadgo_machine::engine::{Engine, Told};
+use loadgo_machine::meters::{Category, Meters};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, StoreKind, Supervisor};
+use models::{SECOND, command, machine};
+use proptest::prelude::*;
+use working_machine::machines;
+
+const MS: u64 = 1_000_000;
+
+/// The meters of a machine on which nobody has a command in hand.
+fn at_rest(engine: &Engine) -> Result<Meters, TestCaseError> {
+    let meters = engine.meters();
+    prop_assert_eq!((meters.active.now, meters.ready.now, meters.eligible.now, meters.asking.now), (0, 0, 0, 0));
+    for processor in &meters.time_ns {
+        prop_assert_eq!(processor.iter().sum::<u64>(), meters.at);
+    }
+    Ok(meters)
+}
+
+/// Every frame is the supervisor's, a process's, or free; equal shares are nobody's to take, and are not counted.
+fn pages_are_conserved(engine: &Engine, machine: &Machine) -> Result<(), TestCaseError> {
+    let Residence::Paging(paging) = &machine.residence else { return Ok(()) };
+    let pages = engine.pages().expect("a machine with demand paging has page frames");
+    let held: u32 = pages.held.iter().sum();
+    if paging.replacement != Replacement::Equal {
+        prop_assert_eq!(held + pages.free + paging.wired, paging.frames, "{:?}", pages);
+    }
+    Ok(())
+}
+
+const USERS: usize = 5;
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Is {
+    Away,
+    Coming,
+    Thinking,
+    Waiting,
+    GivingUp,
+}
+
+/// What users do to a machine, step by step; each byte is one deed. What was told, and the meters, as text.
+fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
+    let mut engine = Engine::new(machine, seed).map_err(TestCaseError::reject)?;
+    let mut users = [Is::Away; USERS];
+    let mut story = String::new();
+    let mut now = 0;
+    let hear = |told: Told, users: &mut [Is; USERS], now: &mut u64, story: &mut String| -> Result<(), TestCaseError> {
+        let (user, at) = match told {
+            Told::Attached { user, at } | Told::Ready { user, at, .. } => (user as usize - 1, at),
+        };
+        prop_assert!(at >= *now, "time goes back: {at} after {now}");
+        *now = at;
+        match (told, users[user]) {
+            (Told::Attached { .. }, Is::Coming) => {}
+            (Told::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, Some(130)),
+            (Told::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != Some(130)),
+            (told, is) => prop_assert!(false, "{told:?} to a user who is {is:?}"),
+        }
+        users[user] = Is::Thinking;
+        story.push_str(&format!("{told:?}\n"));
+        Ok(())
+    };
+    for deed in deeds {
+        let user = *deed as usize % USERS;
+        match (users[user], deed / 5 % 8) {
+            (Is::Away, _) => users[user] = if engine.attach(user as u32 + 1).is_ok() { Is::Coming } else { Is::Away },
+            (Is::Thinking, 0..7) => {
+                engine.begin(user as u32 + 1, usize::from(deed / 40) % 4, &[250.0]);
+                users[user] = Is::Waiting;
+            }
+            (Is::Waiting, 1) => {
+                engine.abandon(user as u32 + 1);
+                users[user] = Is::GivingUp;
+            }
+            (Is::Thinking | Is::Waiting | Is::Coming, 7) => {
+                engine.detach(user as u32 + 1);
+                users[user] = Is::Away;
+            }
+            _ => {
+                let until = engine.now() + u64::from(*deed) * MS;
+                if let Some(told) = engine.advance(Some(until)) {
+                    hear(told, &mut users, &mut now, &mut story)?;
+                    pages_are_conserved(&engine, machine)?;
+                } else {
+                    prop_assert_eq!(engine.now(), until);
+                }
+            }
+        }
+    }
+    for _ in 0..1_000 {
+        let Some(told) = engine.advance(Some(3_600 * SECOND)) else { break };
+        hear(told, &mut users, &mut now, &mut story)?;
+        pages_are_conserved(&engine, machine)?;
+    }
+    prop_assert!(users.iter().all(|is| matches!(is, Is::Away | Is::Thinking)), "somebody is lost: {users:?}");
+    story.push_str(&format!("{:?}", at_rest(&engine)?));
+    Ok(story)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, max_global_rejects: 4_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_command_is_answered_and_all_time_accounted_for(
+        machine in machines(), seed in any::<u64>(), deeds in prop::collection::vec(any::<u8>(), 1..120),
+    ) {
+        let machine = Arc::new(machine);
+        let story = drive(&machine, seed, &deeds)?;
+        prop_assert_eq!(&story, &drive(&machine, seed, &deeds)?, "the same seed, the same bytes");
+    }
+}
+
+#[test]
+fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
+    let mut made = machine(1, Discipline::FirstCome, command("none"), Population::Closed(1), Draw::ZERO);
+    made.commands = vec![Command {
+        cpu: Draw::Fixed(1e9),
+        lines_out: Draw::Fixed(2.0),
+        line_bytes: Draw::Fixed(80.0),
+        line_walls: Draw::Fixed(6.0),
+        requests: vec![(0, Draw::Fixed(3.0))],
+        segment_faults: Draw::Fixed(2.0),
+        ..command("print")
+    }];
+    made.stores =
+        vec![Store { name: "disk".into(), kind: StoreKind::Server { service: Draw::Fixed(5e7), servers: 1 }, interrupts: true }];
+    made.supervisor = Supervisor {
+        segment_fault_ns: 10 * MS,
+        wall_crossing_ns: MS,
+        line_in_ns: 3 * MS,
+        line_out_ns: 4 * MS,
+        process_creation_ns: 100 * MS,
+        ..Supervisor::default()
+    };
+    made.processors.speed = 2.0;
+    let mut engine = Engine::new(&Arc::new(made), 1).unwrap();
+    engine.attach(1).unwrap();
+    assert_eq!(engine.advance(None), Some(Told::Attached { user: 1, at: 50 * MS }));
+    engine.begin(1, 0, &[]);
+    let Some(Told::Ready { at, answer, .. }) = engine.advance(None) else { panic!("no answer") };
+    let system = (3 + 2 * 4 + 12 + 2 * 10) * MS / 2;
+    assert_eq!(answer.usage.cpu_user_ns, Some(SECOND / 2));
+    assert_eq!(answer.usage.cpu_system_ns, Some(system));
+    assert_eq!(answer.usage.io_wait_ns, Some(150 * MS));
+    assert_eq!((answer.bytes_out, at), (160, 50 * MS + SECOND / 2 + system + 150 * MS));
+    let meters = engine.meters();
+    assert_eq!(meters.total_ns(Category::WallCrossing), 6 * MS);
+    assert_eq!(meters.total_ns(Category::IdleDiskWait), 150 * MS);
+    assert_eq!(engine.advance(None), None);
+}

@@ -1,0 +1,139 @@
+//! Whom a machine's answers are about: users who are alike in two classes or in one, who come after others, who are not alone.
+
+mod models;
+mod working_machine;
+
+use std::sync::Arc;
+
+use loadgo_machine::draw::Draw;
+use loadgo_machine::engine::{Answer, Engine, Told};
+use loadgo_machine::meters::Meters;
+use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::spec::{
+    Class, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, StoreKind, Swapping,
+};
+use models::{SECOND, command, machine, server};
+use proptest::prelude::*;
+use working_machine::machines;
+
+/// Stops after so many interactions.
+struct So(usize);
+
+impl Sink for So {
+    fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
+        self.0 -= 1;
+        self.0 > 0
+    }
+}
+
+/// Demand paging of so many frames in shares or by least recent use; a page is one away from the store 0.
+fn paging(frames: u32, replacement: Replacement) -> Residence {
+    Residence::Paging(Paging {
+        frames,
+        wired: 10,
+        frame_words: 1024,
+        replacement,
+        headway: Headway::Linear { ns_per_page: 1e6 },
+        dirty: 0.0,
+        store: 0,
+        behind: None,
+    })
+}
+
+/// A machine that one user after the other comes to, for a second's work with 20 pages and 5000 words.
+fn visited() -> Machine {
+    let edit = Command {
+        cpu: Draw::Fixed(1e9),
+        pages: Draw::Fixed(20.0),
+        common: 0.5,
+        image_words: Draw::Fixed(5_000.0),
+        ..command("edit")
+    };
+    let made = machine(1, Discipline::FirstCome, edit, Population::Open(0.01), Draw::ZERO);
+    Machine { stores: vec![server("drum", 1), server("disk", 1)], ..made }
+}
+
+#[test]
+fn who_comes_finds_no_pages_of_those_who_have_gone() {
+    let made = Machine { residence: paging(1_000, Replacement::Lru), ..visited() };
+    let meters = simulate::run(&Arc::new(made), 1, &mut So(300)).unwrap();
+    // Who is still on the machine at the end has missed some already.
+    let (missed, done) = (meters.faults[0].count, 20 * meters.interactions);
+    assert!((done..done + 20).contains(&missed), "{missed} pages missed in {} interactions", meters.interactions);
+}
+
+#[test]
+fn who_comes_has_his_program_brought_from_where_commands_are_kept() {
+    let swapping = Swapping { words: 20_000, store: 0, first: Some(1), conditions_words: 0, onion_skin: true };
+    let made = Machine { residence: Residence::Swapping(swapping), ..visited() };
+    let meters = simulate::run(&Arc::new(made), 1, &mut So(300)).unwrap();
+    assert!((300..303).contains(&meters.stores[1].requests), "{} programs brought", meters.stores[1].requests);
+}
+
+/// Twenty answers to user 1 of a machine with a processor and a share of memory for each of two users, where user 2 gives so many
+/// commands meanwhile.
+fn answers(share: u32, others: usize) -> Vec<Answer> {
+    let edit = Command { cpu: Draw::Exponential(2e9), pages: Draw::Fixed(60.0), ..command("edit") };
+    let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), Draw::ZERO);
+    made.stores = vec![server("drum", u32::MAX)];
+    made.stores[0].kind = StoreKind::Server { service: Draw::Fixed(1e7), servers: u32::MAX };
+    made.residence = paging(10 + 2 * share, Replacement::Equal);
+    made.limit = Limit::Fixed(2);
+    let mut engine = Engine::new(&Arc::new(made), 3).unwrap();
+    let (mut mine, mut others) = (Vec::new(), others);
+    engine.attach(1).unwrap();
+    engine.attach(2).unwrap();
+    while let Some(told) = engine.advance(None) {
+        let user = match told {
+            Told::Attached { user, .. } => user,
+            Told::Ready { user, answer, .. } => {
+                mine.extend((user == 1).then_some(answer));
+                user
+            }
+        };
+        if user == 1 && mine.len() < 20 {
+            engine.begin(1, 0, &[]);
+        } else if user == 2 && others > 0 {
+            others -= 1;
+            engine.begin(2, 0, &[]);
+        }
+    }
+    mine
+}
+
+#[test]
+fn when_a_user_misses_pages_is_nobody_elses_affair() {
+    let alone = answers(30, 0);
+    assert!(alone.iter().map(|answer| answer.usage.faults_major.unwrap()).sum::<u64>() > 500);
+    assert_eq!(alone, answers(30, 7));
+}
+
+#[test]
+fn with_more_memory_no_interaction_misses_more_pages() {
+    let faults = |share| answers(share, 7).iter().map(|answer| answer.usage.faults_major.unwrap()).collect::<Vec<_>>();
+    let (much, little) = (faults(33), faults(30));
+    let worse = much.iter().zip(&little).filter(|(much, little)| much > little).count();
+    assert_eq!(worse, 0, "{much:?} with a tenth more memory, {little:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, max_global_rejects: 4_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_classes_of_equal_users_are_one_class(
+        made in machines(), seed in any::<u64>(), first in 1..5u32, second in 1..5u32, commands in prop::collection::vec(0..4usize, 1..4),
+    ) {
+        let class = |users| Class {
+            name: format!("{users} users"),
+            population: Population::Closed(users),
+            think: Draw::Exponential(SECOND as f64),
+            commands: commands.clone(),
+        };
+        let run = |load| -> Result<Meters, TestCaseError> {
+            let made = Machine { load, ..made.clone() };
+            simulate::run(&Arc::new(made), seed, &mut So(100)).map_err(TestCaseError::reject)
+        };
+        let merged = run(vec![class(first + second)])?;
+        prop_assert_eq!(merged, run(vec![class(first), class(second)])?);
+    }
+}

@@ -1,0 +1,246 @@
+//! Reads and writes recordings of terminals: asciicast version 2 (times since the beginning) and 3 (since the event before).
+//!
+//! A header, then one event a line, `[time, code, data]`, with codes `o` output, `i` input, `r` resize, `x` exit; other
+//! codes mean nothing here. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
+
+use crate::recording::{Cutter, Dialogue, Ending, Event, Keeping, Piece};
+use loadgo_core::time::Instant;
+use serde::Deserialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A recording that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cast {
+    /// Columns of the screen at the beginning.
+    pub columns: u16,
+    /// The command that was recorded, else the shell, where the header names one.
+    pub command: Option<String>,
+    /// The title, where there is one.
+    pub title: Option<String>,
+    /// What happened; marks are taken out of the output.
+    pub events: Vec<Event>,
+}
+
+/// What is wrong with a recording, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u64,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    width: Option<u16>,
+    term: Option<Term>,
+    command: Option<String>,
+    title: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, Option<String>>,
+}
+
+#[derive(Deserialize)]
+struct Term {
+    cols: u16,
+}
+
+/// Reads a recording.
+///
+/// # Errors
+/// The first mistake, with its line; a recording without input is one, since it does not tell what was typed.
+pub fn read(text: &str) -> Result<Cast, Mistake> {
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end()));
+    let first = lines.next().map_or("", |(_, line)| line.trim_start_matches('\u{feff}'));
+    let (relative, header) = header(first)?;
+    let columns = header.term.map(|term| term.cols).or(header.width).unwrap_or(80);
+    let mut reader = Reader { relative, clock: 0, cutter: Cutter::of_any(), events: Vec::new() };
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        reader.line(line).map_err(|message| Mistake { line: number, message })?;
+    }
+    let events = reader.finish();
+    if !events.iter().any(|event| matches!(event, Event::Keys { .. })) {
+        let remedy = "this recording holds no input (events with code \"i\"), so it does not tell what was typed: \
+                      record with `asciinema rec --capture-input` (before version 3: `--stdin`), or with `loadgo record`";
+        return Err(Mistake { line: 1, message: remedy.into() });
+    }
+    let shell = header.env.get("SHELL").cloned().flatten();
+    Ok(Cast { columns: columns.max(2), command: header.command.or(shell), title: header.title, events })
+}
+
+/// Whether times are relative, and the rest of the header.
+fn header(line: &str) -> Result<(bool, Header), Mistake> {
+    let mistake = |message: String| Mistake { line: 1, message };
+    let wanted =
+        "the first line of an asciicast file is its header, as in {\"version\": 3, \"term\": {\"cols\": 80, \"rows\": 24}}";
+    let version: Version = serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
+    let relative = match version.version {
+        2 => false,
+        3 => true,
+        other => {
+            let remedy = format!(
+                "version {other} of asciicast is not read here: convert the file to version 2 or 3 (`asciinema convert`)"
+            );
+            return Err(mistake(remedy));
+        }
+    };
+    let header = serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
+    Ok((relative, header))
+}
+
+struct Reader {
+    relative: bool,
+    clock: u64,
+    cutter: Cutter,
+    events: Vec<Event>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let wanted = "an event is [time, \"code\", \"data\"]";
+        let (time, code, data): (f64, String, String) =
+            serde_json::from_str(line).map_err(|error| format!("{wanted}: {error}"))?;
+        if !(0.0..=1e9).contains(&time) {
+            return Err(format!("{wanted}, and the time is a number of seconds from 0, not {time}"));
+        }
+        let ns = (time * 1e9).round() as u64;
+        self.clock = if self.relative { self.clock + ns } else { self.clock.max(ns) };
+        let at = Instant(self.clock);
+        match code.as_str() {
+            "o" => self.output(at, data.as_bytes()),
+            "i" => self.events.push(Event::Keys { at, bytes: data.into_bytes() }),
+            "r" => {
+                let (columns, rows) = size(&data).ok_or(format!("a new size is \"COLUMNSxROWS\", not {data:?}"))?;
+                self.events.push(Event::Resize { at, columns, rows });
+            }
+            "x" => {
+                let status = data.trim().parse::<i32>().map_err(|_| format!("an exit status is a number, not {data:?}"))?;
+                self.events.push(Event::End { at, ending: Ending::Exited((status & 255) as u8) });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, at: Instant, bytes: &[u8]) {
+        for piece in self.cutter.feed(bytes) {
+            self.events.push(match piece {
+                Piece::Text(bytes) => Event::Output { at, bytes },
+                Piece::Mark(mark) => Event::Mark { at, mark },
+            });
+        }
+    }
+
+    fn finish(mut self) -> Vec<Event> {
+        if !matches!(self.events.last(), Some(Event::End { .. })) {
+            self.events.push(Event::End { at: Instant(self.clock), ending: Ending::Unknown });
+        }
+        self.events
+    }
+}
+
+fn size(data: &str) -> Option<(u16, u16)> {
+    let (columns, rows) = data.split_once('x')?;
+    Some((columns.parse().ok()?, rows.parse().ok()?))
+}
+
+/// The session in a recording, followed to its end.
+pub fn dialogue_of(cast: &Cast) -> Dialogue {
+    let mut dialogue = Dialogue::new(cast.columns);
+    for event in &cast.events {
+        dialogue.feed(event);
+    }
+    dialogue
+}
+
+/// Writes a session as asciicast version 3, as it goes on; keys are held back until it is known that they were shown.
+#[derive(Debug)]
+pub struct Writer {
+    held: VecDeque<(Instant, char, Vec<u8>)>,
+    written_us: u64,
+}
+
+impl Writer {
+    /// A writer, and the header with its newline.
+    pub fn begin(columns: u16, rows: u16, unix_time: u64, command: &str) -> (Writer, String) {
+        let header = serde_json::json!({
+            "version": 3, "term": {"cols": columns, "rows": rows}, "timestamp": unix_time, "command": command,
+        });
+        (Writer { held: VecDeque::new(), written_us: 0 }, format!("{header}\n"))
+    }
+
+    /// Output as it came, marks and all.
+    pub fn output(&mut self, at: Instant, bytes: &[u8]) {
+        match self.held.back_mut() {
+            Some((_, 'o', held)) if is_cut(held) => held.extend_from_slice(bytes),
+            _ => self.held.push_back((at, 'o', bytes.to_vec())),
+        }
+    }
+
+    /// Any other event.
+    pub fn event(&mut self, event: &Event) {
+        let (code, data) = match event {
+            Event::Keys { bytes, .. } => ('i', bytes.clone()),
+            Event::Resize { columns, rows, .. } => ('r', format!("{columns}x{rows}").into_bytes()),
+            Event::End { ending: Ending::Exited(status), .. } => ('x', status.to_string().into_bytes()),
+            Event::End { ending: Ending::Killed(signal), .. } => ('x', (128 + signal).to_string().into_bytes()),
+            Event::End { .. } | Event::Hidden { .. } | Event::Output { .. } | Event::Mark { .. } => return,
+        };
+        self.held.push_back((event.at(), code, data));
+    }
+
+    /// The lines that may be written now.
+    pub fn lines(&mut self, keeping: Keeping) -> String {
+        let mut out = String::new();
+        if keeping == Keeping::Undecided {
+            return out;
+        }
+        while let Some((at, code, data)) = self.held.pop_front() {
+            if code == 'i' && keeping == Keeping::NoKeys {
+                continue;
+            }
+            if code == 'o' && self.held.is_empty() && is_cut(&data) {
+                self.held.push_back((at, code, data));
+                break;
+            }
+            self.line(&mut out, at, code, &data);
+        }
+        out
+    }
+
+    /// The last lines: nothing follows.
+    pub fn finish(&mut self, keeping: Keeping) -> String {
+        let keeping = if keeping == Keeping::Undecided { Keeping::NoKeys } else { keeping };
+        let mut out = self.lines(keeping);
+        for (at, code, data) in std::mem::take(&mut self.held) {
+            self.line(&mut out, at, code, &data);
+        }
+        out
+    }
+
+    fn line(&mut self, out: &mut String, at: Instant, code: char, data: &[u8]) {
+        let us = at.0 / 1000;
+        let since = us.saturating_sub(self.written_us);
+        self.written_us = self.written_us.max(us);
+        let data = serde_json::Value::from(String::from_utf8_lossy(data));
+        out.push_str(&format!("[{}.{:06}, \"{code}\", {data}]\n", since / 1_000_000, since % 1_000_000));
+    }
+}
+
+/// Whether the bytes end within a character.
+fn is_cut(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}

@@ -1,0 +1,291 @@
+//! Makes a script of a recorded session: think times and typing rate are kept, response times are dropped.
+//!
+//! Think time runs from the prompt to the first key, typing from the first key to the end of the line; what lies between
+//! the end of the line and the next prompt is the system's, and no part of the script.
+
+use super::dialogue::Dialogue;
+use super::drafts::{Draft, DraftKind, drafts_of, is_at_unmarked_shell, quit_word};
+use super::entry::{Entered, Entry, Place};
+use super::event::Ending;
+use super::prompt::pattern_of;
+use loadgo_core::script::{
+    DEFAULT_TIMEOUT, LONGEST_LINE, Law, Line, Part, Script, Step, Template, Until, parse, print, print_span,
+};
+use loadgo_core::time::Span;
+use std::collections::BTreeMap;
+
+/// A think time over this is an absence, and left out.
+pub const ABSENCE: Span = Span::from_secs(300);
+
+/// How long nothing must be printed after a line whose program showed no prompt.
+const SILENCE: Span = Span::from_millis(500);
+const MOST_THINK_TIMES: usize = 200;
+
+/// What is known of a session beside its events.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The script's name.
+    pub name: String,
+    /// The command that logs in.
+    pub login: String,
+    /// Whether a run can have that shell tell its prompts by marks.
+    pub marks: bool,
+}
+
+/// A session as a script, with what was measured, estimated and left out.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The script.
+    pub script: Script,
+    /// The measured think times, in order, absences left out.
+    pub think_times: Vec<Span>,
+    /// Keys a second, from the first key to the end of the line; `None` when no line was typed key by key.
+    pub typing_chars_per_second: Option<f64>,
+    /// The lines of the script that stand for secrets.
+    pub secrets: Vec<u32>,
+    /// The lines of the script whose exit status a prompt told.
+    pub statuses: u32,
+    /// What was estimated or left out, in words.
+    pub notes: Vec<String>,
+    /// How the session ended.
+    pub ending: Ending,
+}
+
+/// Makes a script of a session that has ended.
+///
+/// # Errors
+/// When no line was entered: a script types something.
+pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String> {
+    let entries = &dialogue.entries;
+    let unmarked = dialogue.marks == 0 && about.marks;
+    let shell = |entry: &Entry| entry.place == Place::Shell || unmarked && is_at_unmarked_shell(entries, entry);
+    let mut session = Session { entries, about, shell: &shell, drafts: drafts_of(entries, &shell), notes: Vec::new() };
+    let logout = session.take_logout(dialogue.ending);
+    session.note_session(dialogue, unmarked);
+    let lines: Vec<Line> = (0..session.drafts.len()).map(|index| session.line(index)).collect();
+    if lines.is_empty() {
+        return Err("no line was entered, so there is no script to write: a script types something".into());
+    }
+    let think_times = session.think_times();
+    let typing_chars_per_second = typing_rate(entries);
+    let script = Script {
+        name: about.name.clone(),
+        login: about.login.clone(),
+        logout,
+        passes: 1,
+        think: law_of(&think_times),
+        typing_chars_per_second,
+        needs: Vec::new(),
+        files: BTreeMap::new(),
+        env: BTreeMap::new(),
+        beside: BTreeMap::new(),
+        words: BTreeMap::new(),
+        timeout: DEFAULT_TIMEOUT,
+        until: session.first_until(),
+        steps: lines.iter().cloned().map(Step::Line).collect(),
+    };
+    let secrets = lines.iter().filter(|line| matches!(line.text.0[..], [Part::Random(_)])).map(|line| line.number).collect();
+    let statuses = lines.iter().filter(|line| line.status.is_some()).count() as u32;
+    let ending = dialogue.ending.unwrap_or(Ending::Unknown);
+    Ok(Recorded { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
+}
+
+/// The script as a file: what was measured and left out stands at its head as comments.
+pub fn text_of(recorded: &Recorded) -> String {
+    let mut out = String::from("# Recorded by loadgo from a person's session: think times and typing rate as measured.\n");
+    for note in &recorded.notes {
+        out.push_str(&format!("# {note}\n"));
+    }
+    let script = print(&recorded.script);
+    out.push_str(&script);
+    let lists = secret_lists(&recorded.script);
+    if !lists.is_empty() {
+        out.push_str("\n# Write here what is typed in place of what was not stored, and take the signs # away:\n# [words]\n");
+        out.extend(lists.iter().map(|list| format!("# {list} = [\"…\"]\n")));
+    }
+    debug_assert!(!lists.is_empty() || parse(&out).is_ok(), "a recorded script can be read back");
+    out
+}
+
+fn secret_lists(script: &Script) -> Vec<&str> {
+    let lists = script.steps.iter().filter_map(|step| match step {
+        Step::Line(Line { text: Template(parts), .. }) => match &parts[..] {
+            [Part::Random(list)] => Some(list.as_str()),
+            _ => None,
+        },
+        _ => None,
+    });
+    lists.collect()
+}
+
+struct Session<'a> {
+    entries: &'a [Entry],
+    about: &'a About,
+    shell: &'a dyn Fn(&Entry) -> bool,
+    drafts: Vec<Draft>,
+    notes: Vec<String>,
+}
+
+impl Session<'_> {
+    /// Takes away the line that ended the session; it is the log-out.
+    fn take_logout(&mut self, ending: Option<Ending>) -> String {
+        let own = quit_word(&self.about.login).unwrap_or("exit");
+        let Some(draft) = self.drafts.last() else { return own.into() };
+        let last = &self.entries[draft.last];
+        if last.ready.is_some() || matches!(ending, Some(Ending::Killed(_) | Ending::Stopped(_) | Ending::HungUp)) {
+            return own.into();
+        }
+        let typed = match &draft.kind {
+            DraftKind::Text(text) => text.clone(),
+            DraftKind::Secret => return own.into(),
+            DraftKind::EndOfFile => own.into(),
+        };
+        let ends = matches!(typed.split_whitespace().next(), Some("exit" | "logout" | "quit" | "bye" | "exit()"));
+        let is_end = matches!(draft.kind, DraftKind::EndOfFile) || ends || (self.shell)(last) && ending != Some(Ending::Unknown);
+        if !is_end {
+            return own.into();
+        }
+        self.drafts.pop();
+        if typed.contains(|char: char| char.is_control() || char == '{') { own.into() } else { typed.trim().into() }
+    }
+
+    fn note_session(&mut self, dialogue: &Dialogue, unmarked: bool) {
+        if dialogue.marks == 0 {
+            let how = "no prompt carried a mark: prompts are estimated, by the text left of the cursor at the first key and the last output before it";
+            self.notes.push(how.into());
+        }
+        if unmarked {
+            self.notes
+                .push("prompts that end as the first one did are taken for the shell's; exit statuses are not known".into());
+        }
+        if dialogue.full_screen_keys > 0 {
+            let keys = dialogue.full_screen_keys;
+            self.notes.push(format!(
+                "{keys} keys typed to full-screen programs are left out: a line that starts one runs into its timeout"
+            ));
+        }
+        let doubtful = self.entries.iter().filter(|entry| entry.doubtful).count();
+        if doubtful > 0 {
+            self.notes.push(format!("{doubtful} lines were read from a disturbed screen: check them"));
+        }
+        let ahead = self.entries.iter().filter(|entry| entry.prompted.is_none()).count();
+        if ahead > 0 {
+            self.notes.push(format!("{ahead} lines were typed ahead of their prompt: no think time is counted for them"));
+        }
+    }
+
+    fn line(&mut self, index: usize) -> Line {
+        let draft = self.drafts[index].clone();
+        let last = &self.entries[draft.last];
+        let number = index as u32 + 1;
+        let (text, name) = self.text(&draft, number);
+        let until = self.until(&draft);
+        let status = last.ready.and_then(|ready| ready.status).filter(|_| last.interrupted.is_none());
+        let timeout = self.timeout(&draft, number);
+        let until = until.filter(|until| *until != self.first_until());
+        Line { number, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
+    }
+
+    fn text(&mut self, draft: &Draft, number: u32) -> (Template, String) {
+        let (list, what) = match &draft.kind {
+            DraftKind::Text(text) => {
+                let text = self.typable(text, number);
+                let name = text.to_string().split_whitespace().next().unwrap_or("(return)").into();
+                return (text, name);
+            }
+            DraftKind::Secret => ("secret", "a secret was typed here without echo; it was not stored"),
+            DraftKind::EndOfFile => {
+                ("end_of_file", "the end-of-file key was pressed here; a script types lines, name one that ends the program")
+            }
+        };
+        let list = format!("{list}_{number}");
+        self.notes.push(format!("line {number}: {what}. A run refuses this script until [words] says what {list} is"));
+        (Template(vec![Part::Random(list.clone())]), list)
+    }
+
+    /// The text as a script may type it.
+    fn typable(&mut self, text: &str, number: u32) -> Template {
+        let kept: String = text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
+        if kept.len() != text.len() {
+            self.notes.push(format!("line {number}: control characters are left out"));
+        }
+        if kept.len() >= LONGEST_LINE {
+            self.notes.push(format!("line {number}: is longer than a terminal takes; a run refuses it"));
+        }
+        let kept = kept.trim_end_matches('\n');
+        Template(if kept.is_empty() { vec![] } else { vec![Part::Text(kept.into())] })
+    }
+
+    /// How one knows that the system is ready after a draft; `None`: as the session does in general.
+    fn until(&self, draft: &Draft) -> Option<Until> {
+        let last = &self.entries[draft.last];
+        let next = self.entries.get(draft.last + 1);
+        match (last.ready, next) {
+            (Some(ready), _) if ready.marked => Some(Until::Mark),
+            (None, None) => None,
+            (_, Some(next)) if (self.shell)(next) => Some(Until::Mark),
+            (_, Some(next)) => Some(until_prompt_of(next)),
+            (Some(_), None) => None,
+        }
+    }
+
+    /// How the log-in program tells that it is ready.
+    fn first_until(&self) -> Until {
+        match self.entries.first() {
+            Some(first) if !self.about.marks => until_prompt_of(first),
+            _ => Until::Mark,
+        }
+    }
+
+    /// The person's patience where it ended, or more than the default where the system took long.
+    fn timeout(&mut self, draft: &Draft, number: u32) -> Option<Span> {
+        let last = &self.entries[draft.last];
+        if let Some(interrupted) = last.interrupted {
+            let patience = Span(interrupted.since(last.sent).0.max(1_000_000) / 1_000_000 * 1_000_000);
+            self.notes.push(format!("line {number}: was interrupted after {}, which is now its timeout", print_span(patience)));
+            return Some(patience);
+        }
+        let response = last.ready.map_or(Span::ZERO, |ready| ready.at.since(last.sent));
+        let wanted = Span::from_secs((4.0 * response.as_secs_f64()).ceil() as u64);
+        (wanted > DEFAULT_TIMEOUT).then_some(wanted)
+    }
+
+    fn think_times(&mut self) -> Vec<Span> {
+        let known = |entry: &&Entry| entry.place == Place::Shell || !entry.prompt.is_empty();
+        let firsts = self.drafts.iter().map(|draft| &self.entries[draft.first]).filter(known);
+        let all: Vec<Span> = firsts.filter_map(|entry| entry.prompted.map(|prompted| entry.first_key.since(prompted))).collect();
+        let (kept, absences): (Vec<Span>, Vec<Span>) = all.into_iter().partition(|span| *span <= ABSENCE);
+        if !absences.is_empty() {
+            let count = absences.len();
+            self.notes.push(format!("{count} think times over {} are left out as absences", print_span(ABSENCE)));
+        }
+        kept
+    }
+}
+
+fn until_prompt_of(entry: &Entry) -> Until {
+    pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(Until::Silence(SILENCE), Until::Pattern)
+}
+
+/// The law that draws the measured think times again, in whole milliseconds; many are thinned to evenly spaced quantiles.
+fn law_of(think_times: &[Span]) -> Law {
+    let mut spans: Vec<Span> = think_times.iter().map(|span| Span(span.0 / 1_000_000 * 1_000_000)).collect();
+    if spans.is_empty() {
+        return Law::None;
+    }
+    if spans.len() > MOST_THINK_TIMES {
+        spans.sort();
+        let rank = |place: usize| (2 * place + 1) * spans.len() / (2 * MOST_THINK_TIMES);
+        spans = (0..MOST_THINK_TIMES).map(|place| spans[rank(place)]).collect();
+    }
+    Law::Empirical(spans)
+}
+
+/// Keys a second over all lines that were typed key by key, to a tenth.
+fn typing_rate(entries: &[Entry]) -> Option<f64> {
+    let typed = entries.iter().filter(|entry| entry.entered != Entered::Secret);
+    let typed =
+        typed.filter_map(|entry| entry.keys.filter(|keys| *keys > 1).map(|keys| (keys, entry.sent.since(entry.first_key))));
+    let (keys, time) = typed.fold((0, Span::ZERO), |(keys, time), (more, span)| (keys + more, time + span));
+    (time > Span::ZERO).then(|| (f64::from(keys) / time.as_secs_f64() * 10.0).round().clamp(1.0, 1e6) / 10.0)
+}

@@ -1,0 +1,128 @@
+//! A session followed event by event: who asked for a line, what was entered, what of it may be kept.
+
+use loadgo_core::time::Instant;
+use loadgo_recorder::recording::{Cutter, Dialogue, Entered, Entry, Event, Keeping, Piece, prompt_mark};
+
+/// A session by hand: each step is a millisecond, keys come one by one and are echoed as they come.
+struct Typist {
+    dialogue: Dialogue,
+    cutter: Cutter,
+    now: u64,
+}
+
+impl Typist {
+    fn new() -> Typist {
+        Typist { dialogue: Dialogue::new(80), cutter: Cutter::of_session("7"), now: 0 }
+    }
+
+    fn at(&mut self) -> Instant {
+        self.now += 1_000_000;
+        Instant(self.now)
+    }
+
+    fn keys(&mut self, keys: &str) -> &mut Typist {
+        let at = self.at();
+        self.dialogue.feed(&Event::Keys { at, bytes: keys.into() });
+        self
+    }
+
+    fn shows(&mut self, output: &str) -> &mut Typist {
+        let at = self.at();
+        for piece in self.cutter.feed(output.as_bytes()) {
+            self.dialogue.feed(&match piece {
+                Piece::Text(bytes) => Event::Output { at, bytes },
+                Piece::Mark(mark) => Event::Mark { at, mark },
+            });
+        }
+        self
+    }
+
+    fn types(&mut self, text: &str) -> &mut Typist {
+        for char in text.chars() {
+            self.keys(&char.to_string()).shows(&char.to_string());
+        }
+        self.keys("\r").shows("\r\n")
+    }
+
+    fn prompt(&mut self, status: &str) -> &mut Typist {
+        self.shows(&format!("$ {}", prompt_mark("7", status)))
+    }
+
+    fn entered(&self) -> Vec<String> {
+        let words = |entry: &Entry| match &entry.entered {
+            Entered::Text(text) => format!("{:?} {text}", entry.place),
+            other => format!("{:?} {other:?}", entry.place),
+        };
+        self.dialogue.entries.iter().map(words).collect()
+    }
+
+    fn statuses(&self) -> Vec<Option<u8>> {
+        self.dialogue.entries.iter().map(|entry| entry.ready.and_then(|ready| ready.status)).collect()
+    }
+}
+
+#[test]
+fn a_line_is_what_was_echoed_and_its_status_is_the_next_marks() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("false").prompt("1").types("true").prompt("0");
+    assert_eq!(typist.entered(), ["Shell false", "Shell true"]);
+    assert_eq!(typist.statuses(), [Some(1), Some(0)]);
+}
+
+#[test]
+fn a_line_typed_ahead_belongs_to_the_prompt_that_takes_it() {
+    let mut editing = Typist::new();
+    editing.prompt("0").types("sleep 1").types("false").prompt("0").shows("false\r\n").prompt("1").types("ls").prompt("0");
+    assert_eq!(editing.entered(), ["Shell sleep 1", "Shell false", "Shell ls"]);
+    assert_eq!(editing.statuses(), [Some(0), Some(1), Some(0)]);
+    let mut plain = Typist::new();
+    plain.prompt("0").types("sleep 1").types("false").prompt("0").prompt("1").types("ls").prompt("0");
+    assert_eq!(plain.entered(), editing.entered());
+    assert_eq!(plain.statuses(), editing.statuses());
+}
+
+#[test]
+fn lines_that_a_program_reads_belong_to_the_program() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("bc").types("1+1").shows("2\r\n").types("quit").prompt("0").types("ls").prompt("2");
+    assert_eq!(typist.entered(), ["Shell bc", "Program 1+1", "Program quit", "Shell ls"]);
+    assert_eq!(typist.statuses(), [None, None, Some(0), Some(2)]);
+}
+
+#[test]
+fn keys_without_echo_are_a_secret_and_may_not_be_kept() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("ssh there").shows("Password: ");
+    assert_eq!(typist.dialogue.keeping(), Keeping::Keys);
+    typist.keys("h").keys("2").keys("\r");
+    assert_eq!(typist.dialogue.keeping(), Keeping::Undecided);
+    typist.shows("\r\nWelcome\r\n").prompt("0");
+    assert_eq!(typist.dialogue.keeping(), Keeping::NoKeys);
+    assert_eq!(typist.entered(), ["Shell ssh there", "Program Secret"]);
+}
+
+#[test]
+fn keys_to_a_full_screen_program_make_no_lines() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("vi").shows("\x1b[?1049h~").keys("i").keys("secret\r").shows("\x1b[?1049l").prompt("0");
+    assert_eq!(typist.entered(), ["Shell vi"]);
+    assert_eq!(typist.dialogue.full_screen_keys, 8);
+    assert_eq!(typist.dialogue.keeping(), Keeping::NoKeys);
+}
+
+#[test]
+fn an_abandoned_line_is_no_line() {
+    let mut typist = Typist::new();
+    typist.prompt("0").keys("a").shows("a").keys("\x03").shows("^C\r\n").prompt("130").types("ls").prompt("0");
+    assert_eq!(typist.entered(), ["Shell ls"]);
+}
+
+#[test]
+fn history_that_is_searched_is_read_from_the_redrawn_line() {
+    let mut typist = Typist::new();
+    typist.prompt("0").keys("\x12").shows("\r(reverse-i-search)`': \x1b[K");
+    typist.keys("a").shows("\x08\x08\x08a': ls -\x1b[7ma\x1b[27m b\x08\x08\x08").keys("\r");
+    typist.shows(&format!("\r\x1b[K$ {}ls -a b\r\n", prompt_mark("7", "0"))).prompt("2");
+    assert_eq!(typist.entered(), ["Shell ls -a b"]);
+    assert_eq!(typist.statuses(), [Some(2)]);
+}

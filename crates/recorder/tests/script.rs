@@ -1,0 +1,119 @@
+//! From a recorded session to a script, and from asciicast files to sessions.
+
+use loadgo_core::script::{Law, Line, Step, Until, parse};
+use loadgo_core::time::Span;
+use loadgo_recorder::asciicast::{self, dialogue_of};
+use loadgo_recorder::recording::{About, Recorded, script_of, text_of};
+
+fn about(login: &str, marks: bool) -> About {
+    About { name: "recorded".into(), login: login.into(), marks }
+}
+
+fn recorded(cast: &str) -> Recorded {
+    let cast = asciicast::read(cast).expect("the cast is well formed");
+    script_of(&dialogue_of(&cast), &about("sh", true)).expect("lines were typed")
+}
+
+fn lines(recorded: &Recorded) -> Vec<(String, Option<Vec<u8>>)> {
+    let line = |step: &Step| match step {
+        Step::Line(Line { text, status, .. }) => (text.to_string(), status.clone()),
+        other => panic!("a recording makes lines only, not {other:?}"),
+    };
+    recorded.script.steps.iter().map(line).collect()
+}
+
+/// `ls` typed in 1 s after 2 s of thinking, a response of 3 s with status 2, then `exit`.
+const MARKED: &str = r#"{"version": 3, "term": {"cols": 80, "rows": 24}, "command": "/bin/sh"}
+# a comment
+[0.0, "o", "$ \u001b]133;D;0;aid=ab\u0007"]
+[2.0, "i", "l"]
+[0.0, "o", "l"]
+[0.5, "i", "s"]
+[0.0, "o", "s"]
+[0.5, "i", "\r"]
+[0.0, "o", "\r\n"]
+[3.0, "o", "no\r\n$ \u001b]133;D;2;aid=ab\u0007"]
+[1.0, "i", "exit\r"]
+[0.0, "o", "exit\r\n"]
+[0.0, "x", "2"]
+"#;
+
+/// The same with absolute times and without marks.
+const UNMARKED: &str = r#"{"version": 2, "width": 80, "height": 24, "env": {"SHELL": "/bin/sh", "TERM": null}}
+[0.0, "o", "$ "]
+[2.0, "i", "l"]
+[2.0, "o", "l"]
+[2.5, "i", "s"]
+[2.5, "o", "s"]
+[3.0, "i", "\r"]
+[3.0, "o", "\r\n"]
+[6.0, "o", "no\r\n$ "]
+[7.0, "i", "exit\r"]
+[7.0, "o", "exit\r\n"]
+"#;
+
+#[test]
+fn think_and_typing_are_the_persons_and_the_response_is_dropped() {
+    let recorded = recorded(MARKED);
+    assert_eq!(lines(&recorded), [("ls".to_string(), Some(vec![2]))]);
+    assert_eq!(recorded.script.think, Law::Empirical(vec![Span::from_secs(2)]));
+    assert_eq!(recorded.script.typing_chars_per_second, Some(2.0));
+    assert_eq!(recorded.script.logout, "exit");
+    assert!(recorded.notes.is_empty(), "nothing is estimated: {:?}", recorded.notes);
+}
+
+#[test]
+fn without_marks_prompts_are_estimated_and_that_is_said() {
+    let recorded = recorded(UNMARKED);
+    assert_eq!(lines(&recorded), [("ls".to_string(), None)]);
+    assert_eq!(recorded.script.think, Law::Empirical(vec![Span::from_secs(2)]));
+    assert_eq!(recorded.script.until, Until::Mark);
+    assert!(recorded.notes.iter().any(|note| note.contains("prompts are estimated")), "{:?}", recorded.notes);
+}
+
+#[test]
+fn a_program_that_cannot_be_marked_is_known_by_its_prompt() {
+    let cast = UNMARKED.replace("$ ", ">>> ").replace("ls", "12");
+    let cast = asciicast::read(&cast).expect("the cast is well formed");
+    let recorded = script_of(&dialogue_of(&cast), &about("python3", false)).expect("lines were typed");
+    assert_eq!(recorded.script.until, Until::Pattern(">>> ".into()));
+    assert_eq!(parse(&text_of(&recorded)).expect("it can be read back"), recorded.script);
+}
+
+#[test]
+fn a_recorded_script_reads_back_as_it_was() {
+    let recorded = recorded(MARKED);
+    assert_eq!(parse(&text_of(&recorded)).expect("it can be read back"), recorded.script);
+}
+
+#[test]
+fn a_script_with_a_secret_is_refused_with_the_name_of_what_is_missing() {
+    let cast = MARKED.replace("[0.0, \"o\", \"l\"]\n", "").replace("[0.0, \"o\", \"s\"]\n", "");
+    let recorded = recorded(&cast);
+    assert_eq!(recorded.secrets, [1]);
+    let text = text_of(&recorded);
+    assert!(!text.contains("ls"), "{text}");
+    let mistake = parse(&text).expect_err("the secret is missing");
+    assert!(mistake.message.contains("secret_1"), "{mistake}");
+    let filled = text.replace("# [words]", "[words]").replace("# secret_1", "secret_1");
+    assert!(parse(&filled).is_ok(), "{filled}");
+}
+
+#[test]
+fn a_malformed_cast_is_refused_with_its_line() {
+    let line = |text: &str| asciicast::read(text).expect_err("it is malformed").line;
+    assert_eq!(line(""), 1);
+    assert_eq!(line("{\"version\": 1}"), 1);
+    assert_eq!(line("{\"version\": 3, \"term\": 5}"), 1);
+    assert_eq!(line(&format!("{MARKED}[1.0, \"i\"]\n")), 14);
+    assert_eq!(line(&MARKED.replace("[3.0,", "[-3.0,")), 10);
+    assert_eq!(line(&MARKED.replace("\"x\", \"2\"", "\"x\", \"two\"")), 13);
+    assert_eq!(line(&format!("{UNMARKED}[8.0, \"r\", \"80\"]\n")), 12);
+}
+
+#[test]
+fn a_cast_without_input_is_refused_with_the_remedy() {
+    let text: String = MARKED.lines().filter(|line| !line.contains("\"i\"")).map(|line| format!("{line}\n")).collect();
+    let mistake = asciicast::read(&text).expect_err("it does not tell what was typed");
+    assert!(mistake.message.contains("--capture-input"), "{mistake}");
+}
