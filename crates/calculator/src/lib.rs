@@ -2,7 +2,6 @@
 //!
 //! It is the trivial command of 1968 that was the yardstick of an interaction: read a line, scan it, compute, now and
 //! then write a line in reply. It does the same work everywhere, in a few kilobytes, and never allocates.
-#![forbid(unsafe_code)]
 
 mod calculate;
 mod names;

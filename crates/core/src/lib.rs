@@ -2,7 +2,6 @@
 //!
 //! Nothing here does I/O, reads a clock or knows Python. A system under test comes in through [`system::System`],
 //! what is learnt leaves through [`record::Recorder`]; time is a value that the system gives.
-#![forbid(unsafe_code)]
 
 pub mod deadlines;
 pub mod driver;

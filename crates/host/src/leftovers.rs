@@ -6,35 +6,14 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::undo::{kill_those_in, undo};
+pub mod thing;
+pub mod undo;
 
-/// Something outside the run folder that must be undone when the run is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
-    /// A control group with all below it; its last component begins with `loadgo`. Its processes are killed.
-    Cgroup(PathBuf),
-    /// A directory tree (the users' homes); its last component begins with `loadgo`.
-    Home(PathBuf),
-    /// A file (a swap file); its last component begins with `loadgo`.
-    File(PathBuf),
-    /// A device or file in use for swapping.
-    Swap(PathBuf),
-    /// A compressed memory device, `/dev/zramN`, made for the run.
-    Zram(u32),
-    /// A file of the kernel's and the value that it had.
-    Setting {
-        /// The file.
-        path: PathBuf,
-        /// What is written into it at the end.
-        old: String,
-    },
-    /// A control group's `cgroup.procs` to which this process returns, having left it for the run.
-    Membership(PathBuf),
-}
+pub use thing::Thing;
+use undo::{kill_those_in, undo};
 
 /// The things of one run; dropping it undoes them all.
 #[derive(Debug)]
@@ -59,14 +38,14 @@ impl Leftovers {
         let pid = std::process::id();
         let path = free_name(directory, pid);
         let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
-        lock(&file)?;
+        file.try_lock()?;
         file.write_all(format!("run\t{run_id}\t{pid}\n").as_bytes())?;
         Ok(Leftovers { directory: directory.to_owned(), path, file, things: Vec::new(), finished: false })
     }
 
     /// Writes `thing` down; to be called before it is made.
     pub fn note(&mut self, thing: Thing) -> io::Result<()> {
-        let line = line_of(&thing)?;
+        let line = thing.line()?;
         self.file.write_all(line.as_bytes())?;
         self.things.push(thing);
         Ok(())
@@ -142,8 +121,7 @@ pub fn clear_stale_in(directory: &Path) -> Vec<String> {
 
 /// Where the state files are: `/run/loadgo` for root, else the user's runtime directory, else one in `/tmp`.
 pub fn state_directory() -> PathBuf {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let uid = unsafe { libc::geteuid() };
+    let uid = rustix::process::geteuid().as_raw();
     if uid == 0 && Path::new("/run").is_dir() {
         return PathBuf::from("/run/loadgo");
     }
@@ -155,7 +133,7 @@ pub fn state_directory() -> PathBuf {
 
 fn clear_if_stale(directory: &Path, path: &Path) -> Vec<String> {
     let Ok(file) = File::open(path) else { return Vec::new() };
-    if lock(&file).is_err() {
+    if file.try_lock().is_err() {
         return Vec::new();
     }
     let (run, things) = read_state(path);
@@ -179,7 +157,7 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
         if let Err(error) = undo(thing) {
             complaints.push(format!(
                 "could not be undone: {} ({error}); remove it by hand, or the next run tries again",
-                in_words(thing)
+                thing.in_words()
             ));
             left.push(thing.clone());
         }
@@ -196,21 +174,9 @@ fn keep_only(state: &Path, things: &[Thing]) {
         return;
     }
     let first = fs::read_to_string(state).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
-    let lines: Vec<String> = things.iter().filter_map(|thing| line_of(thing).ok()).collect();
+    let lines: Vec<String> = things.iter().filter_map(|thing| thing.line().ok()).collect();
     // In place, for the lock is on this file and not on its name.
     let _ = fs::write(state, format!("{first}\n{}", lines.concat()));
-}
-
-fn in_words(thing: &Thing) -> String {
-    match thing {
-        Thing::Cgroup(path) => format!("the control group {}", path.display()),
-        Thing::Home(path) => format!("the homes in {}", path.display()),
-        Thing::File(path) => format!("the file {}", path.display()),
-        Thing::Swap(path) => format!("swapping to {}", path.display()),
-        Thing::Zram(number) => format!("the device /dev/zram{number}"),
-        Thing::Setting { path, old } => format!("the setting {} (it was {old})", path.display()),
-        Thing::Membership(path) => format!("our leave from the control group {}", path.display()),
-    }
 }
 
 /// The value that `setting` had before the first of the other runs that live changed it.
@@ -224,7 +190,7 @@ fn old_value_in_living_runs(directory: &Path, mine: &Path, setting: &Path) -> Op
 }
 
 fn lives(state: &Path) -> bool {
-    File::open(state).is_ok_and(|file| lock(&file).is_err())
+    File::open(state).is_ok_and(|file| file.try_lock().is_err())
 }
 
 fn state_files(directory: &Path) -> Vec<PathBuf> {
@@ -247,39 +213,11 @@ fn own_directory(directory: &Path) -> io::Result<()> {
         _ => {}
     }
     let found = fs::symlink_metadata(directory)?;
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let uid = unsafe { libc::geteuid() };
+    let uid = rustix::process::geteuid().as_raw();
     if !found.is_dir() || found.uid() != uid || found.mode() & 0o022 != 0 {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not a directory of this user alone"));
     }
     Ok(())
-}
-
-fn line_of(thing: &Thing) -> io::Result<String> {
-    let (kind, path, old) = match thing {
-        Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
-        Thing::Home(path) => ("home", path.clone(), ""),
-        Thing::File(path) => ("file", path.clone(), ""),
-        Thing::Swap(path) => ("swap", path.clone(), ""),
-        Thing::Zram(number) => ("zram", PathBuf::from(number.to_string()), ""),
-        Thing::Setting { path, old } => ("setting", path.clone(), old.as_str()),
-        Thing::Membership(path) => ("membership", path.clone(), ""),
-    };
-    let path = path.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
-    let removed = matches!(thing, Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_));
-    if removed && !is_ours(Path::new(path)) {
-        return Err(io::Error::other(format!("{path}: the name of what is removed must begin with loadgo")));
-    }
-    let line = format!("{kind}\t{path}\t{old}");
-    match line.contains('\n') || path.contains('\t') {
-        true => Err(io::Error::other(format!("{path:?}: a path with a tab or a newline"))),
-        false => Ok(line + "\n"),
-    }
-}
-
-/// Whether the name of `path` shows that loadgo made it: nothing else is ever removed.
-pub(crate) fn is_ours(path: &Path) -> bool {
-    path.is_absolute() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("loadgo"))
 }
 
 /// The run's name and its things; a last line that was cut by a kill is not read, for its thing was not made.
@@ -289,35 +227,7 @@ fn read_state(path: &Path) -> (String, Vec<Thing>) {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines();
     let run = lines.next().unwrap_or("").split('\t').nth(1).unwrap_or("").to_owned();
-    (run, lines.filter_map(thing_of).collect())
-}
-
-fn thing_of(line: &str) -> Option<Thing> {
-    let mut parts = line.splitn(3, '\t');
-    let (kind, path, old) = (parts.next()?, parts.next()?, parts.next()?);
-    match kind {
-        "cgroup" => Some(Thing::Cgroup(path.into())),
-        "home" => Some(Thing::Home(path.into())),
-        "file" => Some(Thing::File(path.into())),
-        "swap" => Some(Thing::Swap(path.into())),
-        "zram" => path.parse().ok().map(Thing::Zram),
-        "setting" => Some(Thing::Setting { path: path.into(), old: old.to_owned() }),
-        "membership" => Some(Thing::Membership(path.into())),
-        _ => None,
-    }
-}
-
-/// Locks `file` for this process alone, or says that another has it.
-fn lock(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_EX | libc::LOCK_NB)
-}
-
-fn flock(file: &File, operation: i32) -> io::Result<()> {
-    // SAFETY: the descriptor is open for as long as `file` lives.
-    match unsafe { libc::flock(file.as_raw_fd(), operation) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    (run, lines.filter_map(Thing::of_line).collect())
 }
 
 /// Held while state files are made, read and removed, so that two runs never see each other half made.
@@ -328,7 +238,7 @@ struct DirectoryLock {
 impl DirectoryLock {
     fn take(directory: &Path) -> io::Result<DirectoryLock> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
-        flock(&file, libc::LOCK_EX)?;
+        file.lock()?;
         Ok(DirectoryLock { _file: file })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use loadgo_host::cgroup::Groups;
+use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing, clear_stale_in};
 
 static RUN: AtomicU32 = AtomicU32::new(0);
@@ -170,9 +170,11 @@ fn the_processes_in_the_groups_of_a_killed_run_are_ended() {
     assert_eq!(shell.wait().unwrap().signal(), Some(9));
 }
 
+/// Names the place of a run to the process that is to make it.
+const PLACE: &str = "LOADGO_TEST_PLACE_OF_A_RUN";
+
 /// In a process of its own: makes what a run makes, tells its group's path, and waits to be killed.
-fn a_run_until_killed(place: &Place, mut told: std::io::PipeWriter) -> ! {
-    use std::io::Write;
+fn a_run_until_killed(place: &Place) -> ! {
     let mut run = place.begin();
     let groups = Groups::create("killed-for-real", &mut run).expect("these tests run as root");
     groups.add_user(1).unwrap();
@@ -181,7 +183,7 @@ fn a_run_until_killed(place: &Place, mut told: std::io::PipeWriter) -> ! {
     let line = format!("echo 0 >{join}; echo in; exec sleep 1000");
     let mut shell = Command::new("sh").args(["-c", &line]).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut [0; 3]).unwrap();
-    writeln!(told, "{}", groups.path().display()).unwrap();
+    eprintln!("{}", groups.path().display());
     shell.wait().unwrap();
     unreachable!("the shell sleeps until this process is killed");
 }
@@ -189,25 +191,21 @@ fn a_run_until_killed(place: &Place, mut told: std::io::PipeWriter) -> ! {
 #[test]
 fn after_kill_9_the_next_run_leaves_nothing_behind() {
     use std::io::{BufRead, BufReader};
+    if let Some(place) = std::env::var_os(PLACE) {
+        a_run_until_killed(&Place(place.into()));
+    }
     let place = Place::new();
     fs::write(place.0.join("setting"), "0").unwrap();
-    let (told, tell) = std::io::pipe().unwrap();
-    // SAFETY: the child calls only what glibc allows after a fork of a threaded program: its allocator and system calls.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        a_run_until_killed(&place, tell);
-    }
-    drop(tell);
+    let mut run = Command::new(std::env::current_exe().unwrap());
+    run.args(["--exact", "after_kill_9_the_next_run_leaves_nothing_behind", "--nocapture"]).env(PLACE, &place.0);
+    let mut run = run.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut group = String::new();
-    BufReader::new(told).read_line(&mut group).unwrap();
+    BufReader::new(run.stderr.take().unwrap()).read_line(&mut group).unwrap();
     let group = Path::new(group.trim_end());
     assert!(group.join("u1").is_dir());
     assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new(), "it still lives");
-    // SAFETY: our own child, which nobody else waits for.
-    unsafe {
-        libc::kill(pid, libc::SIGKILL);
-        libc::waitpid(pid, std::ptr::null_mut(), 0);
-    }
+    run.kill().unwrap();
+    run.wait().unwrap();
     assert!(group.join("u1").is_dir());
     let said = clear_stale_in(&place.state());
     assert_eq!(said.len(), 1, "{said:?}");

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use loadgo_host::cgroup::Groups;
 use loadgo_host::conditions::paging_devices;
-use loadgo_host::hierarchy::{Version, hierarchies};
+use loadgo_host::groups::Groups;
+use loadgo_host::groups::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
-use loadgo_host::limit::Limit;
+use loadgo_host::limits::Limit;
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use loadgo_core::record::MemoryRow;
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
-use loadgo_host::cgroup::Groups;
+use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::Leftovers;
-use loadgo_host::memory::Memory;
+use loadgo_host::usage::memory::Memory;
 
 const SECOND: u64 = 1_000_000_000;
 static RUN: AtomicU32 = AtomicU32::new(0);

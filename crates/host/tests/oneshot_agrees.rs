@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use loadgo_host::oneshot::{Exit, Oneshot, Run, Streams, Warmth};
+use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_sys::child::Exit;
 
 const WORK: &str = "import os, subprocess
 for _ in range(3): subprocess.run(['ls', '/'], stdout=subprocess.DEVNULL)

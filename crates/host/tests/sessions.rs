@@ -5,11 +5,13 @@ use loadgo_core::load::Load;
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::time::{Instant, Span};
-use loadgo_host::host::{Host, Setting};
-use loadgo_host::kernel::{Bell, monotonic_ns};
 use loadgo_host::leftovers::Leftovers;
-use loadgo_host::login::Login;
-use loadgo_host::sources::{self, Demand};
+use loadgo_host::terminals::host::{Host, Setting};
+use loadgo_host::terminals::login::Login;
+use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::sources::Demand;
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::events::Bell;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,9 +74,9 @@ fn run_with(text: &str, load: Load) -> (Kept, Summary) {
     let homes = tempfile::tempdir().expect("a place for homes");
     let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
     let mut leftovers = Leftovers::begin(&id).expect("a list of leftovers");
-    let groups = loadgo_host::cgroup::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
+    let groups = loadgo_host::groups::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
     let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
-    let meter = sources::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
+    let meter = Meter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
     let setting = Setting {
         login: Login::find(&script.login, PATH).expect("the log-in is there"),
         script: Arc::clone(&script),

@@ -1,20 +1,21 @@
 //! The meter of the users against wait4 and /proc, on real processes in real control groups.
 
+use loadgo_sys::child::{join_groups_before_exec, wait_with_usage};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::CString;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_core::system::Usage;
-use loadgo_host::cgroup::Groups;
-use loadgo_host::exits::Exits;
-use loadgo_host::hierarchy::{Version, hierarchies};
+use loadgo_host::groups::Groups;
+use loadgo_host::groups::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
-use loadgo_host::proc::Proc;
-use loadgo_host::sources::{self, Demand};
-use loadgo_host::usage::Meter;
+use loadgo_host::usage::exits::Exits;
+use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::proc::Proc;
+use loadgo_host::usage::sources::Demand;
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 
@@ -37,13 +38,15 @@ impl Bench {
         let groups = tree.map(|version| {
             let found = hierarchies();
             let keeps_accounts = |version| {
-                move |h: &&loadgo_host::hierarchy::Hierarchy| h.version == version && (version == Version::V2 || h.has("cpuacct"))
+                move |h: &&loadgo_host::groups::hierarchy::Hierarchy| {
+                    h.version == version && (version == Version::V2 || h.has("cpuacct"))
+                }
             };
             let hierarchy = found.iter().find(keeps_accounts(version)).expect("this host has both trees");
             Groups::create_in(hierarchy, &id, &mut leftovers).expect("these tests run as root")
         });
         let demand = Demand { users: 4, every: 1, taskstats };
-        let meter = sources::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
+        let meter = Meter::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
         Bench { groups, meter, _leftovers: leftovers, directory }
     }
 
@@ -77,21 +80,7 @@ impl Shell {
     fn start(paths: Vec<CString>) -> Shell {
         let mut command = Command::new("sh");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let join = move || {
-            for path in &paths {
-                // SAFETY: the path ends with a zero and the byte is a constant; nothing is allocated.
-                unsafe {
-                    let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-                    if libc::write(fd, c"0".as_ptr().cast(), 1) != 1 {
-                        return Err(std::io::Error::last_os_error());
-                    }
-                    libc::close(fd);
-                }
-            }
-            Ok(())
-        };
-        // SAFETY: `join` calls nothing but open, write and close.
-        unsafe { command.pre_exec(join) };
+        join_groups_before_exec(&mut command, paths);
         let mut child = command.spawn().expect("there is a shell");
         let output = BufReader::new(child.stdout.take().expect("its output"));
         Shell { child, output }
@@ -110,15 +99,8 @@ impl Shell {
     /// Ends the shell; what wait4 says that it and all below it used: processor nanoseconds, minor and major faults.
     fn end(mut self) -> (u64, u64, u64) {
         drop(self.child.stdin.take());
-        let mut used = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        let pid = self.child.id() as i32;
-        // SAFETY: the struct is ours; the pid is our child's, which nobody else waits for.
-        let used = unsafe {
-            assert_eq!(libc::wait4(pid, std::ptr::null_mut(), 0, used.as_mut_ptr()), pid);
-            used.assume_init()
-        };
-        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-        (ns(used.ru_utime) + ns(used.ru_stime), used.ru_minflt as u64, used.ru_majflt as u64)
+        let (_, used) = wait_with_usage(self.child.id() as i32).expect("nobody else waits for it");
+        (used.user_ns + used.system_ns, used.faults_minor, used.faults_major)
     }
 }
 
@@ -281,7 +263,7 @@ fn what_runs_in_the_background_is_charged_while_it_runs() {
 fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let demand = Demand { users: 1, every: 3, taskstats: true };
-    bench.meter = sources::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    bench.meter = Meter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let measured: Vec<bool> = (0..7)
         .map(|_| {
@@ -307,16 +289,13 @@ fn records_that_do_not_fit_into_the_buffer_are_counted_as_lost() {
 
 #[test]
 fn interactions_add_up_also_where_no_descriptor_is_to_spare() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is ours.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.current.unwrap_or(u64::MAX).min(1 << 20);
     let mut bench = Bench::new(Some(Version::V1), true);
-    let users = usize::try_from(limit.rlim_cur).unwrap().min(1 << 20);
-    limit.rlim_cur = limit.rlim_cur.min(1 << 20);
-    // SAFETY: the struct is ours.
-    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
+    let users = usize::try_from(most).unwrap();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit }).unwrap();
     let demand = Demand { users, every: 1, taskstats: true };
-    bench.meter = sources::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    bench.meter = Meter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let lines = [":", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done", ":", TREE, ":", "ls / >/dev/null"];
     let before = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();

@@ -3,9 +3,9 @@
 
 use loadgo_core::record::FaultRow;
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::oneshot::{Oneshot, Streams, Warmth};
+use loadgo_host::commands::oneshot::{Oneshot, Streams, Warmth};
 use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_sys::clock::monotonic_ns;
 
 /// First touches, less later ones, in ns of processor time each.
 const MINOR: &str = "import mmap, os, time

@@ -5,7 +5,7 @@ use crate::hooks::{At, HOOKS};
 use crate::kallsyms::hidden;
 use crate::load::Loaded;
 use crate::{Tier, Wanted};
-use loadgo_host::probe::profiles_a_command;
+use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
 use std::fs;
 

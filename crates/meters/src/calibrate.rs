@@ -9,7 +9,7 @@ use crate::faults;
 use crate::load::{Loaded, mapped};
 use crate::names::{PRIMITIVES, names};
 use crate::{Tier, Wanted};
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use memmap2::{Advice, MmapMut};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};

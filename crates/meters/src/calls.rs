@@ -9,7 +9,7 @@ use crate::names::{PRIMITIVES, names};
 use crate::parts::Part;
 use crate::{Span, Tier, Wanted};
 use loadgo_core::record::{PrimitiveRow, Sample};
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -13,7 +13,7 @@ use crate::socket_sums::Interrupts;
 use crate::transfer_programs::{DEVICES, Hook, Programs, SOFT};
 use aya::maps::{HashMap, MapData};
 use aya::programs::tp_btf::BtfTracePointLink;
-use loadgo_host::kernel::monotonic_ns;
+use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};

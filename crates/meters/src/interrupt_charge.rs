@@ -6,8 +6,8 @@
 
 use crate::available::TYPES;
 use crate::transfer_programs::Programs;
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::thread_usage::ThreadUsage;
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::thread_usage::ThreadUsage;
 use std::fs;
 use std::net::UdpSocket;
 use std::time::Duration;

@@ -54,7 +54,7 @@ use available::Available;
 use calibrate::Calibration;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
+use loadgo_sys::clock::monotonic_ns;
 use std::fmt;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use crate::profile::Profile;
 use crate::{Span, Tier, Wanted};
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::probe::profiles_a_command;
+use loadgo_host::doctor::profiles_a_command;
+use loadgo_sys::clock::monotonic_ns;
 use std::sync::Arc;
 
 /// Of whom.

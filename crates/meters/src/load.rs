@@ -12,7 +12,7 @@ use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, Samp
 use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_core::system::UserId;
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::sync::Mutex;

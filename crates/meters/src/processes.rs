@@ -10,7 +10,7 @@ use crate::processors::{Processors, State};
 use crate::{Span, Wanted};
 use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
 use loadgo_core::system::UserId;
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};

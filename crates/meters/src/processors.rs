@@ -7,7 +7,7 @@ use crate::idle::Waiting;
 use crate::layout::{CATEGORIES, category, processor, waiting};
 use crate::load::{Loaded, mapped};
 use aya::maps::{Array, Map};
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 

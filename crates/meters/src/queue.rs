@@ -7,7 +7,7 @@ use crate::processors::{Processors, State};
 use crate::shown::grown;
 use crate::{Span, Wanted};
 use loadgo_core::record::{QueueRow, Sample};
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -193,7 +193,7 @@ pub(crate) const MARKS: u64 = -4095_i64 as u64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadgo_host::kernel::monotonic_ns;
+    use loadgo_sys::clock::monotonic_ns;
     use std::collections::HashSet;
     use std::process::Command;
 

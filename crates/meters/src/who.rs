@@ -7,7 +7,7 @@
 
 use crate::load::{Loaded, mapped};
 use aya::maps::{HashMap as KernelHash, MapData, MapError};
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::mapped::Mapped;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};

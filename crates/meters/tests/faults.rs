@@ -2,12 +2,13 @@
 
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
-use loadgo_host::cgroup::Groups;
-use loadgo_host::kernel::monotonic_ns;
+use loadgo_host::commands::oneshot::{Oneshot, Streams, Warmth};
+use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::Leftovers;
-use loadgo_host::limit::Limit;
-use loadgo_host::oneshot::{Oneshot, Streams, Waited, Warmth};
+use loadgo_host::limits::Limit;
 use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_sys::child::Used;
+use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +26,7 @@ struct Metered {
 /// Faults of a command by kind, as metered, and as wait4 has them.
 struct Found {
     kinds: BTreeMap<&'static str, u64>,
-    waited: Waited,
+    waited: Used,
     sample: Sample,
 }
 

@@ -4,9 +4,9 @@ mod stolen;
 
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::waits::Waits;
+use loadgo_host::usage::waits::Waits;
 use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_sys::clock::monotonic_ns;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use stolen::{stolen_ns, stolen_since};

@@ -1,6 +1,6 @@
 //! What this host can measure, for Python.
 
-use loadgo_host::probe::{Answer, State, probe as try_everything};
+use loadgo_host::doctor::{Answer, State, probe as try_everything};
 use loadgo_meters::available::{Available, How, here};
 use loadgo_meters::sockets;
 use pyo3::prelude::*;

@@ -3,9 +3,9 @@
 use crate::errors;
 use crate::meter_rows::rows;
 use crate::run::refused;
-use loadgo_host::oneshot::Exit;
 use loadgo_meters::Tier;
 use loadgo_run::{HostMeter, Look, MeterOrder, Metered};
+use loadgo_sys::child::Exit;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,8 +2,8 @@
 
 use crate::errors;
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
 use loadgo_meters::live::{Found, Live, Of};
+use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, PoisonError};

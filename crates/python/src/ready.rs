@@ -2,8 +2,9 @@
 
 use crate::errors;
 use loadgo_core::system::Usage;
-use loadgo_host::cold::Cold;
-use loadgo_host::oneshot::{Exit, Oneshot, Run, Streams, Waited, Warmth};
+use loadgo_host::commands::cold::Cold;
+use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_sys::child::{Exit, Used};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -127,7 +128,7 @@ fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     Ok(told)
 }
 
-fn waited<'py>(py: Python<'py>, waited: &Waited) -> PyResult<Bound<'py, PyDict>> {
+fn waited<'py>(py: Python<'py>, waited: &Used) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("user_ns", waited.user_ns)?;
     told.set_item("system_ns", waited.system_ns)?;

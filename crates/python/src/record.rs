@@ -1,10 +1,10 @@
 //! Recording a person's session, and importing a recorded one, for Python.
 
 use crate::errors;
-use loadgo_host::teletype::{self, Order};
-use loadgo_host::teletype_shell::{Shell, shell_of};
 use loadgo_recorder::asciicast::{self, dialogue_of};
 use loadgo_recorder::recording::{About, Ending, Recorded, script_of, text_of};
+use loadgo_recorder::teletype::shell::{Shell, shell_of};
+use loadgo_recorder::teletype::{self, Order};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use crate::errors;
 use loadgo_core::load::{Load, Model, WarmUp};
 use loadgo_core::script::{self, Law, Script};
 use loadgo_core::time::Span;
-use loadgo_host::limit::Limit;
+use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
 use loadgo_statistics::Until;

@@ -3,7 +3,6 @@
 //!
 //! `asked` reads the command line, `entry` does one job at this end, `batch` is the batch host. A command of its own, and
 //! small, because users type it by the thousand: what it takes to start must not hide what a transfer takes.
-#![forbid(unsafe_code)]
 
 pub mod asked;
 pub mod batch;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use loadgo_core::script::Script;
-use loadgo_host::beside::Beside;
+use loadgo_host::commands::beside::Beside;
 
 use crate::request::{Refusal, Request};
 

@@ -1,8 +1,8 @@
 //! A command's transfer: one command under the meter of single commands, with the kernel's programs that follow its sockets.
 
-use loadgo_host::interrupts::load_averages;
-use loadgo_host::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_meters::sockets::{Counted, SocketMeter};
+use loadgo_transfer::host_load::load_averages;
 use std::ffi::OsString;
 use std::io;
 

@@ -3,9 +3,9 @@
 use crate::account::{ConditionsPart, DriverPart, Setting, SystemPart, UsagePart};
 use crate::request::Request;
 use loadgo_host::conditions::{Conditions, Description, conditions, describe, version_of};
-use loadgo_host::limit::Swap;
+use loadgo_host::limits::Swap;
 use loadgo_host::scheduling::Granted;
-use loadgo_host::sources::Sources;
+use loadgo_host::usage::sources::Sources;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -32,14 +32,15 @@ use account::Account;
 use beside::Company;
 use loadgo_core::driver::{Summary, drive};
 use loadgo_core::time::Instant;
-use loadgo_host::cgroup::Groups;
-use loadgo_host::host::Host;
-use loadgo_host::kernel::{Bell, monotonic_ns};
+use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, clear_stale};
-use loadgo_host::sampler::OurThreads;
 use loadgo_host::scheduling::{self, Granted};
+use loadgo_host::terminals::host::Host;
+use loadgo_host::usage::sampler::OurThreads;
 use loadgo_meters::Meters;
 use loadgo_store::{Folder, Front, Recording, WhenFull};
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::events::Bell;
 use metering::Metering;
 use progress::Watched;
 use std::sync::{Arc, mpsc};
@@ -198,7 +199,7 @@ fn start_driver(
                 return Summary::default();
             }
         };
-        let _ = tell.send(Ok((loadgo_host::kernel::thread_id(), granted)));
+        let _ = tell.send(Ok((loadgo_sys::scheduling::thread_id(), granted)));
         let mut recorder = Watched::new(front, progress, &request.asked);
         let summary = drive(&request.asked.script, &request.asked.load_that_ends(), &mut host, &mut recorder);
         host.finish();

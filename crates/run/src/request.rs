@@ -1,10 +1,12 @@
 //! What is asked of this host, checked as far as it can be before anything is made.
 
-use loadgo_host::host::Setting;
-use loadgo_host::limit::Limit;
-use loadgo_host::login::{Login, find_program};
-use loadgo_host::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
+use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
+use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
+use loadgo_host::terminals::host::Setting;
+use loadgo_host::terminals::login::Login;
+use loadgo_sys::program_file::program_file;
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -43,7 +45,13 @@ impl Request {
     /// What is missing or would not fit, and the remedy.
     pub fn check(&self) -> Result<Vec<String>, Refusal> {
         self.login()?;
-        if let Some(missing) = self.asked.script.needs.iter().find(|program| find_program(program, &self.search_path).is_none()) {
+        if let Some(missing) = self
+            .asked
+            .script
+            .needs
+            .iter()
+            .find(|program| program_file(OsStr::new(program), OsStr::new(&self.search_path)).is_none())
+        {
             return Err(Refusal::Host(format!("the script needs {missing}, which is not on the PATH ({})", self.search_path)));
         }
         if let Some(processor) = self.scheduling.processor

@@ -3,10 +3,11 @@
 use crate::Shared;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::{monotonic_ns, thread_id};
-use loadgo_host::sampler::{OurThreads, Processors, Sampler};
+use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
 use loadgo_meters::Meters;
 use loadgo_store::Recording;
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::scheduling::thread_id;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};

@@ -3,11 +3,11 @@
 use crate::commands::numbers_by_line;
 use crate::request::{Refusal, Request};
 use loadgo_core::script::Script;
-use loadgo_host::cgroup::Groups;
+use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
-use loadgo_host::login::Login;
-use loadgo_host::sources::{self, Demand, Sources};
-use loadgo_host::usage::Meter;
+use loadgo_host::terminals::login::Login;
+use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::sources::{Demand, Sources};
 use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.asked.load.users as usize, every: request.every(), taskstats: true };
-    let meter = sources::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
+    let meter = Meter::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
     let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
-use loadgo_host::shared_ring::SharedRing;
+use loadgo_sys::shared_ring::SharedRing;
 
 use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use crate::control::Control;

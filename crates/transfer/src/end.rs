@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loadgo_host::sockets::{counted, unacknowledged};
+use loadgo_sys::tcp::{counted, unacknowledged};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 

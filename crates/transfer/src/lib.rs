@@ -11,6 +11,7 @@ pub mod client;
 pub mod control;
 pub mod deck;
 pub mod end;
+pub mod host_load;
 pub mod interrupts;
 pub mod jobs;
 pub mod measure;

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use loadgo_host::interrupts::InterruptTicks;
-use loadgo_host::thread_usage::ThreadUsage;
+use crate::host_load::InterruptTicks;
+use loadgo_sys::thread_usage::ThreadUsage;
 
 use crate::interrupts::{Account, Work};
 use crate::row::{End, InterruptsBy};
@@ -44,7 +44,7 @@ impl Begun {
             ticks => ticks,
         };
         let (soft, hard) = InterruptTicks::read().since(&self.ticks);
-        let [load_1min, load_5min] = loadgo_host::interrupts::load_averages();
+        let [load_1min, load_5min] = crate::host_load::load_averages();
         let end = End {
             real_ns: real.as_nanos() as u64,
             cpu_ns: usage.cpu_ns - self.usage.cpu_ns,

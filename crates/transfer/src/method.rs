@@ -2,9 +2,9 @@
 
 use std::io;
 
-use loadgo_host::shared_ring::SharedRing;
-use loadgo_host::why::Why;
-use loadgo_host::{kernel_tls, uring};
+use loadgo_sys::shared_ring::SharedRing;
+use loadgo_sys::why::Why;
+use loadgo_sys::{kernel_tls, uring};
 use rustls::Connection;
 use serde::{Deserialize, Serialize};
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loadgo_host::shared_ring::SharedRing;
+use loadgo_sys::shared_ring::SharedRing;
 use serde::Deserialize;
 
 use crate::accept::{Next, next};

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use loadgo_host::shared_ring::{CAPACITY, SharedRing};
+use loadgo_sys::shared_ring::{CAPACITY, SharedRing};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use loadgo_host::mapped_file::MappedFile;
-use loadgo_host::sockets::counted;
-use loadgo_host::uring::{LONGEST_CHAIN, Ring};
+use loadgo_sys::mapped_file::MappedFile;
+use loadgo_sys::tcp::counted;
+use loadgo_sys::uring::{LONGEST_CHAIN, Ring};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
@@ -142,7 +142,7 @@ mod tests {
     use std::net::UdpSocket;
     use std::sync::Arc;
 
-    use loadgo_host::uring::why_not;
+    use loadgo_sys::uring::why_not;
 
     #[test]
     fn a_socket_that_cannot_be_shut_still_tells_why_nothing_goes_on() {

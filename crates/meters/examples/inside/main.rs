@@ -69,5 +69,5 @@ fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Er
 
 /// The kernel's steady clock.
 fn now() -> Instant {
-    Instant(loadgo_host::kernel::monotonic_ns())
+    Instant(loadgo_sys::clock::monotonic_ns())
 }

@@ -2,8 +2,8 @@
 
 pub mod group;
 
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::mapped::Mapped;
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::mapped::Mapped;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -3,9 +3,9 @@
 use loadgo_core::record::PrimitiveRow;
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
-use loadgo_host::kernel::monotonic_ns;
-use loadgo_host::waits::Waits;
+use loadgo_host::usage::waits::Waits;
 use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 

@@ -1,0 +1,187 @@
+//! One command, run and metered as a user's interaction is: `loadgo ready -- COMMAND`.
+//!
+//! The command is held just before its program is loaded, while the meter takes its first reading: what starting it cost
+//! loadgo is not the command's. Beside the meter's account stands wait4's, which lacks what the command did not wait for.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::{fs, thread};
+
+use loadgo_core::system::{Usage, UserId};
+use loadgo_sys::child::{Exit, Used, hold_before_exec, join_groups_before_exec, wait_with_usage};
+use loadgo_sys::clock::monotonic_ns;
+
+use crate::commands::cold::{Cold, files_of, find_program, make_cold};
+use crate::groups::Groups;
+use crate::leftovers::Leftovers;
+use crate::usage::meter::Meter;
+use crate::usage::sources::{Demand, Sources};
+use crate::usage::waits::Waits;
+
+const NOBODY_ELSE: UserId = 1;
+
+/// Runs commands one after the other; what it made on the host is undone when it is dropped.
+#[derive(Debug)]
+pub struct Oneshot {
+    groups: Option<Arc<Groups>>,
+    meter: Meter,
+    no_groups: Option<String>,
+    running: Arc<AtomicI32>,
+    // Last, so that it is dropped last.
+    _leftovers: Leftovers,
+}
+
+/// Where the command reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    /// Where loadgo does.
+    Inherited,
+    /// It writes where loadgo does, and there is nothing to read.
+    NoInput,
+    /// It reads where loadgo does, and what it writes is lost.
+    NoOutput,
+    /// Nowhere.
+    Null,
+}
+
+/// Whether the command's pages are dropped before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmth {
+    /// As the host has it.
+    AsItIs,
+    /// Its program, libraries and named files are dropped from memory.
+    Cold,
+}
+
+/// One run of a command, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// From the loading of the program to its end.
+    pub real_ns: u64,
+    /// What the system used for it, all that it started included.
+    pub usage: Usage,
+    /// How it ended.
+    pub exit: Exit,
+    /// What wait4 says of it and of those it waited for.
+    pub waited: Used,
+    /// Processes of the command that still ran when it had ended; 0 where there is no control group to tell.
+    pub left_running: usize,
+    /// Those of them that were let go: they run on unmetered. The others are killed when the [`Oneshot`] is dropped.
+    pub let_go: usize,
+    /// How cold it was made, if it was.
+    pub cold: Option<Cold>,
+    /// Records of usage that were lost.
+    pub lost: u64,
+}
+
+impl Oneshot {
+    /// Opens the best meter of this host.
+    pub fn open() -> io::Result<Oneshot> {
+        let mut leftovers = Leftovers::begin("ready")?;
+        let (groups, no_groups) = match Groups::create("ready", &mut leftovers) {
+            Ok(groups) => (Some(Arc::new(groups)), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        if let Some(groups) = &groups {
+            groups.add_user(NOBODY_ELSE)?;
+        }
+        let demand = Demand { users: 1, every: 1, taskstats: true };
+        let meter = Meter::open(groups.as_deref(), demand, &mut leftovers)?;
+        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), _leftovers: leftovers })
+    }
+
+    /// Takes waits from a finer account.
+    pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
+        self.meter.take_waits_from(waits);
+    }
+
+    /// Where the figures come from.
+    pub fn sources(&self) -> &Sources {
+        self.meter.sources()
+    }
+
+    /// The groups that the command is in, if there are any.
+    pub fn groups(&self) -> Option<Arc<Groups>> {
+        self.groups.clone()
+    }
+
+    /// Why there is no control group, if there is none.
+    pub fn no_groups(&self) -> Option<&str> {
+        self.no_groups.as_deref()
+    }
+
+    /// The id of the command that runs, 0 when none does; so that another thread can pass a signal on.
+    pub fn running(&self) -> Arc<AtomicI32> {
+        Arc::clone(&self.running)
+    }
+
+    /// Runs the command (program and arguments) once. It fails when the program cannot be run.
+    pub fn run(&mut self, command: &[OsString], streams: Streams, warmth: Warmth) -> io::Result<Run> {
+        let [program, arguments @ ..] = command else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
+        };
+        let program = find_program(program)?;
+        let mut prepared = Command::new(&program);
+        prepared.args(arguments).arg0(&command[0]);
+        if matches!(streams, Streams::Null | Streams::NoInput) {
+            prepared.stdin(Stdio::null());
+        }
+        if matches!(streams, Streams::Null | Streams::NoOutput) {
+            prepared.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let cold = (warmth == Warmth::Cold).then(|| make_cold(&files_of(&program, arguments)));
+        let (pid, began_ns) = self.start(prepared)?;
+        self.running.store(pid, Ordering::Release);
+        let ended = wait_with_usage(pid);
+        let ended_ns = monotonic_ns();
+        self.running.store(0, Ordering::Release);
+        let (exit, waited) = ended?;
+        let usage = self.meter.interaction(NOBODY_ELSE);
+        self.meter.ended(NOBODY_ELSE);
+        let (left_running, let_go) = self.groups.as_deref().map_or((0, 0), let_go);
+        let lost = self.meter.take_lost();
+        Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
+    }
+
+    /// Starts the command: it joins its group, waits until the meter has its first reading, and goes.
+    fn start(&mut self, mut command: Command) -> io::Result<(i32, u64)> {
+        let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(NOBODY_ELSE));
+        let (joined, told) = io::pipe()?;
+        let (held, release) = io::pipe()?;
+        join_groups_before_exec(&mut command, paths);
+        hold_before_exec(&mut command, told.as_fd(), held.as_fd());
+        let meter = &mut self.meter;
+        thread::scope(|scope| {
+            let reading = scope.spawn(move || first_reading(meter, joined, release));
+            let child = command.spawn();
+            // Should the child never have told, its end of the pipe and ours are now closed, and the thread ends.
+            drop((told, held));
+            let began_ns = reading.join().expect("the first reading does not panic");
+            Ok((child?.id() as i32, began_ns?))
+        })
+    }
+}
+
+/// Moves what the command left running out of the group, that it may live on; how many there were, how many could be moved.
+fn let_go(groups: &Groups) -> (usize, usize) {
+    let left = groups.processes(NOBODY_ELSE).unwrap_or_default();
+    let Some(above) = groups.path().parent() else { return (left.len(), 0) };
+    let moved = left.iter().filter(|pid| fs::write(above.join("cgroup.procs"), pid.to_string()).is_ok());
+    (left.len(), moved.count())
+}
+
+/// Takes the first reading of the process that tells its id, and lets it go; when that was.
+fn first_reading(meter: &mut Meter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
+    let mut pid = [0; 4];
+    joined.read_exact(&mut pid)?;
+    meter.began(NOBODY_ELSE, u32::from_ne_bytes(pid));
+    meter.interaction(NOBODY_ELSE);
+    let now = monotonic_ns();
+    release.write_all(&[1])?;
+    Ok(now)
+}

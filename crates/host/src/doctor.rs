@@ -1,0 +1,319 @@
+//! What can be measured on this host, and why not: the answers of `loadgo doctor`. Each is tried, not looked up.
+
+pub mod preflight;
+mod timer;
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use crate::groups::Groups;
+use crate::groups::hierarchy::{Version, hierarchies};
+use crate::leftovers::Leftovers;
+use crate::usage::sources::{DELAY_ACCOUNTING, open_taskstats};
+use loadgo_sys::perf::{Whose, try_clock_event};
+use loadgo_sys::scheduling::{Policy, become_scheduled};
+use loadgo_sys::tcp;
+use loadgo_sys::why::Why;
+use loadgo_sys::{kernel_tls, uring};
+use rustix::pty::{OpenptFlags, openpt};
+
+/// How well something can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Exactly, or as asked.
+    Exact,
+    /// In part, or by estimate.
+    Estimated,
+    /// Not at all.
+    Absent,
+}
+
+/// One ability of this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it is, in a few words.
+    pub ability: &'static str,
+    /// How well it can be had.
+    pub state: State,
+    /// By what means; empty when absent.
+    pub how: String,
+    /// Why no better; empty when exact.
+    pub why_not: String,
+    /// What would make it better; empty when exact or nothing is known to.
+    pub remedy: String,
+}
+
+/// Tries everything; takes about a tenth of a second and leaves nothing behind.
+pub fn probe() -> Vec<Answer> {
+    let mut answers = vec![terminals()];
+    let kernel = open_taskstats(1).map(drop);
+    answers.push(processor_time());
+    answers.extend(faults_and_waits(&kernel));
+    answers.extend([delays(&kernel), pressure(), fifo(), own_processor(), paging()]);
+    answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
+    answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
+    answers.extend([
+        tried("rings of calls (io_uring)", "io_uring_setup", uring::why_not()),
+        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::why_not()),
+        tried("sending without a copy (MSG_ZEROCOPY)", "setsockopt SO_ZEROCOPY", without_copy()),
+    ]);
+    answers
+}
+
+impl Answer {
+    fn exact(ability: &'static str, how: impl Into<String>) -> Answer {
+        Answer { ability, state: State::Exact, how: how.into(), why_not: String::new(), remedy: String::new() }
+    }
+
+    fn absent(ability: &'static str, why: Why) -> Answer {
+        Answer { ability, state: State::Absent, how: String::new(), why_not: why.what, remedy: why.remedy }
+    }
+
+    fn estimated(ability: &'static str, how: impl Into<String>, why: Why) -> Answer {
+        Answer { ability, state: State::Estimated, how: how.into(), why_not: why.what, remedy: why.remedy }
+    }
+}
+
+/// What is there as asked, by that call, or not at all.
+fn tried(ability: &'static str, how: &str, why_not: Option<Why>) -> Answer {
+    match why_not {
+        None => Answer::exact(ability, how),
+        Some(why) => Answer::absent(ability, why),
+    }
+}
+
+fn without_copy() -> Option<Why> {
+    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
+    let told = socket.map_err(io::Error::from).and_then(|socket| tcp::allow_without_copy(socket.as_fd()));
+    told.err().map(|error| Why::new(format!("SO_ZEROCOPY: {error}"), "Linux 4.14 or later"))
+}
+
+fn terminals() -> Answer {
+    let ability = "terminals";
+    let (most, used) = (read("/proc/sys/kernel/pty/max"), read("/proc/sys/kernel/pty/nr"));
+    match openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).map_err(io::Error::from) {
+        Ok(_) => Answer::exact(ability, format!("{used} of {most} in use (kernel.pty.max)")),
+        Err(error) => Answer::absent(ability, Why::new(format!("cannot open /dev/ptmx: {error}"), "mount devpts at /dev/pts")),
+    }
+}
+
+fn processor_time() -> Answer {
+    let ability = "processor time of each user";
+    let with_group = || -> Result<String, Why> {
+        let mut leftovers =
+            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+        let groups = Groups::create("doctor", &mut leftovers)?;
+        let (name, step) = match groups.version() {
+            Version::V2 => ("cgroup v2", "microseconds"),
+            Version::V1 => ("cgroup v1", "nanoseconds"),
+        };
+        Ok(format!("{name}, in {step}, below {}", groups.path().parent().unwrap_or(Path::new("/")).display()))
+    };
+    match with_group() {
+        Ok(how) => Answer::exact(ability, how),
+        Err(why) => Answer::estimated(ability, "/proc, in clock ticks of 10 ms for processes that have ended", why),
+    }
+}
+
+fn faults_and_waits(kernel: &Result<(), Why>) -> [Answer; 2] {
+    let (faults, waits) = ("page faults of each user", "waits of each user");
+    match kernel {
+        Ok(()) => [Answer::exact(faults, "taskstats"), Answer::exact(waits, "taskstats")],
+        Err(why) => [
+            Answer::exact(faults, "/proc/PID/stat"),
+            Answer::estimated(waits, "/proc/PID/schedstat, for commands that start no process", why.clone()),
+        ],
+    }
+}
+
+fn delays(kernel: &Result<(), Why>) -> Answer {
+    let ability = "paging and I/O waits (delay accounting)";
+    if let Err(why) = kernel {
+        return Answer::absent(ability, why.clone());
+    }
+    match fs::read_to_string(DELAY_ACCOUNTING) {
+        Err(error) => {
+            Answer::absent(ability, Why::new(format!("{DELAY_ACCOUNTING}: {error}"), "a kernel with CONFIG_TASK_DELAY_ACCT"))
+        }
+        Ok(text) if text.trim() == "1" => Answer::exact(ability, "on"),
+        Ok(_) if fs::OpenOptions::new().write(true).open(DELAY_ACCOUNTING).is_ok() => {
+            Answer::exact(ability, "off; a run switches it on and off again")
+        }
+        Ok(_) => Answer::absent(ability, Why::new("it is off and only root may switch it on", "sysctl kernel.task_delayacct=1")),
+    }
+}
+
+fn pressure() -> Answer {
+    let ability = "pressure of the whole host (PSI)";
+    match fs::read_to_string("/proc/pressure/memory") {
+        Ok(_) => Answer::exact(ability, "/proc/pressure"),
+        Err(error) => Answer::absent(ability, Why::new(format!("/proc/pressure: {error}"), "the boot parameter psi=1")),
+    }
+}
+
+/// Tried in a thread of its own, which ends at once.
+fn fifo() -> Answer {
+    let ability = "a driver that is never kept waiting (SCHED_FIFO)";
+    let tried = std::thread::spawn(|| become_scheduled(Policy::Fifo(1)));
+    match tried.join().expect("the thread does not panic") {
+        Ok(()) => Answer::exact(ability, "permitted"),
+        Err(error) => {
+            let remedy = "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf";
+            Answer::absent(ability, Why::new(format!("SCHED_FIFO: {error}"), remedy))
+        }
+    }
+}
+
+fn own_processor() -> Answer {
+    let ability = "a processor for the driver alone";
+    match std::thread::available_parallelism().map_or(1, usize::from) {
+        1 => Answer::absent(ability, Why::new("this process may use one processor only", "a machine, or a set, of two or more")),
+        several => Answer::exact(ability, format!("one of {several}, by affinity; others may still use it")),
+    }
+}
+
+fn paging() -> Answer {
+    let ability = "a paging device for the run (--limit swap=)";
+    let root = rustix::process::geteuid().is_root();
+    let now = crate::conditions::paging_devices(&read("/proc/swaps"));
+    let there = now.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
+    let there = if there.is_empty() { "none is in use now".to_owned() } else { format!("in use now: {there}") };
+    let zram = Path::new("/sys/class/zram-control/hot_add").exists();
+    match (root, zram) {
+        (true, true) => Answer::exact(ability, format!("zram or a file; {there}")),
+        (true, false) => {
+            Answer::estimated(ability, format!("a file; {there}"), Why::new("this kernel has no zram", "modprobe zram"))
+        }
+        (false, _) => Answer::absent(ability, Why::new("only root may page to a new device", "run as root")),
+    }
+}
+
+fn limit(ability: &'static str, controller: &str) -> Answer {
+    let found = hierarchies();
+    let Some(holder) = found.iter().find(|hierarchy| hierarchy.has(controller)) else {
+        return Answer::absent(
+            ability,
+            Why::new(format!("no control group tree holds {controller}"), "a kernel with it switched on"),
+        );
+    };
+    let tried = || -> Result<String, Why> {
+        let mut leftovers =
+            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+        let mut groups = Groups::create("doctor", &mut leftovers)?;
+        groups.with_controller(controller, &mut leftovers)?;
+        Ok(format!("the controller {controller} of {:?} at {}", holder.version, holder.mount.display()).to_lowercase())
+    };
+    tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
+}
+
+fn perf_events() -> Answer {
+    let ability = "perf events";
+    let paranoid = read("/proc/sys/kernel/perf_event_paranoid");
+    match (try_clock_event(Whose::Everybodys), try_clock_event(Whose::Ours)) {
+        (Ok(()), _) => Answer::exact(ability, format!("permitted (perf_event_paranoid is {paranoid})")),
+        (Err(error), Ok(())) => {
+            let what = format!("whole host: no ({error}; perf_event_paranoid is {paranoid})");
+            let remedy = "run as root, or grant CAP_PERFMON and CAP_SYSLOG";
+            Answer::estimated(ability, "a command of yours: yes (loadgo profile -- COMMAND)", Why::new(what, remedy))
+        }
+        (Err(_), Err(error)) => {
+            let what = format!("perf_event_open: {error} (perf_event_paranoid is {paranoid})");
+            let remedy = "run as root, or grant CAP_PERFMON, or, for commands of one's own, sysctl kernel.perf_event_paranoid=2";
+            Answer::absent(ability, Why::new(what, remedy))
+        }
+    }
+}
+
+/// Whether a command of one's own can be profiled, without the kernel's part; it is tried.
+pub fn profiles_a_command() -> bool {
+    try_clock_event(Whose::Ours).is_ok()
+}
+
+fn types() -> Answer {
+    let ability = "types of the kernel's data (BTF)";
+    match fs::metadata("/sys/kernel/btf/vmlinux") {
+        Ok(found) => Answer::exact(ability, format!("/sys/kernel/btf/vmlinux, {} KB", found.len() >> 10)),
+        Err(error) => Answer::absent(ability, Why::new(format!("no BTF: {error}"), "a kernel with CONFIG_DEBUG_INFO_BTF")),
+    }
+}
+
+fn tracepoints() -> Answer {
+    let ability = "tracepoints";
+    let places = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
+    let looked = places.map(|path| (path, fs::metadata(path)));
+    if let Some((path, _)) = looked.iter().find(|(_, found)| found.as_ref().is_ok_and(fs::Metadata::is_dir)) {
+        return Answer::exact(ability, *path);
+    }
+    let refused = |found: &io::Result<_>| found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    if let Some((path, _)) = looked.iter().find(|(_, found)| refused(found)) {
+        return Answer::absent(ability, Why::new(format!("{path} is not readable"), "run as root"));
+    }
+    let known = read("/proc/filesystems").lines().any(|line| line.ends_with("tracefs"));
+    match known {
+        true => Answer::absent(ability, Why::new("tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing")),
+        false => Answer::absent(ability, Why::new("this kernel has no tracefs", "a kernel with CONFIG_TRACING")),
+    }
+}
+
+fn clock() -> Answer {
+    let ability = "a clock without a system call";
+    let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    let (read_ns, call_ns) = (timer::clock_read_ns(), timer::system_call_ns());
+    let how = format!("{source}, {read_ns} ns a reading ({call_ns} ns through a system call)");
+    match read_ns * 2 < call_ns {
+        true => Answer::exact(ability, how),
+        false => {
+            let why = format!("the clock {source} cannot be read without a system call");
+            Answer::estimated(ability, how, Why::new(why, "clocksource=tsc at boot, where the host's tsc is steady"))
+        }
+    }
+}
+
+fn timer_lateness() -> Answer {
+    let ability = "timers";
+    match timer::lateness(200, 200_000) {
+        Ok(late) => {
+            let microseconds = |ns: u64| ns as f64 / 1000.0;
+            let (half, most) = (microseconds(late[99]), microseconds(late[197]));
+            let how = format!("{half:.0} us late at the median, {most:.0} us at p99, in 200 sleeps of 200 us");
+            match late[197] <= 1_000_000 {
+                true => Answer::exact(ability, how),
+                false => Answer::estimated(
+                    ability,
+                    how,
+                    Why::new("timers are over a millisecond late", "a less loaded host, or SCHED_FIFO"),
+                ),
+            }
+        }
+        Err(error) => Answer::absent(ability, Why::new(format!("timerfd: {error}"), "")),
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_says_how_or_why_not() {
+        let answers = probe();
+        for answer in &answers {
+            let (has_how, has_why) = (!answer.how.is_empty(), !answer.why_not.is_empty());
+            let consistent = match answer.state {
+                State::Exact => has_how && !has_why,
+                State::Estimated => has_how && has_why,
+                State::Absent => !has_how && has_why,
+            };
+            assert!(consistent, "{answer:?}");
+        }
+        let mut abilities: Vec<_> = answers.iter().map(|answer| answer.ability).collect();
+        abilities.sort_unstable();
+        abilities.dedup();
+        assert_eq!(abilities.len(), answers.len());
+    }
+}

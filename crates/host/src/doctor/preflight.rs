@@ -1,0 +1,257 @@
+//! The limits of this host that so many users would meet, looked at before anybody logs in, each with its remedy.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
+
+use crate::conditions::kilobytes;
+use crate::groups::hierarchy::hierarchies;
+
+/// Processes that a user has at a time: the shell, a command, what that starts.
+const PROCESSES_EACH: u64 = 3;
+/// Descriptors that the driver keeps beside the terminals.
+const OTHER_DESCRIPTORS: u64 = 64;
+/// What the home of a user holds at least, in bytes.
+const HOME_BYTES: u64 = 64 << 10;
+
+/// What a run would ask of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// How many users are logged in together.
+    pub users: u64,
+    /// The command that logs them in.
+    pub login: &'a str,
+    /// Where the homes are laid.
+    pub homes: &'a Path,
+    /// How many log-ins are in flight together.
+    pub log_ins_at_once: u64,
+}
+
+/// Something that stands, or might stand, in the way of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The run cannot be whole; otherwise it is only in doubt.
+    pub fatal: bool,
+    /// What is short, with both figures.
+    pub what: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+/// Raises this process's limit on descriptors to the most that it may have; the limit afterwards.
+pub fn raise_descriptor_limit() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal leaves the limit as it was, which is then told.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Compares the plan with the limits of this host; empty when nothing is short.
+pub fn preflight(plan: &Plan<'_>) -> Vec<Finding> {
+    let checks =
+        [terminals(plan), descriptors(plan), process_ids(plan), own_processes(plan), memory(plan), ssh(plan), disk(plan)];
+    checks.into_iter().flatten().chain(group_processes(plan)).collect()
+}
+
+fn terminals(plan: &Plan<'_>) -> Option<Finding> {
+    let (most, used) = (number("/proc/sys/kernel/pty/max")?, number("/proc/sys/kernel/pty/nr").unwrap_or(0));
+    let reserved = number("/proc/sys/kernel/pty/reserve").unwrap_or(0);
+    let wanted = used + plan.users;
+    let finding = || Finding {
+        fatal: true,
+        what: format!("{} users need {wanted} terminals with those in use, and kernel.pty.max is {most}", plan.users),
+        remedy: format!("sysctl kernel.pty.max={}", wanted + reserved + 64),
+    };
+    (wanted > most).then(finding)
+}
+
+fn descriptors(plan: &Plan<'_>) -> Option<Finding> {
+    let most = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let wanted = plan.users + OTHER_DESCRIPTORS;
+    let finding = || Finding {
+        fatal: true,
+        what: format!("{} users need {wanted} open files in the driver, and RLIMIT_NOFILE is {most}", plan.users),
+        remedy: format!("ulimit -Hn {wanted} (as root), or LimitNOFILE={wanted} in the unit that starts it"),
+    };
+    (wanted > most).then(finding)
+}
+
+fn process_ids(plan: &Plan<'_>) -> Option<Finding> {
+    let running = fs::read_to_string("/proc/loadavg").ok()?;
+    let running: u64 = running.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()?;
+    let wanted = running + plan.users * PROCESSES_EACH;
+    let names = [("kernel.pid_max", "/proc/sys/kernel/pid_max"), ("kernel.threads-max", "/proc/sys/kernel/threads-max")];
+    let (name, most) = names.iter().filter_map(|(name, path)| Some((*name, number(path)?))).min_by_key(|(_, most)| *most)?;
+    let needed_at_least = running + plan.users;
+    let finding = || Finding {
+        fatal: needed_at_least > most,
+        what: format!("{} users may have {wanted} processes with those that run, and {name} is {most}", plan.users),
+        remedy: format!("sysctl {name}={}", (2 * wanted).next_power_of_two()),
+    };
+    (wanted > most).then(finding)
+}
+
+fn own_processes(plan: &Plan<'_>) -> Option<Finding> {
+    let user = geteuid();
+    let most = getrlimit(Resource::Nproc).current.filter(|_| !user.is_root())?;
+    let wanted = processes_of_user(user.as_raw()) + plan.users * PROCESSES_EACH;
+    let finding = || Finding {
+        fatal: wanted - plan.users * (PROCESSES_EACH - 1) > most,
+        what: format!("{} users may have {wanted} processes with yours, and RLIMIT_NPROC is {most}", plan.users),
+        remedy: format!("ulimit -u {wanted} (as root), or a line `nproc {wanted}` in /etc/security/limits.conf"),
+    };
+    (wanted > most).then(finding)
+}
+
+/// The `pids.max` of every group that this process is in.
+fn group_processes(plan: &Plan<'_>) -> Vec<Finding> {
+    let finding = |group: &Path| {
+        let (most, used) = (number(group.join("pids.max"))?, number(group.join("pids.current")).unwrap_or(0));
+        let wanted = used + plan.users * PROCESSES_EACH;
+        (wanted > most).then(|| Finding {
+            fatal: used + plan.users > most,
+            what: format!("{} users may have {wanted} processes, and {}/pids.max is {most}", plan.users, group.display()),
+            remedy: format!("echo {} >{}/pids.max, or TasksMax= in the unit", 2 * wanted, group.display()),
+        })
+    };
+    let holders = hierarchies().into_iter().filter(|hierarchy| hierarchy.has("pids"));
+    holders
+        .flat_map(|h| {
+            let inside: Vec<_> = h.own.ancestors().take_while(|path| path.starts_with(&h.mount)).map(Path::to_owned).collect();
+            inside
+        })
+        .filter_map(|group| finding(&group))
+        .collect()
+}
+
+fn memory(plan: &Plan<'_>) -> Option<Finding> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let available = (kilobytes(&text, "MemAvailable:") + kilobytes(&text, "SwapFree:")) * 1024;
+    let wanted = plan.users * bytes_each(plan.login);
+    let finding = || Finding {
+        fatal: wanted > 2 * available,
+        what: format!("{} sessions of `{}` need about {}, and {} are free", plan.users, plan.login, mb(wanted), mb(available)),
+        remedy: "fewer users, a smaller shell, or a paging device (--limit swap=zram:SIZE)".to_owned(),
+    };
+    (wanted > available).then(finding)
+}
+
+/// Memory of the system for one session, as measured: a calculator 0.15 MB, dash 0.2, bash 0.6, ssh 1.4 and the shell.
+fn bytes_each(login: &str) -> u64 {
+    let program = login.split_whitespace().next().unwrap_or("");
+    let kilobytes = match program.rsplit('/').next().unwrap_or("") {
+        "sh" | "dash" | "busybox" => 200,
+        "bash" | "su" | "sudo" | "login" => 600,
+        "zsh" | "fish" => 1500,
+        "ssh" => 2000,
+        "loadgo-calculator" => 150,
+        _ => 300,
+    };
+    kilobytes << 10
+}
+
+/// sshd refuses log-ins by chance when too many have not finished; its default is 10:30:100.
+fn ssh(plan: &Plan<'_>) -> Option<Finding> {
+    if !logs_in_here_by_ssh(plan.login) {
+        return None;
+    }
+    let start = max_startups(&fs::read_to_string("/etc/ssh/sshd_config").unwrap_or_default());
+    let finding = || Finding {
+        fatal: false,
+        what: format!("sshd begins to refuse at {start} log-ins at once (MaxStartups), and {} are planned", plan.log_ins_at_once),
+        remedy: format!("MaxStartups {0}:30:{0} in /etc/ssh/sshd_config, or fewer log-ins at once", 2 * plan.log_ins_at_once),
+    };
+    (plan.log_ins_at_once > start).then(finding)
+}
+
+fn logs_in_here_by_ssh(login: &str) -> bool {
+    let mut words = login.split_whitespace();
+    let by_ssh = words.next().is_some_and(|program| program == "ssh" || program.ends_with("/ssh"));
+    let hostname = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let here = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1") || host == hostname.trim();
+    by_ssh && words.any(|word| here(word.rsplit('@').next().unwrap_or(word)))
+}
+
+fn max_startups(config: &str) -> u64 {
+    let value = config.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        words.next().filter(|word| word.eq_ignore_ascii_case("MaxStartups")).and(words.next())
+    });
+    value.and_then(|value| value.split(':').next()).and_then(|start| start.parse().ok()).unwrap_or(10)
+}
+
+fn disk(plan: &Plan<'_>) -> Option<Finding> {
+    let existing = plan.homes.ancestors().find(|path| path.exists())?;
+    let found = rustix::fs::statvfs(existing).ok()?;
+    let (free, files) = (found.f_bavail * found.f_frsize, found.f_favail);
+    let (wanted, wanted_files) = (plan.users * HOME_BYTES, plan.users * 8);
+    let short_of_files = found.f_files > 0 && wanted_files > files;
+    let finding = || Finding {
+        fatal: true,
+        what: format!(
+            "{} homes in {} need {} and {wanted_files} files, and {} and {files} files are free",
+            plan.users,
+            plan.homes.display(),
+            mb(wanted),
+            mb(free)
+        ),
+        remedy: "make room, or set TMPDIR to a place that has it".to_owned(),
+    };
+    (wanted > free || short_of_files).then(finding)
+}
+
+fn processes_of_user(uid: u32) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit));
+    pids.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == uid)).count() as u64
+}
+
+fn number(path: impl AsRef<Path>) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+fn mb(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(users: u64, login: &str) -> Plan<'_> {
+        Plan { users, login, homes: Path::new("/tmp"), log_ins_at_once: 20 }
+    }
+
+    #[test]
+    fn one_user_fits() {
+        assert_eq!(preflight(&plan(1, "sh")), []);
+    }
+
+    #[test]
+    fn ten_million_users_meet_every_limit_and_each_has_a_remedy() {
+        let findings = preflight(&plan(10_000_000, "bash"));
+        for word in ["terminals", "RLIMIT_NOFILE", "kernel.", "sessions of `bash`"] {
+            assert!(findings.iter().any(|finding| finding.what.contains(word) && finding.fatal), "{word}: {findings:#?}");
+        }
+        assert!(findings.iter().all(|finding| !finding.remedy.is_empty()));
+    }
+
+    #[test]
+    fn sshd_is_looked_at_only_when_the_login_comes_here() {
+        assert!(logs_in_here_by_ssh("ssh -tt guest@localhost"));
+        assert!(!logs_in_here_by_ssh("ssh far.example.org"));
+        assert!(!logs_in_here_by_ssh("sh"));
+        assert_eq!(max_startups("#MaxStartups 1\nmaxstartups 50:30:100\n"), 50);
+        assert_eq!(max_startups(""), 10);
+    }
+
+    #[test]
+    fn the_soft_limit_is_raised_to_the_hard_one() {
+        raise_descriptor_limit();
+        let limit = getrlimit(Resource::Nofile);
+        assert_eq!(limit.current, limit.maximum);
+    }
+}

@@ -1,0 +1,80 @@
+//! The processor time that the kernel has charged to a control group, in nanoseconds.
+
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+
+use loadgo_core::system::UserId;
+
+use crate::groups::hierarchy::Version;
+use crate::small_files::{number, open_at, read_at_start};
+
+/// Opens and reads the accounts of a run's groups; no allocation.
+#[derive(Debug)]
+pub struct Accounts {
+    directory: OwnedFd,
+    version: Version,
+}
+
+impl Accounts {
+    /// The accounts below the run's group, open as `directory`.
+    pub fn new(directory: OwnedFd, version: Version) -> Accounts {
+        Accounts { directory, version }
+    }
+
+    /// The smallest step of an account.
+    pub fn resolution_ns(&self) -> u64 {
+        match self.version {
+            Version::V1 => 1,
+            Version::V2 => 1000,
+        }
+    }
+
+    /// Opens the account of `user`, to be read often.
+    pub fn open(&self, user: UserId) -> io::Result<OwnedFd> {
+        let mut path = [0u8; 32];
+        let name = self.file();
+        write!(&mut path[..31], "u{user}/{name}")?;
+        open_at(&self.directory, &path)
+    }
+
+    /// Reads an account that [`Accounts::open`] opened, in nanoseconds.
+    pub fn read(&self, account: &OwnedFd) -> io::Result<u64> {
+        let mut text = [0u8; 256];
+        let length = read_at_start(account, &mut text)?;
+        self.parse(&text[..length]).ok_or_else(|| io::Error::other("an account without processor time"))
+    }
+
+    /// The account of `user`, through `open` or else opened for this once.
+    pub fn read_user(&self, user: UserId, open: Option<&OwnedFd>) -> io::Result<u64> {
+        match open {
+            Some(account) => self.read(account),
+            None => self.read(&self.open(user)?),
+        }
+    }
+
+    /// What all users of the run have been charged, in nanoseconds.
+    pub fn all(&self) -> io::Result<u64> {
+        let mut path = [0u8; 32];
+        write!(&mut path[..31], "{}", self.file())?;
+        self.read(&open_at(&self.directory, &path)?)
+    }
+
+    fn file(&self) -> &'static str {
+        match self.version {
+            Version::V1 => "cpuacct.usage",
+            Version::V2 => "cpu.stat",
+        }
+    }
+
+    fn parse(&self, text: &[u8]) -> Option<u64> {
+        match self.version {
+            Version::V1 => number(text),
+            Version::V2 => number_after(text, b"usage_usec ").map(|microseconds| microseconds * 1000),
+        }
+    }
+}
+
+fn number_after(text: &[u8], label: &[u8]) -> Option<u64> {
+    let at = text.windows(label.len()).position(|window| window == label)?;
+    number(&text[at + label.len()..])
+}

@@ -1,0 +1,90 @@
+//! The things that a run makes outside its folder, and how each is written down.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Something outside the run folder that must be undone when the run is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A control group with all below it; its last component begins with `loadgo`. Its processes are killed.
+    Cgroup(PathBuf),
+    /// A directory tree (the users' homes); its last component begins with `loadgo`.
+    Home(PathBuf),
+    /// A file (a swap file); its last component begins with `loadgo`.
+    File(PathBuf),
+    /// A device or file in use for swapping.
+    Swap(PathBuf),
+    /// A compressed memory device, `/dev/zramN`, made for the run.
+    Zram(u32),
+    /// A file of the kernel's and the value that it had.
+    Setting {
+        /// The file.
+        path: PathBuf,
+        /// What is written into it at the end.
+        old: String,
+    },
+    /// A control group's `cgroup.procs` to which this process returns, having left it for the run.
+    Membership(PathBuf),
+}
+
+impl Thing {
+    /// What it is, for a person.
+    pub fn in_words(&self) -> String {
+        match self {
+            Thing::Cgroup(path) => format!("the control group {}", path.display()),
+            Thing::Home(path) => format!("the homes in {}", path.display()),
+            Thing::File(path) => format!("the file {}", path.display()),
+            Thing::Swap(path) => format!("swapping to {}", path.display()),
+            Thing::Zram(number) => format!("the device /dev/zram{number}"),
+            Thing::Setting { path, old } => format!("the setting {} (it was {old})", path.display()),
+            Thing::Membership(path) => format!("our leave from the control group {}", path.display()),
+        }
+    }
+
+    /// Its line in the state file, with the newline.
+    ///
+    /// # Errors
+    /// Its path cannot stand there, or is not a name of loadgo's.
+    pub(super) fn line(&self) -> io::Result<String> {
+        let (kind, path, old) = match self {
+            Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
+            Thing::Home(path) => ("home", path.clone(), ""),
+            Thing::File(path) => ("file", path.clone(), ""),
+            Thing::Swap(path) => ("swap", path.clone(), ""),
+            Thing::Zram(number) => ("zram", PathBuf::from(number.to_string()), ""),
+            Thing::Setting { path, old } => ("setting", path.clone(), old.as_str()),
+            Thing::Membership(path) => ("membership", path.clone(), ""),
+        };
+        let path = path.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
+        let removed = matches!(self, Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_));
+        if removed && !is_ours(Path::new(path)) {
+            return Err(io::Error::other(format!("{path}: the name of what is removed must begin with loadgo")));
+        }
+        let line = format!("{kind}\t{path}\t{old}");
+        match line.contains('\n') || path.contains('\t') {
+            true => Err(io::Error::other(format!("{path:?}: a path with a tab or a newline"))),
+            false => Ok(line + "\n"),
+        }
+    }
+
+    /// What a line of a state file stands for.
+    pub(super) fn of_line(line: &str) -> Option<Thing> {
+        let mut parts = line.splitn(3, '\t');
+        let (kind, path, old) = (parts.next()?, parts.next()?, parts.next()?);
+        match kind {
+            "cgroup" => Some(Thing::Cgroup(path.into())),
+            "home" => Some(Thing::Home(path.into())),
+            "file" => Some(Thing::File(path.into())),
+            "swap" => Some(Thing::Swap(path.into())),
+            "zram" => path.parse().ok().map(Thing::Zram),
+            "setting" => Some(Thing::Setting { path: path.into(), old: old.to_owned() }),
+            "membership" => Some(Thing::Membership(path.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the name of `path` shows that loadgo made it: nothing else is ever removed.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    path.is_absolute() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("loadgo"))
+}

@@ -1,0 +1,227 @@
+//! `--limit memory=256M,cpus=1,swap=zram:1G`: what the users may have together, as if the machine were smaller.
+
+pub mod paging;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::groups::Groups;
+use crate::groups::hierarchy::Version;
+use crate::leftovers::Leftovers;
+use loadgo_sys::why::Why;
+use paging::{page_to_file, page_to_zram};
+
+const PERIOD_US: u64 = 100_000;
+const SMALLEST_MEMORY: u64 = 1 << 20;
+const SMALLEST_SHARE: f64 = 0.01;
+
+/// What all users together may have; `None` is no limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// Memory, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Processors; parts of one too.
+    pub cpus: Option<f64>,
+    /// Where they page to; absent: wherever the host does.
+    pub swap: Option<Swap>,
+}
+
+/// A paging device for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// They do not page.
+    None,
+    /// Compressed memory that holds so many bytes.
+    Zram(u64),
+    /// A file of so many bytes.
+    File(u64),
+}
+
+impl Limit {
+    /// Reads `memory=SIZE,cpus=NUMBER,swap=zram:SIZE|file:SIZE|none`; what is wrong, and what would be right.
+    pub fn parse(text: &str) -> Result<Limit, String> {
+        let mut limit = Limit::default();
+        for part in text.split(',').map(str::trim) {
+            let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not NAME=VALUE; as in {EXAMPLE}"))?;
+            match name.trim() {
+                "memory" => once(&mut limit.memory_bytes, name, memory(value)?)?,
+                "cpus" => once(&mut limit.cpus, name, processors(value)?)?,
+                "swap" => once(&mut limit.swap, name, swap(value)?)?,
+                _ => return Err(format!("`{name}` cannot be limited; memory, cpus and swap can, as in {EXAMPLE}")),
+            }
+        }
+        Ok(limit)
+    }
+
+    /// Applies the limit to the groups of a run, before anybody logs in; a swap file goes into `directory`.
+    /// The devices made. All is undone with the run's leftovers, also after a refusal.
+    pub fn apply(&self, groups: &mut Groups, directory: &Path, leftovers: &mut Leftovers) -> Result<Vec<PathBuf>, Why> {
+        let mut devices = Vec::new();
+        match self.swap {
+            Some(Swap::Zram(bytes)) => devices.push(page_to_zram(bytes, leftovers)?),
+            Some(Swap::File(bytes)) => devices.push(page_to_file(bytes, directory, leftovers)?),
+            Some(Swap::None) | None => {}
+        }
+        if self.memory_bytes.is_some() || self.swap.is_some() {
+            self.limit_memory(&groups.with_controller("memory", leftovers)?)?;
+        }
+        if let Some(cpus) = self.cpus {
+            limit_processors(&groups.with_controller("cpu", leftovers)?, cpus)?;
+        }
+        Ok(devices)
+    }
+
+    fn limit_memory(&self, group: &Path) -> Result<(), Why> {
+        let swap_bytes = self.swap.map(Swap::bytes);
+        match version_of(group, "memory.max") {
+            Version::V2 => {
+                write_if_some(group, "memory.max", self.memory_bytes)?;
+                write_if_some(group, "memory.swap.max", swap_bytes)
+            }
+            Version::V1 => {
+                write_if_some(group, "memory.limit_in_bytes", self.memory_bytes)?;
+                let both = self.memory_bytes.zip(swap_bytes).map(|(memory, swap)| memory + swap);
+                write_if_some(group, "memory.memsw.limit_in_bytes", both)?;
+                match (self.memory_bytes, swap_bytes) {
+                    (None, Some(0)) => write_if_some(group, "memory.swappiness", Some(0)),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Swap {
+    /// How much can be paged out to it.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Swap::None => 0,
+            Swap::Zram(bytes) | Swap::File(bytes) => bytes,
+        }
+    }
+}
+
+const EXAMPLE: &str = "memory=256M,cpus=1,swap=zram:1G";
+
+fn once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("`{name}` is limited twice")),
+    }
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes < SMALLEST_MEMORY => Err(format!("memory={text} is less than 1M: no shell would start")),
+        bytes => Ok(bytes),
+    }
+}
+
+fn processors(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(cpus) if cpus.is_finite() && cpus >= SMALLEST_SHARE => Ok(cpus),
+        _ => Err(format!("cpus={text} is not a number of processors from {SMALLEST_SHARE} up, as in cpus=1 or cpus=0.5")),
+    }
+}
+
+fn swap(text: &str) -> Result<Swap, String> {
+    match text.trim().split_once(':') {
+        None if text.trim() == "none" => Ok(Swap::None),
+        Some(("zram", bytes)) => paging(bytes).map(Swap::Zram),
+        Some(("file", bytes)) => paging(bytes).map(Swap::File),
+        _ => Err(format!("swap={text} is none of zram:SIZE, file:SIZE and none, as in swap=zram:1G")),
+    }
+}
+
+fn paging(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes < SMALLEST_MEMORY => Err(format!("{text} is less than 1M: too small to page to")),
+        bytes => Ok(bytes),
+    }
+}
+
+/// A number of bytes with K, M, G or T for powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let shift = match text[digits..].trim_end_matches("iB").trim_end_matches('B') {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        "T" | "t" => 40,
+        _ => return Err(format!("`{text}` is not a size; a whole number with K, M, G or T, as in 256M")),
+    };
+    let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is not a size; as in 256M"))?;
+    let bytes = number.checked_mul(1 << shift).filter(|bytes| *bytes < 1 << 60);
+    bytes.ok_or_else(|| format!("`{text}` is more than any machine has"))
+}
+
+fn limit_processors(group: &Path, cpus: f64) -> Result<(), Why> {
+    let quota_us = (cpus * PERIOD_US as f64).round() as u64;
+    match version_of(group, "cpu.max") {
+        Version::V2 => write(group, "cpu.max", &format!("{quota_us} {PERIOD_US}")),
+        Version::V1 => {
+            write(group, "cpu.cfs_period_us", &PERIOD_US.to_string())?;
+            write(group, "cpu.cfs_quota_us", &quota_us.to_string())
+        }
+    }
+}
+
+fn version_of(group: &Path, file_of_v2: &str) -> Version {
+    if group.join(file_of_v2).exists() { Version::V2 } else { Version::V1 }
+}
+
+fn write_if_some(group: &Path, file: &str, value: Option<u64>) -> Result<(), Why> {
+    value.map_or(Ok(()), |value| write(group, file, &value.to_string()))
+}
+
+fn write(group: &Path, file: &str, value: &str) -> Result<(), Why> {
+    let path = group.join(file);
+    fs::write(&path, value).map_err(|error: io::Error| {
+        let remedy = match (error.kind(), file) {
+            (io::ErrorKind::NotFound, "memory.memsw.limit_in_bytes" | "memory.swap.max") => "the boot parameter swapaccount=1",
+            _ => "run as root",
+        };
+        Why::new(format!("cannot write {value} into {}: {error}", path.display()), remedy)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_three_are_read() {
+        let limit = Limit::parse("memory=256M, cpus=1.5,swap=zram:1G").unwrap();
+        let expected = Limit { memory_bytes: Some(256 << 20), cpus: Some(1.5), swap: Some(Swap::Zram(1 << 30)) };
+        assert_eq!(limit, expected);
+        assert_eq!(Limit::parse("swap=none").unwrap().swap, Some(Swap::None));
+        assert_eq!(Limit::parse("swap=file:2GiB").unwrap().swap, Some(Swap::File(2 << 30)));
+    }
+
+    #[test]
+    fn each_mistake_is_told_with_what_would_be_right() {
+        for (text, said) in [
+            ("", "NAME=VALUE"),
+            ("memory", "NAME=VALUE"),
+            ("disk=1G", "memory, cpus and swap"),
+            ("memory=lots", "256M"),
+            ("memory=-1M", "256M"),
+            ("memory=1.5G", "256M"),
+            ("memory=4K", "less than 1M"),
+            ("memory=99999999T", "more than any machine"),
+            ("memory=1G,memory=2G", "twice"),
+            ("cpus=0", "cpus=0.5"),
+            ("cpus=NaN", "cpus=0.5"),
+            ("cpus=inf", "cpus=0.5"),
+            ("swap=1G", "zram:SIZE"),
+            ("swap=tape:1G", "zram:SIZE"),
+            ("swap=zram:1K", "too small"),
+        ] {
+            let error = Limit::parse(text).expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! This host as a system under test: every user's terminal under one event loop with absolute deadlines.
+//!
+//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first, and only then is the
+//! usage of those who became ready read from the meter, so that the metering of one user is not in another's response.
+
+mod end;
+mod log_in;
+mod output;
+
+use crate::groups::Groups;
+use crate::terminals::login::{self, Login};
+use crate::terminals::session::{Session, Stage, Watch};
+use crate::terminals::starting::{Ground, Starters};
+use crate::usage::meter::Meter;
+use loadgo_core::deadlines::Deadlines;
+use loadgo_core::ready::Patterns;
+use loadgo_core::script::{Script, Step, Until};
+use loadgo_core::system::{Event, System, Typed, Usage, UserId};
+use loadgo_core::time::{Instant, Span};
+use loadgo_sys::clock::monotonic_ns;
+use loadgo_sys::events::{Bell, Came, Epoll, Timer};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const INTERRUPT_KEY: &[u8] = b"\x03";
+const TIMER: u64 = u64::MAX;
+const STOP: u64 = u64::MAX - 1;
+const STARTED: u64 = u64::MAX - 2;
+/// Threads that start sessions: one waits for a program to execute while the other prepares the next.
+const STARTERS: usize = 2;
+const READ_LENGTH: usize = 64 * 1024;
+
+/// What a host system is made from.
+#[derive(Debug)]
+pub struct Setting {
+    /// The script, for its log-in, files and patterns.
+    pub script: Arc<Script>,
+    /// The log-in command, found.
+    pub login: Login,
+    /// The directories that programs are looked up in.
+    pub search_path: String,
+    /// The run's id; each session's environment carries it.
+    pub run_id: String,
+    /// The directory under which each user gets a home.
+    pub homes: PathBuf,
+    /// When the run began, on the monotonic clock.
+    pub origin_ns: u64,
+}
+
+struct Seat {
+    session: Session,
+    master: Option<OwnedFd>,
+    pid: i32,
+    alive: bool,
+    /// What did not fit into the terminal yet.
+    unsent: Vec<u8>,
+}
+
+/// This host.
+pub struct Host {
+    setting: Setting,
+    patterns: Patterns,
+    preparations: usize,
+    starters: Starters,
+    /// Users whose session was given up before it was started.
+    unwanted: HashSet<UserId>,
+    groups: Option<Arc<Groups>>,
+    meter: Meter,
+    /// Whether what the users run is in the meter's reach.
+    metered: bool,
+    epoll: Epoll,
+    timer: Timer,
+    stop: Arc<Bell>,
+    started: Arc<Bell>,
+    seats: Vec<Option<Box<Seat>>>,
+    by_pid: HashMap<i32, UserId>,
+    silences: Deadlines,
+    next_look: Instant,
+    /// Users of whom more is to be read.
+    hungry: Vec<UserId>,
+    pending: Vec<Event>,
+    ready: Vec<(UserId, Instant, Option<u8>, bool)>,
+    buffer: Box<[u8]>,
+}
+
+impl Host {
+    /// A host that users of the setting's script can be logged in to.
+    ///
+    /// # Errors
+    /// When the kernel refuses a descriptor or memory.
+    pub fn new(setting: Setting, meter: Meter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
+        let (epoll, timer, started) = (Epoll::new()?, Timer::new()?, Arc::new(Bell::new()?));
+        epoll.add_quiet(timer.fd(), TIMER)?;
+        epoll.add_quiet(stop.fd(), STOP)?;
+        epoll.add_quiet(started.fd(), STARTED)?;
+        let elsewhere = setting.login.is_elsewhere();
+        Ok(Host {
+            patterns: Patterns::of(untils(&setting.script)),
+            preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
+            starters: Starters::begin(ground(&setting, groups.clone()), STARTERS, &started)?,
+            unwanted: HashSet::new(),
+            groups,
+            meter,
+            metered: !setting.login.is_out_of_reach(),
+            epoll,
+            timer,
+            stop,
+            started,
+            seats: Vec::new(),
+            by_pid: HashMap::new(),
+            silences: Deadlines::new(),
+            next_look: Instant::default(),
+            hungry: Vec::new(),
+            pending: Vec::new(),
+            ready: Vec::new(),
+            buffer: vec![0; READ_LENGTH].into_boxed_slice(),
+            setting,
+        })
+    }
+
+    /// What `user` has used since this was last asked; nothing is known of sessions out of the meter's reach.
+    fn usage(&mut self, user: UserId) -> Usage {
+        if self.metered { self.meter.interaction(user) } else { Usage::default() }
+    }
+
+    /// The meter, for what it has to say about itself.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    fn seat(&mut self, user: UserId) -> Option<&mut Seat> {
+        self.seats.get_mut(user as usize)?.as_deref_mut()
+    }
+
+    fn next_deadline(&self, until: Option<Instant>) -> Instant {
+        let silence = self.silences.first().map(|(at, _)| at);
+        [until, silence].into_iter().flatten().fold(self.next_look, Instant::min)
+    }
+
+    /// Waits once, and reads all that has come; first come those of whom more was there than one reading takes.
+    fn round(&mut self, until: Option<Instant>) {
+        let hungry = std::mem::take(&mut self.hungry);
+        let came = if hungry.is_empty() {
+            let (deadline, now) = (self.next_deadline(until), self.now());
+            // A moment at least: an absolute time in the past would not arm the timer again.
+            self.timer.set(self.setting.origin_ns + deadline.max(now + Span(1)).0);
+            self.epoll.wait()
+        } else {
+            self.epoll.look()
+        };
+        for user in hungry {
+            self.read_terminal(user);
+        }
+        for index in 0..came {
+            let Came { key, hung_up, writable } = self.epoll.came(index);
+            match key {
+                TIMER => self.timer.acknowledge(),
+                STOP if self.stop.heard() => self.pending.push(Event::Stop { at: self.now() }),
+                STARTED if self.started.heard() => self.seat_the_started(),
+                STOP | STARTED => {}
+                user => self.serve(user as UserId, hung_up, writable),
+            }
+        }
+    }
+
+    fn serve(&mut self, user: UserId, hung_up: bool, writable: bool) {
+        if writable {
+            self.put_rest(user);
+        }
+        self.read_terminal(user);
+        // The end of the terminal is told once, and what was printed before it is read first.
+        if hung_up && self.seat(user).is_some_and(|seat| seat.master.is_some()) {
+            self.hungry.push(user);
+        }
+    }
+}
+
+impl System for Host {
+    fn now(&self) -> Instant {
+        Instant(monotonic_ns() - self.setting.origin_ns)
+    }
+
+    fn log_in(&mut self, user: UserId) {
+        self.starters.start(user);
+    }
+
+    fn keys(&mut self, user: UserId, keys: &[u8]) {
+        let Some(seat) = self.seat(user) else { return };
+        seat.session.type_keys(keys);
+        self.put(user, keys);
+    }
+
+    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+        let watch = Watch::of(typed.until, &self.patterns);
+        self.meter.sent(user, typed.line);
+        let sent = self.now();
+        if let Some(seat) = self.seat(user) {
+            seat.session.send(typed.keys, watch, Stage::Line);
+            seat.session.last_output = sent;
+            if seat.session.ends_with_silence() {
+                self.watch_silence(user);
+            }
+            self.put(user, typed.keys);
+        }
+        sent
+    }
+
+    fn interrupt(&mut self, user: UserId) {
+        if let Some(seat) = self.seat(user) {
+            seat.unsent.clear();
+            seat.session.wait_on();
+        }
+        self.put(user, INTERRUPT_KEY);
+    }
+
+    fn hang_up(&mut self, user: UserId) {
+        if self.seat(user).is_none() {
+            self.unwanted.insert(user);
+        }
+        self.let_go(user);
+    }
+
+    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        if self.pending.is_empty() {
+            self.round(until);
+            let now = self.now();
+            while let Some(user) = self.silences.pop_due(now) {
+                self.silent(user, now);
+            }
+            if now >= self.next_look {
+                self.look_for_the_dead(now);
+            }
+            self.settle();
+        }
+        events.append(&mut self.pending);
+    }
+}
+
+fn ground(setting: &Setting, groups: Option<Arc<Groups>>) -> Ground {
+    Ground {
+        script: Arc::clone(&setting.script),
+        login: setting.login.clone(),
+        environment: login::shared_environment(&setting.search_path, &setting.run_id, &setting.login.path),
+        homes: setting.homes.clone(),
+        groups,
+    }
+}
+
+/// Every way in which a line of the script may end.
+fn untils(script: &Script) -> Vec<&Until> {
+    let mut found = vec![&script.until];
+    let mut rest: Vec<&Step> = script.steps.iter().collect();
+    while let Some(step) = rest.pop() {
+        match step {
+            Step::Line(line) => found.extend(line.until.as_ref()),
+            Step::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|(_, steps)| steps)),
+            Step::Repeat(_, steps) => rest.extend(steps),
+        }
+    }
+    found
+}

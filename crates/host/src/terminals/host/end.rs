@@ -1,0 +1,151 @@
+//! How a session ends: its terminal closed, its first process dead, or the run over; nothing of it stays behind.
+
+use super::Host;
+use crate::terminals::session::Stage;
+use crate::terminals::starting::Started;
+use loadgo_core::system::{Event, Response, System, UserId};
+use loadgo_core::time::{Instant, Span};
+use loadgo_sys::child::{self, Exit};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+/// How often sessions whose leader has died with the terminal still open are looked for.
+const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
+/// And how much more seldom for each user: the kernel looks through all of them every time.
+const LOOK_FOR_EACH: Span = Span(50_000);
+/// How long a first process whose terminal is closed may take to end before it counts as having closed it itself.
+const DYING: Span = Span::from_millis(20);
+
+/// How a session has ended.
+pub(super) struct End {
+    words: String,
+    /// The first process's own exit status, where it ended by itself.
+    status: Option<u8>,
+}
+
+impl End {
+    /// An end that no status tells of.
+    pub(super) fn because(words: &str) -> End {
+        End { words: words.to_string(), status: None }
+    }
+}
+
+impl Host {
+    /// Nobody holds the other side of the terminal any more: the session's first process is about to end, or goes on without.
+    pub(super) fn closed(&mut self, user: UserId) {
+        if let Some(end) = self.reap(user) {
+            return self.end(user, end);
+        }
+        let until = self.now() + DYING;
+        if let Some(seat) = self.seat(user) {
+            seat.master = None;
+            self.silences.set(user, until);
+        }
+    }
+
+    /// The session is over: says so, kills what is left of it, and lets its terminal go.
+    pub(super) fn end(&mut self, user: UserId, end: End) {
+        let at = self.now();
+        let End { words: how, status } = self.reap(user).unwrap_or(end);
+        let usage = self.usage(user);
+        let Some(seat) = self.seat(user) else { return };
+        let stage = seat.session.stage;
+        if stage == Stage::Over {
+            return;
+        }
+        let words = seat.session.last_words();
+        let response = Response { usage, ..seat.session.answer(status, true) };
+        self.let_go(user);
+        self.pending.push(match stage {
+            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: how },
+            Stage::LogIn | Stage::Preparing(_) => Event::Refused { user, at, reason: format!("{how}; it printed {words:?}") },
+            _ => Event::Ended { user, at, reason: how, response },
+        });
+    }
+
+    /// The leader's end, if it has ended.
+    pub(super) fn reap(&mut self, user: UserId) -> Option<End> {
+        let seat = self.seat(user).filter(|seat| seat.alive)?;
+        let exit = child::reap(seat.pid)?;
+        seat.alive = false;
+        let pid = seat.pid;
+        self.by_pid.remove(&pid);
+        Some(match exit {
+            Exit::Signal(signal) => End::because(&format!("the session's first process was ended by signal {signal}")),
+            Exit::Status(status) => {
+                End { words: format!("the session's first process ended with status {status}"), status: Some(status as u8) }
+            }
+        })
+    }
+
+    /// Hangs up the terminal and kills what the user has left running.
+    pub(super) fn let_go(&mut self, user: UserId) {
+        self.silences.clear(user);
+        self.meter.ended(user);
+        if let Some(groups) = &self.groups {
+            // Where this fails the group is removed, with all in it, at the end of the run.
+            let _ = groups.kill(user);
+        }
+        let Some(seat) = self.seat(user) else { return };
+        seat.session.stage = Stage::Over;
+        seat.unsent = Vec::new();
+        // Closing the last descriptor takes it out of the epoll and hangs the terminal up.
+        seat.master = None;
+        if seat.alive {
+            // The leader was not waited for, so its id, and that of its process group, is still its own.
+            for signal in [Signal::HUP, Signal::CONT, Signal::KILL] {
+                child::signal_group(seat.pid, signal);
+            }
+        }
+    }
+
+    /// Leaders that died while something else keeps their terminal open: no read on the terminal tells of them.
+    pub(super) fn look_for_the_dead(&mut self, now: Instant) {
+        self.next_look = now + LOOK_FOR_THE_DEAD + Span(LOOK_FOR_EACH.0 * self.by_pid.len() as u64);
+        if !child::any_has_ended() {
+            return;
+        }
+        let users: Vec<UserId> = self.by_pid.values().copied().collect();
+        for user in users {
+            let Some(end) = self.reap(user) else { continue };
+            if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
+                self.drain(user);
+                self.settle();
+                self.end(user, end);
+            }
+        }
+    }
+
+    /// Reads what a dead session has still printed.
+    pub(super) fn drain(&mut self, user: UserId) {
+        for _ in 0..64 {
+            let Some(master) = self.seat(user).and_then(|seat| seat.master.as_ref()) else { return };
+            let mut looked_at = [PollFd::new(master, PollFlags::IN)];
+            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+            if poll(&mut looked_at, Some(&now)).is_err() || !looked_at[0].revents().contains(PollFlags::IN) {
+                return;
+            }
+            self.read_terminal(user);
+        }
+    }
+
+    /// Ends whatever sessions are left, and waits for their first processes.
+    pub fn finish(&mut self) {
+        for Started { user, nonce, session } in self.starters.finish() {
+            let seated = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid));
+            drop(seated);
+        }
+        let users: Vec<UserId> = (0..self.seats.len() as UserId).filter(|&user| self.seat(user).is_some()).collect();
+        for &user in &users {
+            if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
+                self.let_go(user);
+            }
+        }
+        for user in users {
+            let Some(seat) = self.seat(user).filter(|seat| seat.alive) else { continue };
+            child::wait(seat.pid); // it was sent SIGKILL
+            seat.alive = false;
+        }
+        self.by_pid.clear();
+    }
+}

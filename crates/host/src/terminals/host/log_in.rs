@@ -1,0 +1,61 @@
+//! How a user gets in: a home, a group, a terminal with the log-in command on it, and a prompt that speaks to us.
+
+use super::{Host, Seat};
+use crate::terminals::login;
+use crate::terminals::session::{Session, Stage, Watch};
+use crate::terminals::starting::Started;
+use loadgo_core::ready::Nonce;
+use loadgo_core::system::{Event, System, UserId};
+use loadgo_core::time::Instant;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+impl Host {
+    /// Sessions have been started: each gets its seat in the event loop.
+    pub(super) fn seat_the_started(&mut self) {
+        for Started { user, nonce, session } in self.starters.take() {
+            let at = self.now();
+            if let Err(reason) = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid)) {
+                self.pending.push(Event::Refused { user, at, reason: reason.to_string() });
+            } else if self.unwanted.contains(&user) {
+                self.let_go(user);
+            }
+        }
+    }
+
+    pub(super) fn seat_one(&mut self, user: UserId, nonce: Nonce, master: OwnedFd, pid: i32) -> io::Result<()> {
+        let watch = Watch::of(&self.setting.script.until, &self.patterns);
+        let session = Session::new(nonce, watch, self.now());
+        if self.seats.len() <= user as usize {
+            self.seats.resize_with(user as usize + 1, || None);
+        }
+        let added = self.epoll.add(master.as_fd(), u64::from(user));
+        self.by_pid.insert(pid, user);
+        self.meter.began(user, pid as u32);
+        self.seats[user as usize] = Some(Box::new(Seat { session, master: Some(master), pid, alive: true, unsent: Vec::new() }));
+        self.watch_silence(user);
+        added
+    }
+
+    /// A prompt is there: types the next of the lines that prepare the session, or says that the user is in.
+    pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u16) {
+        if left > 0 {
+            let lines = login::typed_files(&self.setting.script, &self.setting.run_id, user);
+            let line = lines[lines.len() - left as usize].clone();
+            return self.type_preparation(user, &line, left - 1);
+        }
+        // What the log-in used is nobody's interaction.
+        self.usage(user);
+        self.seat(user).expect("it has just answered").session.answer(None, true);
+        self.silences.clear(user);
+        self.pending.push(Event::LoggedIn { user, at });
+    }
+
+    pub(super) fn type_preparation(&mut self, user: UserId, line: &str, left: u16) {
+        let watch = Watch::of(&self.setting.script.until, &self.patterns);
+        let Some(seat) = self.seat(user) else { return };
+        seat.session.send(line.as_bytes(), watch, Stage::Preparing(left));
+        self.put(user, line.as_bytes());
+        self.watch_silence(user);
+    }
+}

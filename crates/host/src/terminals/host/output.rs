@@ -1,0 +1,117 @@
+//! Between a session and its terminal: what is typed goes out, what is printed comes in, and who is ready is told.
+
+use super::Host;
+use super::end::End;
+use crate::terminals::login;
+use crate::terminals::session::Stage;
+use loadgo_core::system::{Event, Response, UserId};
+use loadgo_core::time::Instant;
+use loadgo_sys::clock::monotonic_ns;
+use rustix::io::{Errno, read, write};
+use std::os::fd::AsFd;
+
+/// A reading of so many bytes may not have been all: a terminal holds twice as many.
+const MUCH: usize = 2048;
+
+impl Host {
+    /// Writes to a terminal what fits, and keeps the rest until there is room.
+    pub(super) fn put(&mut self, user: UserId, keys: &[u8]) {
+        let Host { seats, epoll, .. } = self;
+        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(master) = &seat.master else { return };
+        let written = if seat.unsent.is_empty() { write(master, keys).unwrap_or(0) } else { 0 };
+        if written < keys.len() {
+            seat.unsent.extend_from_slice(&keys[written..]);
+            let _ = epoll.also_for_writing(master.as_fd(), u64::from(user), true);
+        }
+    }
+
+    pub(super) fn put_rest(&mut self, user: UserId) {
+        let Host { seats, epoll, .. } = self;
+        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(master) = &seat.master else { return };
+        let written = write(master, &seat.unsent).unwrap_or(0);
+        seat.unsent.drain(..written);
+        if seat.unsent.is_empty() {
+            seat.unsent = Vec::new();
+            let _ = epoll.also_for_writing(master.as_fd(), u64::from(user), false);
+        }
+    }
+
+    pub(super) fn watch_silence(&mut self, user: UserId) {
+        match self.seat(user).and_then(|seat| seat.session.quiet_deadline()) {
+            Some(at) => self.silences.set(user, at),
+            None => self.silences.clear(user),
+        }
+    }
+
+    /// Reads once what a terminal has to say; where much comes the rest is left for the next round, after the others.
+    pub(super) fn read_terminal(&mut self, user: UserId) {
+        let origin_ns = self.setting.origin_ns;
+        let Host { seats, buffer, patterns, .. } = self;
+        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(master) = &seat.master else { return };
+        let count = match read(master, &mut buffer[..]) {
+            Ok(count) if count > 0 => count,
+            Err(Errno::AGAIN | Errno::INTR) => return,
+            _ => return self.closed(user),
+        };
+        let now = Instant(monotonic_ns() - origin_ns);
+        if let Some(status) = seat.session.feed(&buffer[..count], now, patterns) {
+            self.ready.push((user, now, status, true));
+        }
+        let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
+        if count >= MUCH {
+            self.hungry.push(user);
+        }
+        if in_doubt {
+            self.watch_silence(user);
+        }
+    }
+
+    /// Those who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
+    pub(super) fn settle(&mut self) {
+        let mut ready = std::mem::take(&mut self.ready);
+        for (user, at, status, confirmed) in ready.drain(..) {
+            match self.seat(user).map(|seat| seat.session.stage) {
+                Some(Stage::Line) => self.answer(user, at, status, confirmed),
+                Some(Stage::LogIn) => self.prepare(user, at, self.preparations as u16),
+                Some(Stage::Preparing(left)) => self.prepare(user, at, left),
+                _ => {}
+            }
+        }
+        self.ready = ready;
+    }
+
+    pub(super) fn answer(&mut self, user: UserId, at: Instant, status: Option<u8>, confirmed: bool) {
+        let usage = self.usage(user);
+        let seat = self.seat(user).expect("it has just answered");
+        let response = Response { usage, ..seat.session.answer(status, confirmed) };
+        self.silences.clear(user);
+        self.pending.push(Event::Ready { user, at, response });
+    }
+
+    /// A session has been silent for as long as its stage allows.
+    pub(super) fn silent(&mut self, user: UserId, now: Instant) {
+        let preparations = self.preparations as u16;
+        let Some(seat) = self.seat(user) else { return };
+        if seat.master.is_none() && seat.session.stage != Stage::Over {
+            return self.end(user, End::because("the session closed its terminal"));
+        }
+        if seat.session.ends_with_silence() {
+            self.ready.push((user, now, None, false));
+            return;
+        }
+        match seat.session.stage {
+            Stage::LogIn if seat.session.quiet_deadline().is_some_and(|at| at <= now) => {
+                let line = login::prompt_line(seat.session.nonce());
+                self.type_preparation(user, &line, preparations);
+            }
+            Stage::Preparing(_) => {
+                let last_words = seat.session.last_words();
+                self.end(user, End::because(&format!("it gave no prompt within a minute; it last printed {last_words:?}")));
+            }
+            _ => self.watch_silence(user),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a session starts with: the command, the environment that makes its prompt speak, and the lines that prepare a
+//! session which our environment does not reach (`su -`, `ssh`, a shell whose start-up file sets its own prompt).
+
+use loadgo_core::ready::Nonce;
+use loadgo_core::script::Script;
+use loadgo_sys::program_file::program_file;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Commands that start a session as somebody else: our directory and files are not there.
+const AS_SOMEBODY_ELSE: [&str; 4] = ["su", "sudo", "runuser", "login"];
+/// Commands whose session is no descendant of theirs: neither our files nor our meters reach it.
+const OUT_OF_REACH: [&str; 7] = ["ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl"];
+
+/// The log-in command of a script, found and cut into words.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// The program's file.
+    pub path: PathBuf,
+    /// The words of the command.
+    pub words: Vec<String>,
+}
+
+impl Login {
+    /// Finds the program of `command` in `search_path` (directories with colons between).
+    ///
+    /// # Errors
+    /// In words: an empty command, quotes that do not close, a program that is not there.
+    pub fn find(command: &str, search_path: &str) -> Result<Login, String> {
+        let words = shlex::split(command).ok_or(format!("login = {command:?}: a quote is not closed"))?;
+        let name = words.first().ok_or("login is empty: name a command such as \"sh\" or \"ssh host\"".to_string())?;
+        let path = program_file(OsStr::new(name), OsStr::new(search_path))
+            .ok_or_else(|| format!("login = {command:?}: there is no program {name:?} on the PATH ({search_path})"))?;
+        Ok(Login { path, words })
+    }
+
+    /// Whether the session runs elsewhere or as somebody else, so that files must be typed into it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.is_one_of(&AS_SOMEBODY_ELSE) || self.is_out_of_reach()
+    }
+
+    /// Whether the session's programs run where this host's meters do not see them.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.is_one_of(&OUT_OF_REACH)
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        let asked = Path::new(&self.words[0]);
+        [self.path.as_path(), asked]
+            .iter()
+            .any(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names.contains(&name)))
+    }
+}
+
+/// The environment of a user's session, `NAME=value` each; `shared` comes first, the session's own after it.
+pub fn environment(shared: &[(String, String)], script: &Script, user: u32, home: &Path, nonce: &Nonce) -> Vec<CString> {
+    let nonce = String::from_utf8_lossy(nonce);
+    let own = [
+        ("HOME".to_string(), home.display().to_string()),
+        ("LOADGO_USER".to_string(), user.to_string()),
+        // dash, ksh and sh take the prompt from here; bash's start-up files set PS1, but not what sets it again.
+        ("PS1".to_string(), format!("$ \x1b]133;D;$?;aid={nonce}\x07")),
+        ("PROMPT_COMMAND".to_string(), format!("PS1='$ \\[\\e]133;D;$?;aid={nonce}\\a\\]'")),
+    ];
+    let mut all: Vec<(String, String)> = shared.to_vec();
+    for (name, value) in own.into_iter().chain(script.env.clone()) {
+        all.retain(|(known, _)| *known != name);
+        all.push((name, value));
+    }
+    all.into_iter().filter_map(|(name, value)| CString::new(format!("{name}={value}")).ok()).collect()
+}
+
+/// The environment that all sessions share.
+pub fn shared_environment(search_path: &str, run_id: &str, shell: &Path) -> Vec<(String, String)> {
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "root".into());
+    let pairs = [
+        ("PATH", search_path.to_string()),
+        ("USER", user.clone()),
+        ("LOGNAME", user),
+        ("SHELL", shell.display().to_string()),
+        ("TERM", "dumb".into()),
+        ("LANG", "C.UTF-8".into()),
+        ("LOADGO_RUN", run_id.to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_string(), value)).to_vec()
+}
+
+/// The line that gives a shell of the Bourne family (dash, bash, ksh, zsh) the session's prompt.
+pub fn prompt_line(nonce: &Nonce) -> String {
+    let nonce = String::from_utf8_lossy(nonce);
+    // The mark is spelt with escapes here, so that the echo of this line is not one.
+    let plain = format!(r#"PS1="$(printf '$ \033]133;D;')"'$?'"$(printf ';aid=%s\007' {nonce})""#);
+    let bash = format!(r#"PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'"#);
+    let zsh = format!(r#"PS1="$(printf '$ %%{{\033]133;D;')%?$(printf ';aid=%s\007%%}}' {nonce})""#);
+    format!("if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi\n")
+}
+
+/// The lines that lay the script's files into a directory of the session's own, where they cannot be laid from outside.
+pub fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
+    if script.files.is_empty() {
+        return Vec::new();
+    }
+    let directory = format!("loadgo-{run_id}-{user}");
+    let place = format!("\"${{TMPDIR:-/tmp}}/{directory}\"");
+    // The session takes its directory away itself, also when it is hung up: nobody else may reach it.
+    let farewell = format!("trap 'cd /; rm -rf {place}' EXIT; trap 'exit 129' HUP");
+    let mut lines = vec![format!("mkdir -p {place} && cd {place} && {{ {farewell}; }}\n")];
+    for (name, content) in &script.files {
+        if let Some(parent) = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            lines.push(format!("mkdir -p '{}'\n", parent.display()));
+        }
+        let end = if content.ends_with('\n') || content.is_empty() { "" } else { "\n" };
+        lines.push(format!("cat > '{name}' <<'LOADGO_END'\n{content}{end}LOADGO_END\n"));
+    }
+    lines
+}
+
+/// Makes a user's home and lays the script's files into it.
+///
+/// # Errors
+/// Which file could not be written, and the kernel's reason.
+pub fn lay_home(script: &Script, home: &Path) -> io::Result<()> {
+    let named = |path: &Path, reason: io::Error| io::Error::new(reason.kind(), format!("{}: {reason}", path.display()));
+    std::fs::create_dir_all(home).map_err(|reason| named(home, reason))?;
+    for (name, content) in &script.files {
+        let path = home.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|reason| named(parent, reason))?;
+        }
+        std::fs::write(&path, content).map_err(|reason| named(&path, reason))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! What processes that have ended used, and which user they belonged to.
+//!
+//! The kernel sends a record for every thread on the machine at its end, before whoever waits for it hears of it: at the
+//! ready mark the records of all that a command started are in the socket. A record names the parent process, not the
+//! user; so sums wait at their parent's id until that parent's own record comes, or it is a session's leader.
+//! A process that outlives its parent belongs to process 1 by then: its faults and waits are charged to nobody.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+
+use rustix::io::Errno;
+
+use loadgo_core::system::UserId;
+
+use crate::usage::taskstats::{FAMILY, Record, Sums, record_in};
+use loadgo_sys::netlink::{ERROR, Request, Socket, payload, u16_at};
+
+const GET: u8 = 1;
+const LISTEN: u16 = 3;
+const BUFFER_BYTES: usize = 64 << 20;
+const MOST_PENDING: usize = 1 << 16;
+
+/// The records of ended processes, sorted to users.
+#[derive(Debug)]
+pub struct Exits {
+    socket: Socket,
+    message: Box<[u8; 4096]>,
+    family_tree: FamilyTree,
+    drops_seen: u64,
+    lost: u64,
+}
+
+/// What a user's ended processes used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// A process (with those below it) or a thread that the session's leader had started.
+    Descendant(Sums),
+    /// The first thread of the session's leader: its final account.
+    Leader(Sums),
+}
+
+impl Exits {
+    /// Listens on all processors; needs CAP_NET_ADMIN in the first namespaces. `users`: how many leaders there will be.
+    pub fn listen(users: usize) -> io::Result<Exits> {
+        Exits::listen_with_buffer(users, BUFFER_BYTES)
+    }
+
+    /// The same, with room for so many bytes of records that were not yet taken.
+    pub fn listen_with_buffer(users: usize, bytes: usize) -> io::Result<Exits> {
+        let socket = Socket::open()?;
+        socket.buffer(bytes);
+        let family = socket.family(FAMILY)?;
+        let mut processors = std::fs::read("/sys/devices/system/cpu/possible")?;
+        processors.retain(|byte| !byte.is_ascii_whitespace());
+        processors.push(0);
+        socket.send(&Request::new(family, GET, LISTEN, &processors).acknowledged())?;
+        let mut exits =
+            Exits { socket, message: Box::new([0; 4096]), family_tree: FamilyTree::new(users), drops_seen: 0, lost: 0 };
+        exits.await_acknowledgement()?;
+        Ok(exits)
+    }
+
+    fn await_acknowledgement(&mut self) -> io::Result<()> {
+        loop {
+            let length = self.socket.receive(&mut self.message[..])?;
+            let acknowledged = u16_at(&self.message[..length], 4) == Some(ERROR);
+            payload(&self.message[..length])?;
+            if acknowledged {
+                return Ok(());
+            }
+        }
+    }
+
+    /// From now on `pid` leads the session of `user`.
+    pub fn began(&mut self, user: UserId, pid: u32) {
+        self.family_tree.began(user, pid);
+    }
+
+    /// The session that `pid` led is over.
+    pub fn ended(&mut self, pid: u32) {
+        self.family_tree.ended(pid);
+    }
+
+    /// Takes all records that have come and gives each to its user; no allocation.
+    pub fn drain(&mut self, mut credit: impl FnMut(UserId, Ended)) {
+        loop {
+            match self.socket.receive_now(&mut self.message[..]) {
+                Ok(length) => {
+                    if let Ok(Some(record)) = record_in(&self.message[..length]) {
+                        self.lost += self.family_tree.ended_task(&record, &mut credit);
+                    }
+                }
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::NOBUFS) => self.overran(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// How many records were lost since this was last asked.
+    pub fn take_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// The kernel threw records away: what waits for a parent may wait for ever, and ids may come to mean others.
+    fn overran(&mut self) {
+        let drops = self.socket.drops().unwrap_or(self.drops_seen + 1);
+        self.lost += drops.saturating_sub(self.drops_seen).max(1);
+        self.drops_seen = drops.max(self.drops_seen);
+        self.family_tree.forget_pending();
+    }
+}
+
+/// Who started whom, as far as ended tasks tell.
+#[derive(Debug)]
+struct FamilyTree {
+    me: u32,
+    leaders: ByPid<UserId>,
+    pending: ByPid<Sums>,
+}
+
+type ByPid<T> = HashMap<u32, T, BuildHasherDefault<PidHasher>>;
+
+impl FamilyTree {
+    fn new(users: usize) -> FamilyTree {
+        let mut leaders = ByPid::default();
+        leaders.reserve(2 * users);
+        let mut pending = ByPid::default();
+        pending.reserve(MOST_PENDING);
+        FamilyTree { me: std::process::id(), leaders, pending }
+    }
+
+    fn began(&mut self, user: UserId, pid: u32) {
+        self.pending.remove(&pid);
+        self.leaders.insert(pid, user);
+    }
+
+    fn ended(&mut self, pid: u32) {
+        self.leaders.remove(&pid);
+    }
+
+    fn forget_pending(&mut self) {
+        self.pending.clear();
+    }
+
+    /// Sorts in one ended task; the number of records that had to be thrown away.
+    fn ended_task(&mut self, record: &Record, credit: &mut impl FnMut(UserId, Ended)) -> u64 {
+        let process = record.process.unwrap_or(record.pid);
+        if let Some(user) = self.leaders.get(&process) {
+            let first_thread = record.pid == process;
+            let ended = if first_thread { Ended::Leader(record.sums) } else { Ended::Descendant(record.sums.clocked()) };
+            credit(*user, ended);
+            return 0;
+        }
+        if record.process.is_some() && !record.last_thread {
+            return self.wait_at(process, record.sums.clocked());
+        }
+        let mut sums = self.pending.remove(&process).unwrap_or_default();
+        sums += record.sums.clocked();
+        match self.leaders.get(&record.parent) {
+            Some(user) => credit(*user, Ended::Descendant(sums)),
+            None if record.parent <= 1 || record.parent == self.me => {}
+            None => return self.wait_at(record.parent, sums),
+        }
+        0
+    }
+
+    fn wait_at(&mut self, pid: u32, sums: Sums) -> u64 {
+        if let Some(waiting) = self.pending.get_mut(&pid) {
+            *waiting += sums;
+            return 0;
+        }
+        if self.pending.len() >= MOST_PENDING {
+            return 1;
+        }
+        self.pending.insert(pid, sums);
+        0
+    }
+}
+
+/// Spreads small consecutive numbers; process ids need no more.
+#[derive(Debug, Default)]
+struct PidHasher(u64);
+
+impl Hasher for PidHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+    fn write_u32(&mut self, pid: u32) {
+        self.0 = (self.0 ^ u64::from(pid)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(pid: u32, process: u32, parent: u32, last_thread: bool) -> Record {
+        let sums = Sums { minor: 1, ..Sums::default() };
+        Record { pid, process: Some(process), parent, last_thread, sums }
+    }
+
+    fn credited(tree: &mut FamilyTree, records: &[Record]) -> Vec<(UserId, Ended)> {
+        let mut seen = Vec::new();
+        for record in records {
+            assert_eq!(tree.ended_task(record, &mut |user, ended| seen.push((user, ended))), 0);
+        }
+        seen
+    }
+
+    #[test]
+    fn a_grandchild_is_charged_when_its_parent_ends() {
+        let mut tree = FamilyTree::new(2);
+        tree.began(7, 100);
+        assert_eq!(credited(&mut tree, &[task(102, 102, 101, true)]), []);
+        let sums = Sums { minor: 2, ..Sums::default() };
+        assert_eq!(credited(&mut tree, &[task(101, 101, 100, true)]), [(7, Ended::Descendant(sums))]);
+        assert!(tree.pending.is_empty());
+    }
+
+    #[test]
+    fn threads_wait_for_the_last_of_their_process() {
+        let mut tree = FamilyTree::new(2);
+        tree.began(7, 100);
+        let first_threads = [task(102, 101, 100, false), task(101, 101, 100, false)];
+        assert_eq!(credited(&mut tree, &first_threads), []);
+        let sums = Sums { minor: 3, ..Sums::default() };
+        assert_eq!(credited(&mut tree, &[task(103, 101, 100, true)]), [(7, Ended::Descendant(sums))]);
+    }
+
+    #[test]
+    fn a_stranger_is_charged_to_nobody() {
+        let mut tree = FamilyTree::new(2);
+        tree.began(7, 100);
+        assert_eq!(credited(&mut tree, &[task(300, 300, 1, true), task(301, 301, 300, true)]), []);
+    }
+
+    #[test]
+    fn an_id_that_becomes_a_leader_does_not_inherit() {
+        let mut tree = FamilyTree::new(2);
+        credited(&mut tree, &[task(301, 301, 300, true)]);
+        tree.began(7, 300);
+        tree.ended(300);
+        assert_eq!(credited(&mut tree, &[task(300, 300, 1, true)]), []);
+        assert!(tree.pending.is_empty());
+    }
+
+    #[test]
+    fn a_full_table_counts_what_it_throws_away() {
+        let mut tree = FamilyTree::new(1);
+        let strangers = 1 << 30..;
+        for parent in strangers.take(MOST_PENDING) {
+            assert_eq!(tree.ended_task(&task(2, 2, parent, true), &mut |_, _| {}), 0);
+        }
+        assert_eq!(tree.ended_task(&task(2, 2, 5, true), &mut |_, _| {}), 1);
+    }
+}

@@ -1,0 +1,172 @@
+//! What each user's processes hold, read user by user, in turns where there are many; and what was taken from all together.
+//!
+//! A process costs some ten microseconds to read and a thousand users have a thousand processes and more, so in a span so many
+//! users are read as [`SHARE`] of its time is processor time enough for, and the next ones in the next span.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loadgo_core::record::{MemoryRow, PARTS};
+use loadgo_core::system::UserId;
+use loadgo_core::time::Instant;
+use loadgo_sys::clock::thread_cpu_ns;
+
+use crate::groups::Groups;
+use crate::small_files::read_at_start;
+use crate::usage::memory::counts::{Group, Held};
+use crate::usage::proc::Proc;
+
+/// The part of the time that reading users may take of a processor.
+const SHARE: f64 = 0.0015;
+
+/// The users' memory, as it was last read.
+#[derive(Debug)]
+pub(crate) struct Users {
+    groups: Arc<Groups>,
+    proc: Proc,
+    page_bytes: u64,
+    who: Arc<str>,
+    known: BTreeMap<UserId, Known>,
+    /// Who is still to be read in this round, the next one last.
+    turns: Vec<UserId>,
+    /// When the users were last looked for.
+    looked: Instant,
+    /// Processor time that may still be used; below 0 it has been overdrawn, and is waited for.
+    left_ns: f64,
+    /// What a memory controller counts of all together, at the last span's end.
+    counted: Option<Group>,
+    /// Pages taken from all and brought back in all, as far as they were told.
+    moved: [u64; 2],
+}
+
+/// A user as he was last read.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    at: Instant,
+    held: Held,
+}
+
+/// A span that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub at: Instant,
+    pub span_ns: u64,
+    /// Whether the host has any device to page to.
+    pub pages: bool,
+}
+
+impl Span {
+    /// Pages that move between processes and paging devices, where there are none of these.
+    pub fn none_without_devices(&self) -> Option<u64> {
+        (!self.pages).then_some(0)
+    }
+}
+
+impl Users {
+    /// The users of `groups`, none of them read yet.
+    pub fn begin(groups: Arc<Groups>, page_bytes: u64, now: Instant) -> std::io::Result<Users> {
+        let [users, ..] = PARTS;
+        let mut begun = Users {
+            groups,
+            proc: Proc::open()?,
+            page_bytes,
+            who: users.into(),
+            known: BTreeMap::new(),
+            turns: Vec::new(),
+            looked: now,
+            left_ns: 0.0,
+            counted: None,
+            moved: [0; 2],
+        };
+        begun.counted = begun.counted_now();
+        Ok(begun)
+    }
+
+    /// Adds rows of those whose turn it is in this span, and one of all together.
+    pub fn rows(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
+        if self.turns.is_empty() {
+            self.look(span, rows);
+        }
+        let share_ns = span.span_ns as f64 * SHARE;
+        self.left_ns = (self.left_ns + share_ns).min(2.0 * share_ns);
+        while self.left_ns > 0.0
+            && let Some(user) = self.turns.pop()
+        {
+            let began_ns = thread_cpu_ns();
+            if let Some(held) = self.read(user, span.pages) {
+                rows.push(self.keep(user, held, span));
+            }
+            self.left_ns -= (thread_cpu_ns() - began_ns) as f64;
+        }
+        rows.extend(self.all(span));
+    }
+
+    /// What all users hold, each as he was last read.
+    pub fn held(&self) -> Held {
+        self.known.values().fold(Held::NOTHING, |sum, known| sum.and(known.held))
+    }
+
+    /// Pages taken from all users and brought back to them, as far as they were told.
+    pub fn moved(&self) -> [u64; 2] {
+        self.moved
+    }
+
+    /// Of all users together what is not known of each: the pages taken from them and brought back.
+    fn all(&mut self, span: Span) -> Option<MemoryRow> {
+        let counted = self.counted_now();
+        let before = std::mem::replace(&mut self.counted, counted);
+        let [taken, brought] = counted.zip(before).filter(|_| span.pages).map(|(now, before)| now.moved_since(&before))?;
+        self.moved = [self.moved[0] + taken, self.moved[1] + brought];
+        let row = MemoryRow::of(span.at, span.span_ns, Arc::clone(&self.who));
+        Some(MemoryRow { taken_pages: Some(taken), brought_pages: Some(brought), ..row })
+    }
+
+    fn counted_now(&self) -> Option<Group> {
+        let (stat, version) = self.groups.memory_counts()?;
+        Group::parse(&stat, version, self.page_bytes)
+    }
+
+    /// Looks who is there: a new round; those who have gone hold nothing.
+    fn look(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
+        self.turns = self.groups.users().unwrap_or_default();
+        self.turns.sort_unstable_by(|one, other| other.cmp(one));
+        let there = |user: &UserId| self.turns.binary_search_by(|one| user.cmp(one)).is_ok();
+        let gone: Vec<UserId> = self.known.keys().filter(|user| !there(user)).copied().collect();
+        for user in gone {
+            rows.push(self.keep(user, Held::NOTHING, span));
+            self.known.remove(&user);
+        }
+        for user in &self.turns {
+            self.known.entry(*user).or_insert(Known { at: self.looked, held: Held::NOTHING });
+        }
+        self.looked = span.at;
+    }
+
+    fn keep(&mut self, user: UserId, held: Held, span: Span) -> MemoryRow {
+        let before = self.known.insert(user, Known { at: span.at, held }).expect("who is read was looked up");
+        let none = span.none_without_devices();
+        MemoryRow {
+            user: Some(user),
+            resident_bytes: Some(held.resident),
+            device_bytes: held.on_devices,
+            taken_pages: none,
+            brought_pages: none,
+            ..MemoryRow::of(span.at, span.at.since(before.at).0, Arc::clone(&self.who))
+        }
+    }
+
+    /// What the processes of `user` hold; `None` when his group has just gone.
+    fn read(&self, user: UserId, pages: bool) -> Option<Held> {
+        let processes = self.groups.processes(user).ok()?;
+        let held = processes.into_iter().filter_map(|pid| self.held_by(pid as u32, pages));
+        Some(held.fold(Held::NOTHING, Held::and))
+    }
+
+    /// What a process holds; `None` for one that has just ended.
+    fn held_by(&self, pid: u32, pages: bool) -> Option<Held> {
+        let mut text = [0u8; 4096];
+        let file = self.proc.file(pid, if pages { "status" } else { "statm" }).ok()?;
+        let length = read_at_start(file, &mut text).ok()?;
+        if pages { Held::of_status(&text[..length]) } else { Held::of_statm(&text[..length], self.page_bytes) }
+    }
+}

@@ -1,0 +1,363 @@
+//! The meter of the users: what the system used for each interaction.
+//!
+//! Processor time is the account of the user's control group, exact and complete. Faults and waits are taskstats: the
+//! session's leader is asked, all that it started has told at its end. Where there is no descriptor to spare for each
+//! user's account, a leader that has never started anything is asked alone, and its account only every sixteenth time.
+//! What still runs in the background has its processor time in the account at once, its faults and waits when it ends.
+//! Without the privilege for taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks.
+//! Where somebody keeps a finer account of waits ([`Waits`]), theirs are taken.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use loadgo_core::system::{Usage, UserId};
+
+use crate::groups::Groups;
+use crate::groups::accounts::Accounts;
+use crate::leftovers::Leftovers;
+use crate::usage::exits::Ended;
+use crate::usage::proc::{Proc, SchedStat, Stat, read_schedstat, read_stat};
+use crate::usage::sources::{
+    Demand, Kernel, Sources, delay_accounting, name_of_cpu_source, open_taskstats, room_for_descriptors,
+};
+use crate::usage::split::Split;
+use crate::usage::taskstats::Sums;
+use crate::usage::waits::Waits;
+use loadgo_sys::why::Why;
+use rustix::io::Errno;
+
+const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
+
+/// Meters every user of a run.
+#[derive(Debug)]
+pub struct Meter {
+    accounts: Option<Accounts>,
+    keep_open: bool,
+    kernel: Option<Kernel>,
+    delays: bool,
+    proc: Proc,
+    waits: Option<Box<dyn Waits>>,
+    sources: Sources,
+    users: Vec<UserMeter>,
+    lost: u64,
+}
+
+/// The state of one user's meter.
+#[derive(Debug, Default)]
+struct UserMeter {
+    pid: u32,
+    files: Files,
+    /// The leader as it was last read, since its beginning.
+    leader: Sums,
+    /// The leader's last account, when it has ended.
+    last_words: Option<Sums>,
+    /// What has ended since the last reading.
+    dead: Sums,
+    starts_others: bool,
+    readings_without_account: u8,
+    /// The account as far as it has been told.
+    charged_ns: u64,
+    stat: Stat,
+    scheduled: SchedStat,
+    split: Split,
+    lines: u32,
+    sampled: bool,
+}
+
+/// What a user used between two readings, and which of the waits were measured.
+#[derive(Debug, Default)]
+struct Interval {
+    cpu_ns: Option<u64>,
+    used: Sums,
+    faults: bool,
+    ready_wait: bool,
+    delays: bool,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    account: Option<OwnedFd>,
+    stat: Option<OwnedFd>,
+    schedstat: Option<OwnedFd>,
+}
+
+impl Meter {
+    /// Opens the best meter that this host permits. Delay accounting is switched on for the run where that is allowed, so this
+    /// comes before the first user logs in. It fails only without `/proc`.
+    pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<Meter> {
+        let proc = Proc::open()?;
+        let mut notes = Vec::new();
+        let kernel = if demand.taskstats { noted(open_taskstats(demand.users), &mut notes) } else { None };
+        let delays = kernel.is_some() && noted(delay_accounting(leftovers), &mut notes).is_some();
+        let accounts = groups.and_then(|groups| groups.accounts().ok());
+        if accounts.is_none() {
+            notes.push("no control group for each user: processor time of ended processes comes in clock ticks".to_owned());
+        }
+        let keep_open = room_for_descriptors(demand.users, if kernel.is_some() { 1 } else { 3 });
+        let version = groups.map(Groups::version);
+        let sources = Sources {
+            cpu: name_of_cpu_source(version, kernel.is_some()),
+            faults: if kernel.is_some() { "taskstats" } else { "/proc" },
+            waits: if kernel.is_some() { "taskstats" } else { "schedstat" },
+            cpu_resolution_ns: accounts.as_ref().map_or(proc.tick_ns(), Accounts::resolution_ns),
+            every: demand.every.max(1),
+            split: "the kernel's ticks",
+            notes,
+        };
+        let mut users = Vec::new();
+        users.resize_with(demand.users + 1, UserMeter::default);
+        Ok(Meter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users, lost: 0 })
+    }
+
+    /// Takes waits from a finer account, from the next session on.
+    pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
+        self.sources.waits = waits.source();
+        self.waits = Some(waits);
+    }
+
+    /// Where the usage comes from, for `[usage]` in `run.toml`.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The session of `user` has begun and `pid` leads it; it and all that it starts is the user's.
+    pub fn began(&mut self, user: UserId, pid: u32) {
+        if self.users.len() <= user as usize {
+            self.users.resize_with(user as usize + 1, UserMeter::default);
+        }
+        let files = self.open_files(user, pid);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.ended.began(user, pid);
+        }
+        if let Some(waits) = &mut self.waits {
+            waits.began(user, pid);
+        }
+        let account = self.accounts.as_ref().and_then(|accounts| accounts.read_user(user, None).ok());
+        let meter = self.slot(user);
+        // A group that was made anew counts from zero again.
+        let charged_ns = account.map_or(0, |account| meter.charged_ns.min(account));
+        let split = meter.split;
+        *meter = UserMeter { pid, files, charged_ns, split, sampled: true, ..UserMeter::default() };
+    }
+
+    fn open_files(&self, user: UserId, pid: u32) -> Files {
+        if !self.keep_open {
+            return Files::default();
+        }
+        let account = self.accounts.as_ref().and_then(|accounts| accounts.open(user).ok());
+        match self.kernel {
+            Some(_) => Files { account, stat: None, schedstat: None },
+            None => Files { account, stat: self.proc.file(pid, "stat").ok(), schedstat: self.proc.file(pid, "schedstat").ok() },
+        }
+    }
+
+    /// The session of `user` is over; ask for the last interaction's usage before.
+    pub fn ended(&mut self, user: UserId) {
+        let meter = self.slot(user);
+        meter.files = Files::default();
+        let pid = std::mem::take(&mut meter.pid);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.ended.ended(pid);
+        }
+        if let Some(waits) = &mut self.waits {
+            waits.ended(user);
+        }
+    }
+
+    /// The script's line of this number is being sent. When usage is sampled this decides whether the line is measured, and reads where it begins;
+    /// when every line is measured there is nothing to do, for each begins where the last one ended.
+    pub fn sent(&mut self, user: UserId, line: u32) {
+        if let Some(waits) = &mut self.waits {
+            waits.line(user, line);
+        }
+        let every = self.sources.every;
+        if every <= 1 {
+            return;
+        }
+        let meter = self.slot(user);
+        meter.sampled = meter.lines.is_multiple_of(every);
+        meter.lines = meter.lines.wrapping_add(1);
+        if meter.sampled {
+            self.interval(user);
+        }
+    }
+
+    /// What the system used for `user` since this was last asked; nothing when this interaction is not sampled.
+    pub fn interaction(&mut self, user: UserId) -> Usage {
+        match self.slot(user).sampled {
+            true => self.interval(user),
+            false => Usage::default(),
+        }
+    }
+
+    /// Takes the records of ended processes out of the kernel's buffer; to be called when nobody was ready for a while.
+    pub fn drain(&mut self) {
+        let Meter { kernel: Some(kernel), users, .. } = self else { return };
+        kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
+    }
+
+    /// How many records of usage were lost since this was last asked.
+    pub fn take_lost(&mut self) -> u64 {
+        let ended = self.kernel.as_mut().map_or(0, |kernel| kernel.ended.take_lost());
+        std::mem::take(&mut self.lost) + ended
+    }
+
+    fn interval(&mut self, user: UserId) -> Usage {
+        let interval = match self.kernel {
+            Some(_) => self.interval_by_taskstats(user),
+            None => self.interval_by_proc(user),
+        };
+        let usage = interval.usage(&mut self.slot(user).split);
+        let waited = self.waits.as_mut().and_then(|waits| waits.interaction(user));
+        waited.map_or(usage, |waited| Usage {
+            ready_wait_ns: Some(waited.ready_ns),
+            paging_wait_ns: Some(waited.paging_ns),
+            io_wait_ns: Some(waited.io_ns),
+            ..usage
+        })
+    }
+
+    fn interval_by_taskstats(&mut self, user: UserId) -> Interval {
+        self.drain();
+        let before = self.slot(user).leader;
+        self.read_leader(user);
+        let meter = self.slot(user);
+        let by_leader = meter.leader - before;
+        let mut used = std::mem::take(&mut meter.dead);
+        used += by_leader.clocked();
+        let delays = self.delays && !used.unclocked;
+        Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays }
+    }
+
+    fn read_leader(&mut self, user: UserId) {
+        let Meter { kernel: Some(kernel), users, .. } = self else { return };
+        let meter = &mut users[user as usize];
+        if let Some(last) = meter.last_words {
+            meter.leader = last;
+            return;
+        }
+        match kernel.live.get(meter.pid) {
+            Ok(record) => meter.leader = record.sums,
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => {}
+            Err(_) => self.lost += 1,
+        }
+    }
+
+    fn interval_by_proc(&mut self, user: UserId) -> Interval {
+        let (stat_before, scheduled_before) = (self.slot(user).stat, self.slot(user).scheduled);
+        let read = self.read_proc(user);
+        let meter = self.slot(user);
+        let (stat, scheduled) = (meter.stat, meter.scheduled);
+        let by_leader = scheduled.cpu_ns - scheduled_before.cpu_ns;
+        meter.starts_others |= stat.children_minor > 0;
+        let cpu_ns = self.charge(user, by_leader);
+        let mut used = self.proc.sums(&stat) - self.proc.sums(&stat_before);
+        used.ready_wait_ns = scheduled.ready_wait_ns - scheduled_before.ready_wait_ns;
+        let others_ns = cpu_ns.unwrap_or(0).saturating_sub(by_leader);
+        let alone = stat.children_minor == stat_before.children_minor && others_ns <= by_leader / 100 + 20_000;
+        Interval { cpu_ns, used, faults: read, ready_wait: read && alone && scheduled.cpu_ns > 0, delays: false }
+    }
+
+    /// Reads the leader's files in `/proc`; false when it is gone.
+    fn read_proc(&mut self, user: UserId) -> bool {
+        let meter = &self.users[user as usize];
+        let stat = match &meter.files.stat {
+            Some(file) => read_stat(file),
+            None => self.proc.stat(meter.pid),
+        };
+        let scheduled = match &meter.files.schedstat {
+            Some(file) => read_schedstat(file),
+            None => self.proc.file(meter.pid, "schedstat").and_then(|file| read_schedstat(&file)),
+        };
+        let meter = self.slot(user);
+        meter.scheduled = scheduled.unwrap_or(meter.scheduled);
+        let read = stat.is_ok();
+        meter.stat = stat.unwrap_or(meter.stat);
+        read
+    }
+
+    /// The processor time of the user since the last call, when the leader alone used `by_leader` of it.
+    fn charge(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
+        if self.accounts.is_none() {
+            return self.charge_without_account(user, by_leader);
+        }
+        if self.leader_speaks_for_all(user) {
+            let meter = self.slot(user);
+            meter.readings_without_account += 1;
+            meter.charged_ns += by_leader;
+            return Some(by_leader);
+        }
+        let accounts = self.accounts.as_ref()?;
+        let account = accounts.read_user(user, self.users[user as usize].files.account.as_ref());
+        let Ok(account) = account else {
+            self.lost += 1;
+            return None;
+        };
+        let meter = self.slot(user);
+        meter.readings_without_account = 0;
+        let used = account.saturating_sub(meter.charged_ns);
+        meter.charged_ns += used;
+        Some(used)
+    }
+
+    /// Whether the account need not be read: it costs an open and a close, and nobody but the leader has ever run.
+    fn leader_speaks_for_all(&self, user: UserId) -> bool {
+        let meter = &self.users[user as usize];
+        let costly = meter.files.account.is_none();
+        let alone = self.kernel.is_some() && !meter.starts_others && meter.last_words.is_none();
+        costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
+    }
+
+    /// The leader's time is exact where the kernel tells it, that of its children comes in clock ticks.
+    fn charge_without_account(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
+        let with_kernel = self.kernel.is_some();
+        if with_kernel && self.slot(user).starts_others {
+            self.read_proc(user);
+        }
+        let tick_ns = self.proc.tick_ns();
+        let meter = self.slot(user);
+        let exact = with_kernel || meter.scheduled.cpu_ns > 0;
+        let ticks = if exact { meter.stat.children_ticks } else { meter.stat.user_ticks + meter.stat.system_ticks };
+        let used = (ticks * tick_ns).saturating_sub(meter.charged_ns);
+        meter.charged_ns += used;
+        Some(if exact { by_leader + used } else { used })
+    }
+
+    fn slot(&mut self, user: UserId) -> &mut UserMeter {
+        &mut self.users[user as usize]
+    }
+}
+
+fn noted<T>(result: Result<T, Why>, notes: &mut Vec<String>) -> Option<T> {
+    result.map_err(|why| notes.push(why.to_string())).ok()
+}
+
+impl UserMeter {
+    fn credit(&mut self, ended: Ended) {
+        match ended {
+            Ended::Descendant(sums) => {
+                self.dead += sums;
+                self.starts_others = true;
+            }
+            Ended::Leader(sums) => self.last_words = Some(sums),
+        }
+    }
+}
+
+impl Interval {
+    fn usage(&self, split: &mut Split) -> Usage {
+        let used = &self.used;
+        let parts = self.cpu_ns.map(|cpu_ns| split.add(cpu_ns, used.user_us, used.system_us));
+        // A page read back from swap right after it was thrown out is counted under both names: the longer one is taken.
+        let paging_wait_ns = used.reclaim_ns + used.swap_in_ns.max(used.thrashing_ns);
+        Usage {
+            cpu_user_ns: parts.map(|(user, _)| user),
+            cpu_system_ns: parts.map(|(_, system)| system),
+            faults_minor: self.faults.then_some(used.minor),
+            faults_major: self.faults.then_some(used.major),
+            ready_wait_ns: self.ready_wait.then_some(used.ready_wait_ns),
+            paging_wait_ns: self.delays.then_some(paging_wait_ns),
+            io_wait_ns: self.delays.then_some(used.block_ns),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which sources of usage this host offers: the best is taken, and what a better one would need is said.
+
+use std::io;
+use std::path::Path;
+
+use crate::groups::hierarchy::Version;
+use crate::leftovers::Leftovers;
+use crate::usage::exits::Exits;
+use crate::usage::taskstats::Taskstats;
+use loadgo_sys::why::Why;
+use rustix::process::{Resource, getrlimit};
+
+/// The kernel's switch for delay accounting; it counts for processes that begin after it was turned on.
+pub const DELAY_ACCOUNTING: &str = "/proc/sys/kernel/task_delayacct";
+
+/// Descriptors that stay free for whatever else the process opens.
+const SPARE_DESCRIPTORS: u64 = 256;
+
+/// Where each interaction's usage came from: the section `usage` of `run.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// `cgroup v2`, `cgroup v1`, `taskstats` (the leader; its children in clock ticks) or `/proc`.
+    pub cpu: &'static str,
+    /// `taskstats` or `/proc`.
+    pub faults: &'static str,
+    /// `kernel meters`, `taskstats`, `schedstat` (only when the leader ran alone) or nothing.
+    pub waits: &'static str,
+    /// The smallest step of processor time.
+    pub cpu_resolution_ns: u64,
+    /// 1: every interaction is measured; n: every n-th of a user's.
+    pub every: u32,
+    /// How programs and system are told apart.
+    pub split: &'static str,
+    /// What could not be had, and the remedy.
+    pub notes: Vec<String>,
+}
+
+/// What a meter is to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand {
+    /// How many users there will be.
+    pub users: usize,
+    /// Measure every n-th interaction of a user; 1: all.
+    pub every: u32,
+    /// Ask for taskstats; off only to see the host as somebody without the privilege does.
+    pub taskstats: bool,
+}
+
+/// The taskstats sockets.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub live: Taskstats,
+    pub ended: Exits,
+}
+
+/// Opens both taskstats sockets.
+pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Why> {
+    let refused = |error: io::Error| {
+        let what = format!("taskstats is not to be had ({error}): waits of all but the leader are not measured");
+        Why::new(what, "run as root outside of containers, or grant CAP_NET_ADMIN (setcap cap_net_admin+ep)")
+    };
+    let live = Taskstats::open().map_err(refused)?;
+    let ended = Exits::listen(users).map_err(refused)?;
+    Ok(Kernel { live, ended })
+}
+
+/// Switches delay accounting on until the end of the run.
+pub fn delay_accounting(leftovers: &mut Leftovers) -> Result<(), Why> {
+    leftovers.set(Path::new(DELAY_ACCOUNTING), "1").map(|_| ()).map_err(|error| {
+        let what = format!("delay accounting is off and cannot be switched on ({error}): paging and I/O waits are not measured");
+        Why::new(what, "sysctl kernel.task_delayacct=1 (needs root), or the boot parameter delayacct")
+    })
+}
+
+pub(crate) fn name_of_cpu_source(version: Option<Version>, taskstats: bool) -> &'static str {
+    match version {
+        Some(Version::V2) => "cgroup v2",
+        Some(Version::V1) => "cgroup v1",
+        None if taskstats => "taskstats",
+        None => "/proc",
+    }
+}
+
+/// Whether each user may keep `each` descriptors for its meter beside the one of its terminal.
+pub(crate) fn room_for_descriptors(users: usize, each: u64) -> bool {
+    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let open = std::fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
+    most >= open + SPARE_DESCRIPTORS + users as u64 * (1 + each)
+}

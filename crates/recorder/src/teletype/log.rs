@@ -1,0 +1,90 @@
+//! What is kept of a recorded session while it goes on: its dialogue, and the cast if one was asked for.
+
+use crate::asciicast::Writer;
+use crate::recording::{Cutter, Dialogue, Event, Piece};
+use loadgo_core::time::Instant;
+use std::fs::File;
+use std::io::Write;
+
+/// The dialogue of a session, and a cast that is written as it goes.
+pub struct SessionLog {
+    /// The session so far.
+    pub dialogue: Dialogue,
+    /// Why the cast ends early, if it does.
+    pub cast_failure: Option<String>,
+    cutter: Cutter,
+    cast: Option<(Writer, File)>,
+}
+
+impl SessionLog {
+    /// A log of a session with marks of this id, on a screen of so many columns.
+    pub fn new(id: &str, columns: u16) -> SessionLog {
+        SessionLog { dialogue: Dialogue::new(columns), cast_failure: None, cutter: Cutter::of_session(id), cast: None }
+    }
+
+    /// Keeps the session in `file` as well; `header` is its first line.
+    pub fn keep(&mut self, (writer, header): (Writer, String), mut file: File) {
+        match file.write_all(header.as_bytes()) {
+            Ok(()) => self.cast = Some((writer, file)),
+            Err(error) => self.cast_failure = Some(error.to_string()),
+        }
+    }
+
+    /// Whether output is held back because it may be the head of a mark.
+    pub fn holds(&self) -> bool {
+        self.cutter.holds()
+    }
+
+    /// Takes output as it came; what of it the person sees.
+    pub fn output(&mut self, at: Instant, bytes: &[u8]) -> Vec<u8> {
+        if let Some((writer, _)) = &mut self.cast {
+            writer.output(at, bytes);
+        }
+        let mut shown = Vec::new();
+        for piece in self.cutter.feed(bytes) {
+            match piece {
+                Piece::Text(bytes) => {
+                    shown.extend_from_slice(&bytes);
+                    self.dialogue.feed(&Event::Output { at, bytes });
+                }
+                Piece::Mark(mark) => self.dialogue.feed(&Event::Mark { at, mark }),
+            }
+        }
+        self.write();
+        shown
+    }
+
+    /// What was held back: no more of it is coming soon.
+    pub fn release(&mut self, at: Instant) -> Vec<u8> {
+        let bytes = self.cutter.release();
+        if !bytes.is_empty() {
+            self.dialogue.feed(&Event::Output { at, bytes: bytes.clone() });
+        }
+        bytes
+    }
+
+    /// Takes any other event.
+    pub fn event(&mut self, event: &Event) {
+        if let Some((writer, _)) = &mut self.cast {
+            writer.event(event);
+        }
+        self.dialogue.feed(event);
+        self.write();
+    }
+
+    fn write(&mut self) {
+        let keeping = self.dialogue.keeping();
+        let Some((writer, file)) = &mut self.cast else { return };
+        let finished = self.dialogue.ending.is_some();
+        let mut lines = writer.lines(keeping);
+        if finished {
+            lines.push_str(&writer.finish(keeping));
+        }
+        if let Err(error) = file.write_all(lines.as_bytes()) {
+            self.cast_failure = Some(error.to_string());
+            self.cast = None;
+        } else if finished {
+            self.cast = None;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Devices and files that the kernel pages to.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The flag of swapon(2) that gives the device a priority, which stands in the lower bits.
+const PREFER: i32 = 0x8000;
+
+/// Begins to page to the device or file `path`, with this priority (0 to 32767; the highest is taken first).
+///
+/// # Errors
+/// The kernel's: no privilege, or nothing that can be paged to.
+pub fn swap_on(path: &Path, priority: i32) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path is a string with its final zero, alive during the call.
+    done(unsafe { libc::swapon(path.as_ptr(), PREFER | priority) })
+}
+
+/// Stops paging to `path`; what is there is read back into memory.
+///
+/// # Errors
+/// The kernel's: no privilege, no such device, or no memory for what is on it.
+pub fn swap_off(path: &Path) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path is a string with its final zero, alive during the call.
+    done(unsafe { libc::swapoff(path.as_ptr()) })
+}
+
+/// Gives the file `bytes` of storage without holes, by writing where the file system knows no better way.
+///
+/// # Errors
+/// The file system is full.
+pub fn fill_without_holes(file: &File, bytes: u64) -> io::Result<()> {
+    // SAFETY: the descriptor is open for as long as `file` lives.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_holes_has_all_its_blocks() {
+        use std::os::unix::fs::MetadataExt;
+        let file = tempfile::tempfile().expect("a file");
+        fill_without_holes(&file, 1 << 20).expect("there is room");
+        let about = file.metadata().expect("it is open");
+        assert_eq!((about.len(), about.blocks() * 512 >= 1 << 20), (1 << 20, true));
+    }
+
+    #[test]
+    fn what_is_no_paging_device_is_refused() {
+        assert!(swap_on(Path::new("/dev/null"), 0).is_err());
+        assert!(swap_off(Path::new("/dev/null")).is_err());
+    }
+}
