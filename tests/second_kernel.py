@@ -155,7 +155,7 @@ def transferred(folder: Path) -> Told:
     modules = {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(LOADED)}
     ip = {"/bin/ip": Path(shutil.which("ip") or "/sbin/ip").resolve()}
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("loadgo-run", "transfers_inside"), **ip, **modules}))
+    archive.write_bytes(initramfs({"/init": built("loadgo-transfer-meters", "transfers_inside"), **ip, **modules}))
     return whole(boot(archive, 1))
 
 

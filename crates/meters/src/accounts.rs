@@ -3,20 +3,17 @@
 //! A process that our own process forks takes a free account; all that it starts belongs to it. The driver's thread reads what
 //! an interaction waited for, and writes which command it is at, without a system call; only beginning a session takes one.
 
-use crate::layout::{account, counter};
-use crate::load::{Loaded, map_of, mapped};
-use crate::parts::Part;
-use crate::sessions::Sessions;
-use crate::{Span, Wanted};
-use aya::maps::{HashMap as KernelHash, MapData, Queue};
-use loadgo_core::record::{Lost, Sample};
+pub mod sessions;
+
+use crate::programs::layout::account;
+use aya::maps::{HashMap as KernelHash, MapData};
 use loadgo_core::system::UserId;
 use loadgo_host::usage::waits::{self, Waited};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::mapped::Mapped;
+use sessions::Sessions;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,19 +32,21 @@ struct Shared {
 }
 
 impl Accounts {
-    /// Takes the maps, and hands every account to the kernel as free.
-    pub(crate) fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<(Accounts, Freed), String> {
-        let places = wanted.accounts as usize + 1;
-        let memory = mapped(loaded, "accounts", places * account::WORDS * 8)?;
-        let slot_of_pid = Mutex::new(map_of(loaded, "slot_of_pid")?);
-        let mut free: Queue<MapData, u32> = map_of(loaded, "free_accounts")?;
-        for slot in 1..=wanted.accounts {
-            free.push(slot, 0).map_err(|error| format!("free_accounts: {error}"))?;
-        }
+    /// So many accounts, in the memory and the map that the kernel's programs share.
+    pub(crate) fn new(memory: Mapped, slot_of_pid: KernelHash<MapData, u32, u32>, places: usize) -> Accounts {
         let users = (0..places).map(|_| AtomicU32::new(0)).collect();
-        let accounts = Accounts(Arc::new(Shared { memory, users, over: Mutex::default(), slot_of_pid }));
-        let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
-        Ok((accounts.clone(), Freed { accounts, free, over: Vec::new(), counters, refused: 0 }))
+        Accounts(Arc::new(Shared { memory, users, over: Mutex::default(), slot_of_pid: Mutex::new(slot_of_pid) }))
+    }
+
+    /// The accounts whose session has ended since this was last asked.
+    pub(crate) fn take_over(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.0.over.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Accounts of children of ours that are nobody's session, with the child's id.
+    pub(crate) fn nobodys(&self) -> impl Iterator<Item = (u32, u32)> {
+        let slots = 1..self.0.users.len() as u32;
+        slots.filter(|slot| self.0.users[*slot as usize].load(Acquire) == 0).map(|slot| (slot, self.pid_of(slot)))
     }
 
     /// The user whose account it is; `None`: of nobody who has logged in.
@@ -65,7 +64,7 @@ impl Accounts {
     }
 
     /// Forgets whose it was; its sums stay, they are only ever compared.
-    fn clear(&self, slot: u32) {
+    pub(crate) fn clear(&self, slot: u32) {
         let pid = self.pid_of(slot);
         let _ = self.0.slot_of_pid.lock().unwrap_or_else(PoisonError::into_inner).remove(&pid); // the pid may have gone with another session
         self.words(slot)[account::PID].store(0, Relaxed);
@@ -154,55 +153,4 @@ fn waited(words: &[AtomicU64]) -> Waited {
 /// The pid stands in the lower half of the word, the command in the upper.
 fn set_command(word: &AtomicU64, pid: u32, command: u32) {
     word.store(u64::from(command) << 32 | u64::from(pid), Relaxed);
-}
-
-/// Makes accounts free again: those of sessions that are over, a reading later, when what they had done is read; and those
-/// that children of our own took who never logged in, when they are gone.
-pub(crate) struct Freed {
-    accounts: Accounts,
-    free: Queue<MapData, u32>,
-    over: Vec<u32>,
-    counters: Mapped,
-    refused: u64,
-}
-
-/// The part that hands out accounts: before all that look up whose one is.
-pub(crate) fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
-    let (accounts, freed) = Accounts::begin(loaded, wanted)?;
-    loaded.accounts = Some(accounts);
-    Ok(Some(Box::new(freed)))
-}
-
-impl Part for Freed {
-    fn rows(&mut self, _loaded: &Loaded, _span: Span, _sample: &mut Sample) -> Result<(), String> {
-        let now_over = std::mem::take(&mut *self.accounts.0.over.lock().unwrap_or_else(PoisonError::into_inner));
-        for slot in std::mem::replace(&mut self.over, now_over) {
-            self.accounts.clear(slot);
-            self.free.push(slot, 0).map_err(|error| format!("free_accounts: {error}"))?;
-        }
-        let gone = self.gone();
-        self.over.extend(gone);
-        Ok(())
-    }
-
-    fn take_lost(&mut self, _: &Loaded, span: Span) -> Vec<Lost> {
-        let refused = self.counters.words()[counter::SESSIONS_LOST].load(Relaxed);
-        let count = refused - std::mem::replace(&mut self.refused, refused);
-        let reason = "more processes of our own than accounts: their waits and their users' are not told apart".to_string();
-        if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
-    }
-}
-
-impl Freed {
-    /// Accounts of children that are nobody's session and no longer live.
-    fn gone(&self) -> Vec<u32> {
-        let users = &self.accounts.0.users;
-        let nobodys =
-            (1..users.len() as u32).filter(|slot| users[*slot as usize].load(Acquire) == 0 && !self.over.contains(slot));
-        nobodys.filter(|slot| is_gone(self.accounts.pid_of(*slot))).collect()
-    }
-}
-
-fn is_gone(pid: u32) -> bool {
-    pid != 0 && !Path::new("/proc").join(pid.to_string()).exists()
 }

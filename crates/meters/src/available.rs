@@ -1,10 +1,10 @@
 //! What can be metered on this host, how exactly, and why not.
 
-use crate::addresses::Addresses;
-use crate::hooks::{At, HOOKS};
-use crate::kallsyms::hidden;
-use crate::load::Loaded;
-use crate::{Tier, Wanted};
+use crate::kernel_symbols::hidden;
+use crate::programs::addresses::Addresses;
+use crate::programs::hooks::{At, HOOKS};
+use crate::programs::load::Loaded;
+use crate::wanted::{Tier, Wanted};
 use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
 use std::fs;
@@ -44,7 +44,7 @@ pub const METERS: [&str; 10] = [
 ];
 
 /// The kernel's types.
-pub(crate) const TYPES: &str = "/sys/kernel/btf/vmlinux";
+pub const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 const ONLY_EXACT: [&str; 3] = ["primitives", "faults", "interrupts"];
 
@@ -134,7 +134,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 /// The names of the kernel's tracepoints, each of which has a type of its own.
-pub(crate) fn tracepoints(types: &[u8]) -> HashSet<String> {
+pub fn tracepoints(types: &[u8]) -> HashSet<String> {
     let names = types.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"btf_trace_"));
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }

@@ -1,14 +1,27 @@
 //! The thread of the clock profile: it empties the kernel's rings ten times a second, and makes rows when asked.
 
-use crate::kallsyms::Kallsyms;
-use crate::load::Loaded;
-use crate::parts::Part;
-use crate::profiler::{Profiler, Rows, Setting};
-use crate::regions::{Faults, Regions};
-use crate::segments::Have;
-use crate::sessions::Sessions;
-use crate::sideband::{Asked, Rings, Whom};
-use crate::{Span, Tier, Wanted};
+mod jit;
+mod kallsyms;
+pub mod live;
+mod profiler;
+mod record_bytes;
+mod regions;
+mod segments;
+mod sideband;
+mod spaces;
+mod stacks;
+mod symbols;
+
+use crate::accounts::sessions::Sessions;
+use crate::part::Span;
+use crate::part::{Context, Part};
+use crate::profile::kallsyms::Kallsyms;
+use crate::profile::profiler::{Profiler, Rows, Setting};
+use crate::profile::regions::{Faults, Regions};
+use crate::profile::segments::Have;
+use crate::profile::sideband::{Asked, Rings, Whom};
+use crate::programs::load::Loaded;
+use crate::wanted::{Tier, Wanted};
 use loadgo_core::record::{Lost, Sample};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
@@ -39,8 +52,9 @@ pub(crate) struct Profile {
 ///
 /// # Errors
 /// In words with the remedy.
-pub(crate) fn begin(loaded: &mut Loaded, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
-    Ok(Some(Box::new(Profile::of_host(Some(loaded), wanted, false)?)))
+pub(crate) fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+    let sessions = context.sessions.clone();
+    Ok(Some(Box::new(Profile::of_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
 
 /// What the thread is asked.
@@ -62,7 +76,12 @@ impl Profile {
     ///
     /// # Errors
     /// In words with the remedy.
-    pub fn of_host(mut loaded: Option<&mut Loaded>, wanted: &Wanted, sessions_only: bool) -> Result<Profile, String> {
+    pub fn of_host(
+        loaded: Option<&mut Loaded>,
+        sessions: Sessions,
+        wanted: &Wanted,
+        sessions_only: bool,
+    ) -> Result<Profile, String> {
         let processors = online()?;
         let stacks = wanted.profile_hz.is_some();
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
@@ -70,7 +89,7 @@ impl Profile {
         // who may not have the rings hears of them first: more is in the way there than names
         let kallsyms = Kallsyms::read().or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
         let rings = Rings::open(&processors, asked)?;
-        let regions = match loaded.as_deref_mut() {
+        let regions = match loaded {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),
             _ => None,
         };
@@ -79,7 +98,7 @@ impl Profile {
             have: Have { faults: regions.is_some(), samples: true },
             sessions_only,
             commands: wanted.commands.clone(),
-            sessions: loaded.map(|loaded| loaded.sessions.clone()).unwrap_or_default(),
+            sessions,
             kallsyms: Some(Arc::new(kallsyms)),
         };
         Profile::start(rings, regions, setting)
@@ -140,15 +159,15 @@ impl Part for Profile {
         Some(self.id)
     }
 
-    fn rows(&mut self, loaded: &Loaded, span: Span, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);
         sample.segments.extend(answer.rows.segments);
-        *loaded.shares.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = answer.rows.shares;
+        context.shares = answer.rows.shares;
         Ok(())
     }
 
-    fn take_lost(&mut self, _loaded: &Loaded, span: Span) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: Span) -> Vec<Lost> {
         let lost = |(count, reason): (u64, &str)| Lost { at: span.at, user: None, what: "usage", count, reason: reason.into() };
         self.lost().into_iter().map(lost).collect()
     }

@@ -2,7 +2,7 @@
 
 use loadgo_host::doctor::{Answer, State, probe as try_everything};
 use loadgo_meters::available::{Available, How, here};
-use loadgo_meters::sockets;
+use loadgo_transfer_meters::sockets;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use loadgo_core::time::Instant;
-use loadgo_meters::live::{Found, Live, Of};
+use loadgo_meters::profile::live::{Found, Live, Of};
 use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -75,7 +75,7 @@ impl Transfer {
             into: into_file,
             job: None,
             bounds: bounds(time_s, stalled_s, Bounds::default()),
-            interrupts: py.detach(loadgo_run::of_ends),
+            interrupts: py.detach(loadgo_transfer_meters::meter_of_ends),
         };
         Ok(Transfer { ask, stop: Arc::default() })
     }
@@ -139,7 +139,7 @@ impl TransferServer {
         }
         let listener = TcpListener::bind(&addresses(py, at)?[..])
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
-        let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_run::of_ends));
+        let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::meter_of_ends));
         let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, job_time, ..Bounds::default() });
         Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts }, rows })
     }

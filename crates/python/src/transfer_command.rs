@@ -2,10 +2,10 @@
 
 use crate::errors;
 use crate::ready::{sources, streams, told};
-use loadgo_meters::interrupt_charge::Charge;
-use loadgo_meters::socket_sums::{Interrupts, KINDS, Moved};
-use loadgo_meters::sockets::Counted;
-use loadgo_run::{CommandTransfer, CommandTransferred};
+use loadgo_transfer_meters::Charge;
+use loadgo_transfer_meters::sockets::Counted;
+use loadgo_transfer_meters::sums::{Interrupts, KINDS, Moved};
+use loadgo_transfer_meters::{CommandTransfer, CommandTransferred};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;

@@ -7,10 +7,8 @@
 mod account;
 mod asked;
 mod beside;
-mod command_transfer;
 mod commands;
 mod conditions;
-mod end_interrupts;
 mod machine;
 mod meter;
 mod metering;
@@ -20,8 +18,6 @@ mod sampling;
 mod users;
 
 pub use asked::Asked;
-pub use command_transfer::{CommandTransfer, CommandTransferred};
-pub use end_interrupts::of_ends;
 pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, Look, MeterOrder, Metered};
 pub use metering::TierAsked;

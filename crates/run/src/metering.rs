@@ -3,7 +3,7 @@
 use crate::request::Refusal;
 use loadgo_core::time::Instant;
 use loadgo_meters::available::{Available, How};
-use loadgo_meters::calibrate::{Calibration, Price};
+use loadgo_meters::calibration::{Calibration, Price};
 use loadgo_meters::{CLOCK_HZ, Meters, Tier, Unavailable, Wanted};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,0 +1,119 @@
+/* Flows: by what a packet is known to be for a socket, and to whose account that is. */
+#pragma once
+#include "../kernel.h"
+
+/* As the kernel numbers them. */
+enum { FAMILY_UNIX = 1, FAMILY_4 = 2, FAMILY_6 = 10, FAMILY_VSOCK = 40 };
+enum { PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_UDPLITE = 136, PROTOCOL_MPTCP = 262 };
+
+struct address {
+	u32 words[4]; /* in the network's order; IPv4 as IPv6 has it, ::ffff:a.b.c.d */
+};
+
+struct sock_common {
+	u32 skc_daddr;
+	u32 skc_rcv_saddr;
+	u16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	u8 skc_state;
+	struct address skc_v6_daddr;
+	struct address skc_v6_rcv_saddr;
+	u64 skc_flags;
+} RELOCATED;
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_protocol;
+} RELOCATED;
+
+/* What a packet that comes in says: whom it is for, and whom from. Ports in the network's order. */
+struct flow {
+	struct address local;
+	struct address remote;
+	u16 local_port;
+	u16 remote_port;
+	u32 protocol;
+};
+
+/* Who is told apart: the command, or an end of a transfer; src/ends.rs gives ends their numbers. */
+enum { NOBODY, COMMAND, ACCOUNTS = 1024 };
+
+/* The connections that are somebody's, with the account. One that ends is taken out. */
+struct {
+	MAP_UINT(type, MAP_HASH);
+	MAP_UINT(max_entries, 65536);
+	MAP_TYPE(key, struct flow);
+	MAP_TYPE(value, u32);
+} flows SECTION(".maps");
+
+/* Of datagrams, the account by their local port alone: their sockets' end is not seen. */
+struct {
+	MAP_UINT(type, MAP_ARRAY);
+	MAP_UINT(max_entries, 65536);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u32);
+} ports SECTION(".maps");
+
+INLINE void as_version_6(struct address *address, u32 version_4)
+{
+	address->words[0] = address->words[1] = 0;
+	address->words[2] = version_4 ? __builtin_bswap32(0xffff) : 0;
+	address->words[3] = version_4;
+}
+
+INLINE u32 is_nothing(const struct address *address)
+{
+	return !(address->words[0] | address->words[1] | address->words[2] | address->words[3]);
+}
+
+INLINE u32 is_same(const struct address *one, const struct address *other)
+{
+	return one->words[0] == other->words[0] && one->words[1] == other->words[1] && one->words[2] == other->words[2] &&
+	       one->words[3] == other->words[3];
+}
+
+/* 127.0.0.0/8, ::1, and a host's own address as far end. */
+INLINE u32 is_loopback(const struct flow *flow)
+{
+	const u32 *far = flow->remote.words;
+	if (!far[0] && !far[1] && far[2] == __builtin_bswap32(0xffff))
+		return (far[3] & 0xff) == 127 || is_same(&flow->local, &flow->remote);
+	if (!far[0] && !far[1] && !far[2])
+		return far[3] == __builtin_bswap32(1);
+	return is_same(&flow->local, &flow->remote);
+}
+
+#define READ(to, from) read_kernel(&(to), sizeof(to), &(from))
+
+INLINE void read_flow(struct flow *flow, struct sock *sk, u32 protocol)
+{
+	struct sock_common *common = &sk->__sk_common;
+	u16 family = 0, port = 0;
+	u32 near = 0, far = 0;
+	READ(family, common->skc_family);
+	READ(port, common->skc_num);
+	READ(flow->remote_port, common->skc_dport);
+	flow->local_port = __builtin_bswap16(port);
+	flow->protocol = protocol;
+	if (family == FAMILY_6) {
+		READ(flow->local, common->skc_v6_rcv_saddr);
+		READ(flow->remote, common->skc_v6_daddr);
+		return;
+	}
+	READ(near, common->skc_rcv_saddr);
+	READ(far, common->skc_daddr);
+	as_version_6(&flow->local, near);
+	as_version_6(&flow->remote, far);
+}
+
+/* The account of a flow as its socket, or a packet for it, names it. */
+INLINE u32 account_of_flow(struct flow *flow)
+{
+	u32 port = __builtin_bswap16(flow->local_port), *account = 0;
+	if (flow->protocol == PROTOCOL_TCP)
+		account = map_lookup(&flows, flow);
+	else if (flow->protocol == PROTOCOL_UDP)
+		account = map_lookup(&ports, &port);
+	return account ? *account : NOBODY;
+}

@@ -1,0 +1,161 @@
+//! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
+
+use super::addresses::Addresses;
+use super::hooks::{At, HOOKS, Hook};
+use super::swap_counters::swap_counters;
+use super::words::{program_words, words};
+use super::{map_sizes, names, seed};
+use crate::wanted::{Tier, Wanted};
+use aya::maps::{Map, MapError};
+use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
+use aya::programs::{BtfTracePoint, Program, ProgramError};
+use aya::{Btf, Ebpf, EbpfLoader};
+use loadgo_sys::mapped::Mapped;
+use std::os::fd::AsFd;
+
+/// What is loaded.
+pub struct Loaded {
+    /// The object with its maps and programs; dropping it unloads them.
+    pub object: Ebpf,
+    /// How many processors the host can have: their numbers are smaller.
+    pub processors: u32,
+    /// The running kernel's types.
+    pub btf: Btf,
+    /// The meters whose programs did not load, and why.
+    pub missing: Vec<Missing>,
+}
+
+/// A kernel program that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The meter that lacks it.
+    pub meter: &'static str,
+    /// The program.
+    pub program: &'static str,
+    /// Why it did not load, in the kernel's words.
+    pub why: String,
+}
+
+impl Loaded {
+    /// Why a meter cannot work; `None`: all its programs are there.
+    pub fn why_not(&self, meter: &str) -> Option<&str> {
+        self.missing.iter().find(|missing| missing.meter == meter).map(|missing| missing.why.as_str())
+    }
+}
+
+/// Loads and attaches what is wanted.
+///
+/// # Errors
+/// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
+pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
+    let mut loaded = load_and_attach(wanted, true, |_| true)?;
+    if loaded.why_not("total time").is_some() {
+        drop(loaded);
+        loaded = load_and_attach(wanted, false, |_| true)?; // kernels before 5.18
+    }
+    if let Err(why) = seed::seed(&mut loaded.object, &loaded.btf) {
+        loaded.missing.push(Missing { meter: "what was there before", program: "", why });
+    }
+    Ok(loaded)
+}
+
+/// Loads and attaches only what one meter needs.
+///
+/// # Errors
+/// As with [`load`].
+pub(crate) fn load_only(wanted: &Wanted, meter: &str) -> Result<Loaded, String> {
+    load_and_attach(wanted, true, |hook| hook.meter == meter)
+}
+
+fn load_and_attach(wanted: &Wanted, switch_tells_state: bool, needed: impl Fn(&Hook) -> bool) -> Result<Loaded, String> {
+    let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
+    let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
+    let object = object(wanted, &btf, processors, switch_tells_state)?;
+    let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
+    for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
+        if let Err(why) = put(&mut loaded, hook) {
+            loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
+        }
+    }
+    Ok(loaded)
+}
+
+/// The object with its maps, its settings in place.
+fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, String> {
+    let addresses = Addresses::read();
+    let exact = u32::from(wanted.tier == Tier::Exact);
+    let accounts = wanted.accounts + 1; // the first is nobody's
+    let swap = swap_counters();
+    EbpfLoader::new()
+        .btf(Some(btf))
+        .allow_unsupported_maps()
+        .override_global("switch_tells_state", &u32::from(switch_tells_state), true)
+        .override_global("fault_begins", &addresses.fault.begins, true)
+        .override_global("fault_ends", &addresses.fault.ends, true)
+        .override_global("high_begins", &addresses.high.begins, true)
+        .override_global("high_ends", &addresses.high.ends, true)
+        .override_global("exact", &exact, true)
+        .override_global("count_regions", &u32::from(wanted.segments), true)
+        .override_global("brk_number", &names::BRK, true)
+        .override_global("sigreturn_number", &names::SIGRETURN, true)
+        .map_max_entries("primitives", map_sizes::primitives(wanted, processors))
+        .override_global("by_session", &u32::from(wanted.accounts <= map_sizes::MOST_APART), true)
+        .map_max_entries("who_lines", processors)
+        .map_max_entries("who_even", map_sizes::sums_by_user(wanted))
+        .map_max_entries("who_odd", map_sizes::sums_by_user(wanted))
+        .override_global("to_events", &swap.to_events, true)
+        .override_global("swap_event", &swap.events[0], true)
+        .override_global("zswap_event", &swap.events[1], true)
+        .override_global("zero_event", &swap.events[2], true)
+        .map_max_entries("accounts", accounts)
+        .map_max_entries("slot_of_pid", accounts)
+        .map_max_entries("free_accounts", accounts)
+        .map_max_entries("names", map_sizes::names_of_processes(wanted))
+        .map_max_entries("name_places", map_sizes::names_of_processes(wanted))
+        .map_max_entries("processors", processors)
+        .load(loadgo_bpf::METERS)
+        .map_err(|error| words(&error))
+}
+
+fn put(loaded: &mut Loaded, hook: &Hook) -> Result<(), String> {
+    let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
+    match hook.at {
+        At::Tracepoint(name) => put_tracepoint(program, name, &loaded.btf).map_err(|error| program_words(&error)),
+        At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
+    }
+}
+
+fn put_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
+    let program: &mut BtfTracePoint = program.try_into()?;
+    program.load(name, btf)?;
+    program.attach().map(|_| ())
+}
+
+fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), String> {
+    let program: &mut PerfEvent = program.try_into().map_err(|error| program_words(&error))?;
+    program.load().map_err(|error| program_words(&error))?;
+    let online = aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))?;
+    for cpu in online {
+        let scope = PerfEventScope::AllProcessesOneCpu { cpu };
+        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| program_words(&error))?;
+    }
+    Ok(())
+}
+
+/// A map that is taken out of the object, by its kind.
+///
+/// # Errors
+/// In words, when it is not there or of another kind.
+pub(crate) fn map_of<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, String> {
+    let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
+    T::try_from(map).map_err(|error| format!("{name}: {error}"))
+}
+
+/// An array map in this process's memory: its first `bytes`, to be read and written.
+///
+/// # Errors
+/// In words, when it is no array, or the kernel does not map it.
+pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped, String> {
+    let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
+    Mapped::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
+}
