@@ -20,6 +20,7 @@ Module = tuple[str, ...]
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'b?r(#+)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.[^\']*|[^\\\'])\'', re.DOTALL)
 PATH = re.compile(r"(?<![\w:.])(?:::)?([A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)+)")
+MOD = re.compile(r"(?<!\w)mod\s+\w+\s*;")
 USE = re.compile(r"(?<!\w)((?:pub(?:\([a-z: ]+\))?\s+)?)use\s+([^;]+);")
 
 
@@ -134,7 +135,7 @@ def arrows(files: dict[Module, File]) -> dict[Module, set[Module]]:
     read_names(files)
     drawn: dict[Module, set[Module]] = {module: set() for module in files}
     for module, file in files.items():
-        rest = USE.sub(" ", file.code)
+        rest = MOD.sub(" ", USE.sub(" ", file.code))
         paths = [file.names[name] for name in file.names if name not in file.exported]
         paths += [file.names[name] for name in file.exported if re.search(rf"\b{name}\b", rest)]
         for written in PATH.findall(rest):

@@ -13,9 +13,9 @@ use super::ready_list::multics::Multics;
 use super::ready_list::priority::Priority;
 use super::ready_list::round_robin::RoundRobin;
 use super::ready_list::tenex::Tenex;
-use super::simulate::Sink;
 use super::spec::{Discipline, Machine};
 use loadgo_core::system::{Usage, UserId};
+use sink::Sink;
 
 mod clockwork;
 mod costs;
@@ -32,6 +32,7 @@ mod processors;
 mod readings;
 mod route;
 mod sharing;
+pub mod sink;
 mod storage;
 mod tallies;
 mod users;

@@ -5,6 +5,7 @@
 
 mod choice;
 mod commands;
+mod exclusive;
 mod fit;
 mod law;
 mod load;

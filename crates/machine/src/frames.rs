@@ -128,7 +128,7 @@ impl Frames {
     pub fn work_to_fault(&mut self, job: Job, stream: &mut Stream) -> Option<u64> {
         let headway_ns = self.headway_ns(job)?;
         let left = self.processes[job as usize].left.get_or_insert_with(|| stream.exponential());
-        Some(super::device::whole_ns(*left * headway_ns))
+        Some(crate::devices::service::whole_ns(*left * headway_ns))
     }
 
     /// The mean work between faults with the pages that `job` holds now, on this machine; `None` when it holds all.

@@ -7,7 +7,7 @@
 pub mod admission;
 pub mod calendar;
 pub mod core_memory;
-pub mod device;
+pub mod devices;
 pub mod draw;
 pub mod engine;
 pub mod file;

@@ -7,6 +7,7 @@
 mod memory;
 mod programs;
 mod sampling;
+mod span;
 
 use super::engine::{Engine, Moved, Told};
 use super::spec::Machine;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use loadgo_core::random::{Purpose, Stream};
-use loadgo_machine::device::{Device, Due, Request, Storage};
+use loadgo_machine::devices::{Device, Due, Request, Storage};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::spec::StoreKind;
 use proptest::prelude::*;

@@ -7,9 +7,9 @@
 
 pub(crate) mod correct;
 
-use crate::tables::faults;
 use crate::programs::load::{Loaded, mapped};
 use crate::programs::names::{PRIMITIVES, names};
+use crate::tables::faults;
 use crate::wanted::{Tier, Wanted};
 use loadgo_sys::mapped::Mapped;
 use memmap2::{Advice, MmapMut};

@@ -8,15 +8,16 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
+use loadgo_rjs::jobs::{JobBounds, Jobs};
+use loadgo_rjs::rows::Rows;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{self, Ask, WhyNot};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::measuring::row::{End, InterruptsBy};
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::moving::place::Place;
 use loadgo_transfer::news::{self, News};
-use loadgo_transfer::place::Place;
-use loadgo_transfer::row::{End, InterruptsBy};
-use loadgo_transfer::rows::Rows;
+use loadgo_transfer::protocol::wire::Direction;
 use loadgo_transfer::server::{self, Serving};
-use loadgo_transfer::wire::Direction;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -140,8 +141,9 @@ impl TransferServer {
         let listener = TcpListener::bind(&addresses(py, at)?[..])
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
         let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::meter_of_ends));
-        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, job_time, ..Bounds::default() });
-        Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts }, rows })
+        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, ..Bounds::default() });
+        let jobs = Arc::new(Jobs::new(JobBounds { job_time, ..JobBounds::of(&bounds) }));
+        Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts, jobs }, rows })
     }
 
     /// Where it listens, with the port that it got.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::jobs::JobBounds;
 use loadgo_transfer::bounds::Bounds;
 
 /// How it is used.
@@ -135,10 +136,11 @@ fn host(words: &[String]) -> Result<Host, String> {
         filled(slot, words.next().ok_or_else(|| format!("{word} of what?"))?, word)?;
     }
     let usual = Bounds::default();
+    let of_jobs = JobBounds::of(&usual);
     let bounds = Limits {
         connections: number("--connections", connections, usual.connections)?,
-        jobs: number("--jobs", jobs, usual.jobs)?,
-        job_time: job_time.map_or(Ok(usual.job_time), |text| seconds(&text))?,
+        jobs: number("--jobs", jobs, of_jobs.jobs)?,
+        job_time: job_time.map_or(Ok(of_jobs.job_time), |text| seconds(&text))?,
     };
     Ok(Host { listen: listen.unwrap_or_else(|| "127.0.0.1:3920".into()), bounds, rows: rows.map(Into::into) })
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread;
 
+use crate::rows::Rows;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::news::{self, News};
-use loadgo_transfer::rows::Rows;
 use loadgo_transfer::server::{self, Serving};
 
 use crate::asked::Host;
+use crate::jobs::{JobBounds, Jobs};
 
 /// Serves until it is killed, or its rows cannot be written; its address is its first line.
 ///
@@ -27,8 +28,10 @@ pub fn serve(host: &Host) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     writeln!(io::stdout(), "{address}").map_err(|error| format!("its address cannot be told: {error}"))?;
     let limits = host.bounds;
-    let bounds = Bounds { connections: limits.connections, jobs: limits.jobs, job_time: limits.job_time, ..Bounds::default() };
-    let serving = Serving { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED.into()) };
+    let bounds = Bounds { connections: limits.connections, ..Bounds::default() };
+    let jobs = JobBounds { jobs: limits.jobs, job_time: limits.job_time, ..JobBounds::of(&bounds) };
+    let jobs = Arc::new(Jobs::new(jobs));
+    let serving = Serving { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED.into()), jobs };
     let (tells, news) = news::channel(news::AT_ONCE);
     let stop = Arc::default();
     let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));

@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, transfer};
-use loadgo_transfer::jobs::{Job, is_name};
-use loadgo_transfer::method::Method;
-use loadgo_transfer::place::Place;
-use loadgo_transfer::row::End;
-use loadgo_transfer::wire::Direction;
+
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::moving::place::Place;
+use loadgo_transfer::protocol::wire::{Direction, Job};
 
 use crate::asked::{Order, Verb};
 use crate::batch::UNMETERED;
+use crate::jobs::is_name;
 
 /// Why a job came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]

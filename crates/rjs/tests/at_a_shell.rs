@@ -10,10 +10,10 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use loadgo_transfer::control::Control;
-use loadgo_transfer::records::pack;
-use loadgo_transfer::row::End;
-use loadgo_transfer::wire::{Answer, Greeting, NAME, Request, Told, VERSION};
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::moving::records::pack;
+use loadgo_transfer::protocol::control::Control;
+use loadgo_transfer::protocol::wire::{Answer, Greeting, NAME, Request, Told, VERSION};
 
 /// Whoever waits longer waits for ever.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -1,10 +1,9 @@
 //! `run.toml`: what was run, on what, under which conditions; written when the run begins and again when it ends.
 
 use crate::asked::Asked;
-use crate::conditions::{HostConditions, HostPart, LimitPart};
-use crate::machine::{MachineConditions, MachinePart};
 use crate::metering::MetersPart;
-use crate::request::Refusal;
+use crate::refusal::Refusal;
+use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
 use loadgo_core::load::Model;
 use loadgo_meters::Meters;
@@ -44,19 +43,6 @@ struct File {
     driver: Option<DriverPart>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct LoadPart {
-    model: &'static str,
-    users: u32,
-    passes: Option<u32>,
-    duration_s: Option<f64>,
-    think: String,
-    typing: Option<String>,
-    seed: u64,
-    until: Option<String>,
-    arrivals_per_second: Option<f64>,
-}
-
 /// What a run is called.
 pub(crate) struct Title {
     /// `run`, or `meter`: without a load.
@@ -66,52 +52,6 @@ pub(crate) struct Title {
     pub script: Option<String>,
     /// The command line.
     pub command: Vec<String>,
-}
-
-/// The system of a run.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum SystemPart {
-    /// This host.
-    Host(HostPart),
-    /// A simulated machine.
-    Machine(MachinePart),
-}
-
-/// What else was the case while it ran.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum ConditionsPart {
-    /// How busy the host was with other things.
-    Host(HostConditions),
-    /// How long a simulated machine's time took.
-    Machine(MachineConditions),
-}
-
-/// What there is to tell of a system before the run.
-pub(crate) struct Setting {
-    pub system: SystemPart,
-    pub conditions: ConditionsPart,
-    pub limit: Option<LimitPart>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct UsagePart {
-    pub cpu: String,
-    pub faults: String,
-    pub waits: String,
-    pub cpu_resolution_ns: u64,
-    pub every: u32,
-    pub split: String,
-    pub notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct DriverPart {
-    pub scheduling: String,
-    pub processor: Option<usize>,
-    pub proof: String,
-    pub notes: Vec<String>,
 }
 
 impl Account {

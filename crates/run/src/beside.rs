@@ -7,7 +7,8 @@ use std::sync::Arc;
 use loadgo_core::script::Script;
 use loadgo_host::commands::beside::Beside;
 
-use crate::request::{Refusal, Request};
+use crate::refusal::Refusal;
+use crate::request::Request;
 
 /// What runs beside the users of one run; dropping it ends them.
 #[derive(Debug, Default)]

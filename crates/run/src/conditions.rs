@@ -1,52 +1,13 @@
 //! This host in `run.toml`: what it is, how busy it was, and where usage came from.
 
-use crate::account::{ConditionsPart, DriverPart, Setting, SystemPart, UsagePart};
 use crate::request::Request;
+use crate::sections::{
+    ConditionsPart, DriverPart, HostConditions, HostPart, LimitPart, PagingPart, Setting, SystemPart, UsagePart,
+};
 use loadgo_host::conditions::{Conditions, Description, conditions, describe, version_of};
 use loadgo_host::limits::Swap;
 use loadgo_host::scheduling::Granted;
 use loadgo_host::usage::sources::Sources;
-use serde::Serialize;
-use std::collections::BTreeMap;
-
-#[derive(Serialize)]
-pub(crate) struct HostPart {
-    kind: &'static str,
-    name: &'static str,
-    hostname: String,
-    kernel: String,
-    distribution: String,
-    architecture: String,
-    processors: usize,
-    processor: String,
-    memory_bytes: u64,
-    login: String,
-    versions: BTreeMap<String, String>,
-    paging_devices: Vec<PagingPart>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct PagingPart {
-    name: String,
-    size_bytes: u64,
-    used_bytes: u64,
-}
-
-#[derive(Serialize)]
-pub(crate) struct HostConditions {
-    load_average: [f64; 3],
-    load_average_end: Option<[f64; 3]>,
-    users_logged_in: Option<usize>,
-    memory_available_bytes: u64,
-    memory_available_end_bytes: Option<u64>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct LimitPart {
-    memory_bytes: Option<u64>,
-    cpus: Option<f64>,
-    swap: Option<String>,
-}
 
 /// What there is to tell of this host before the run.
 pub(crate) fn here(request: &Request) -> Setting {

@@ -3,10 +3,14 @@
 //! The driver's thread computes as fast as it can; records wait for the writer instead of being lost. The calling thread looks on
 //! and may stop the run.
 
-use crate::account::{Account, ConditionsPart, DriverPart, Setting, SystemPart, UsagePart};
+use crate::account::Account;
 use crate::asked::Asked;
+use crate::finished::{Finished, LOOK_EVERY, lay};
 use crate::progress::{Progress, Shared, Watched};
-use crate::{Finished, LOOK_EVERY, Refusal, lay};
+use crate::refusal::Refusal;
+use crate::sections::{
+    ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
+};
 use loadgo_core::driver::{Summary, drive};
 use loadgo_core::record::Sample;
 use loadgo_core::system::System as _;
@@ -15,7 +19,6 @@ use loadgo_machine::engine::Engine;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{Simulated, Sink, unknown_commands};
 use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
-use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -33,44 +36,6 @@ pub struct OnMachine {
     pub text: String,
     /// What was set otherwise than in its file, as `key=value`.
     pub set: Vec<String>,
-}
-
-/// A simulated machine in `run.toml`.
-#[derive(Serialize)]
-pub(crate) struct MachinePart {
-    kind: &'static str,
-    name: String,
-    title: String,
-    source: String,
-    set: Vec<String>,
-    processors: u32,
-    speed: f64,
-    discipline: &'static str,
-    frames: Option<u32>,
-    tariff: Option<TariffPart>,
-}
-
-#[derive(Serialize)]
-struct TariffPart {
-    cpu_hour: Option<f64>,
-    shifts: Option<Shifts>,
-    paging_wait_hour: f64,
-}
-
-/// Prices by shift, in the machine file's order: the first is that which nobody asks for by name.
-struct Shifts(Vec<(String, f64)>);
-
-impl Serialize for Shifts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(shift, price)| (shift, price)))
-    }
-}
-
-/// The time of a run on a simulated machine.
-#[derive(Serialize)]
-pub(crate) struct MachineConditions {
-    virtual_s: Option<f64>,
-    computed_s: Option<f64>,
 }
 
 /// Runs what is asked for; `go_on` is told how it stands ten times a second, and stops it by `false`.

@@ -6,7 +6,7 @@
 use crate::account::{Account, Title};
 use crate::conditions;
 use crate::metering::{self, TierAsked};
-use crate::request::Refusal;
+use crate::refusal::Refusal;
 use crate::sampling::{Round, Subject};
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;

@@ -1,6 +1,6 @@
 //! The kernel meters of a run: as asked for, or as far as this host allows; and what they are, for `run.toml`.
 
-use crate::request::Refusal;
+use crate::refusal::Refusal;
 use loadgo_core::time::Instant;
 use loadgo_meters::available::{Available, How};
 use loadgo_meters::calibration::{Calibration, Price};

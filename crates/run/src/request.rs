@@ -3,18 +3,14 @@
 use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
-use loadgo_host::terminals::host::Setting;
 use loadgo_host::terminals::login::Login;
 use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::asked::Asked;
 use crate::metering::TierAsked;
-use crate::users::Prepared;
+use crate::refusal::Refusal;
 
 /// From so many users on who never think the host is full, and each interaction takes microseconds.
 const MANY: u32 = 32;
@@ -94,56 +90,5 @@ impl Request {
         let class =
             if self.asked.nobody_thinks() && self.asked.load.users >= MANY { Class::Batch } else { self.scheduling.class };
         Wanted { class, ..self.scheduling }
-    }
-
-    pub(crate) fn setting(&self, prepared: &Prepared, origin_ns: u64) -> Setting {
-        Setting {
-            script: Arc::clone(&self.asked.script),
-            login: prepared.login.clone(),
-            search_path: self.search_path.clone(),
-            run_id: self.asked.id.clone(),
-            homes: prepared.homes.clone(),
-            origin_ns,
-        }
-    }
-}
-
-/// Why a run cannot begin, or came to nothing.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The system, in words with the remedy.
-    Host(String),
-    /// The run folder.
-    Folder(loadgo_store::Error),
-    /// A mistake of ours.
-    Broken(String),
-}
-
-impl Refusal {
-    pub(crate) fn from_kernel(reason: io::Error) -> Refusal {
-        Refusal::Host(format!("the kernel refuses what the driver needs: {reason}"))
-    }
-
-    pub(crate) fn from_state(reason: io::Error) -> Refusal {
-        let directory = loadgo_host::leftovers::state_directory();
-        Refusal::Host(format!(
-            "the list of what the run makes cannot be kept in {}: {reason}; make that directory yours, or set XDG_RUNTIME_DIR",
-            directory.display()
-        ))
-    }
-}
-
-impl From<loadgo_store::Error> for Refusal {
-    fn from(error: loadgo_store::Error) -> Refusal {
-        Refusal::Folder(error)
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Host(words) | Refusal::Broken(words) => f.write_str(words),
-            Refusal::Folder(error) => write!(f, "{error}"),
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! The thread that samples once a second, apart from the driver's: the kernel meters, or the processors' own account.
 
-use crate::Shared;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
+use loadgo_host::groups::Groups;
 use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
 use loadgo_meters::Meters;
 use loadgo_store::Recording;
@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// What is sampled.
 pub(crate) struct Subject {
     /// The users' groups.
-    pub groups: Shared,
+    pub groups: Option<Arc<Groups>>,
     /// The driver's threads, and those that write.
     pub threads: OurThreads,
     /// The kernel meters, where they are to be had.

@@ -1,10 +1,12 @@
 //! The ground on which users will stand: their groups, limits, homes and meter, made before the first log-in.
 
 use crate::commands::numbers_by_line;
-use crate::request::{Refusal, Request};
+use crate::refusal::Refusal;
+use crate::request::Request;
 use loadgo_core::script::Script;
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_host::terminals::host::Setting;
 use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::Meter;
 use loadgo_host::usage::sources::{Demand, Sources};
@@ -23,6 +25,18 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// What the host is made from, of a run that began at `origin_ns`.
+    pub(crate) fn setting(&self, request: &Request, origin_ns: u64) -> Setting {
+        Setting {
+            script: Arc::clone(&request.asked.script),
+            login: self.login.clone(),
+            search_path: request.search_path.clone(),
+            run_id: request.asked.id.clone(),
+            homes: self.homes.clone(),
+            origin_ns,
+        }
+    }
+
     /// Each interaction's waits come from the kernel meters, where they keep accounts; not those of users out of reach.
     pub(crate) fn take_waits_from(&mut self, meters: Option<&Meters>, script: &Script) {
         if self.login.is_out_of_reach() {

@@ -1,5 +1,8 @@
 //! An estimate with its interval, from batches of one stream, or from several independent streams.
 
+/// The confidence of every interval that is told.
+pub const CONFIDENCE: f64 = 0.95;
+
 /// An estimate and how far the truth may be from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {

@@ -1,12 +1,15 @@
 //! When a run is long enough: `interactions=1e6`, `time=1h`, `precision(p90)=2%`, or several with commas between them.
 
 use super::figures::{Figure, Sample};
+use super::interval::CONFIDENCE;
 use super::windows::Windows;
-use super::{CONFIDENCE, MOST};
 use loadgo_core::script::parse_span;
 use std::fmt;
 
 const EXAMPLES: &str = "write interactions=1e6, time=1h, precision(mean)=1% or precision(p90)=2%";
+
+/// Interactions after which a run ends whatever its precision, where nothing else is asked.
+pub const MOST: u64 = 1_000_000_000;
 
 /// When a run is long enough.
 ///

@@ -67,3 +67,6 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
         _ => "look at the disk and the path, or put the run elsewhere with --out",
     }
 }
+
+/// What the functions of this crate return.
+pub type Result<T> = std::result::Result<T, Error>;

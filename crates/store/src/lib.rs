@@ -17,12 +17,9 @@ mod table;
 mod writer;
 
 pub use convert::{complete, finish};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use folder::Folder;
 pub use follow::{Follower, Whole, whole};
-pub use record::{Recording, Sampler, Stopped, WhenFull};
-pub use rows::Front;
+pub use record::{Recording, Sampler, Stopped};
+pub use rows::{Front, WhenFull};
 pub use table::Table;
-
-/// What the functions of this crate return.
-pub type Result<T> = std::result::Result<T, Error>;

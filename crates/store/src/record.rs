@@ -8,21 +8,13 @@ use std::time::Duration;
 
 use loadgo_core::record::{Lost, ProcessRow, Sample, TimeRow};
 
-use crate::rows::{Front, Rows};
+use crate::error::{Error, Result};
+use crate::folder::Folder;
+use crate::rows::{Front, Rows, WhenFull};
 use crate::writer::Writer;
-use crate::{Error, Folder, Result};
 
 /// Rows reach their file this long after they came, at the most: a killed run loses no more.
 const PERIOD: Duration = Duration::from_millis(400);
-
-/// What the driver does when the writer is far behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhenFull {
-    /// Goes on, and the row is counted as lost: people at a live host do not wait for a disk.
-    Lose,
-    /// Waits: on a simulated machine time stands still meanwhile.
-    Wait,
-}
 
 /// A recording under way.
 #[derive(Debug)]

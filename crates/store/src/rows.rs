@@ -8,7 +8,14 @@ use std::time::Duration;
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;
 
-use crate::record::WhenFull;
+/// What the driver does when the writer is far behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Goes on, and the row is counted as lost: people at a live host do not wait for a disk.
+    Lose,
+    /// Waits: on a simulated machine time stands still meanwhile.
+    Wait,
+}
 
 /// So many interactions may wait for the writer: 36 MB, two seconds at 130,000 a second.
 pub(crate) const ROOM: usize = 1 << 18;

@@ -3,13 +3,14 @@
 //! Run by `tests/second_kernel.py` as `/init` of an emulated machine that has nothing else but modules and `ip`. Each line that it
 //! prints is `loadgo`, what it is about, and its words, with tabs between; the last line is `loadgo`, `end`.
 
+use loadgo_transfer::batch_host::NoJobs;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, transfer};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news;
-use loadgo_transfer::row::End;
+use loadgo_transfer::protocol::wire::Direction;
 use loadgo_transfer::server::{Serving, serve};
-use loadgo_transfer::wire::Direction;
 use loadgo_transfer_meters::meter_of_ends;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, finit_module, reboot};
@@ -61,7 +62,8 @@ fn transfer_all() -> Result<(), Box<dyn Error>> {
     fs::create_dir(&kept)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
-    let serving = Serving { bounds: Bounds::default(), token: None, keep_in: Some(kept.clone()), interrupts: meter_of_ends() };
+    let (bounds, keep_in, jobs) = (Bounds::default(), Some(kept.clone()), Arc::new(NoJobs));
+    let serving = Serving { bounds, token: None, keep_in, interrupts: meter_of_ends(), jobs };
     let (tells, _news) = news::channel(news::AT_ONCE);
     thread::spawn(move || serve(&listener, serving, Arc::default(), &tells));
     for method in Method::ALL {

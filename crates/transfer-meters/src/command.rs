@@ -2,7 +2,7 @@
 
 use crate::sockets::{Counted, SocketMeter};
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
-use loadgo_transfer::host_load::load_averages;
+use loadgo_transfer::measuring::host_load::load_averages;
 use std::ffi::OsString;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The meter of ends as `loadgo-transfer` asks for it.
 
 use crate::ends::{EndInterrupts, EndMeter, EndWork};
-use loadgo_transfer::interrupts::{Followed, Interrupts, Meter, Work};
+use loadgo_transfer::measuring::interrupts::{Followed, Interrupts, Meter, Work};
 use rustix::net::{getpeername, getsockname};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;

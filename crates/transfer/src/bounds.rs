@@ -15,10 +15,6 @@ pub struct Bounds {
     pub time: Duration,
     /// A transfer in which nothing moves for so long breaks off.
     pub stalled: Duration,
-    /// Jobs whose print file waits to be fetched; 0 takes none.
-    pub jobs: usize,
-    /// So long a job takes before there is one.
-    pub job_time: Duration,
 }
 
 impl Default for Bounds {
@@ -29,8 +25,6 @@ impl Default for Bounds {
             kept: 64 << 30,
             time: Duration::from_secs(600),
             stalled: Duration::from_secs(20),
-            jobs: 1024,
-            job_time: Duration::ZERO,
         }
     }
 }

@@ -6,25 +6,23 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
 use std::time::Instant;
 
 use loadgo_sys::shared_ring::SharedRing;
 
-use crate::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::control::Control;
+use crate::bounds::{Bounds, TO_SAY_SOMETHING};
 use crate::end;
-use crate::interrupts::{Account, Meter};
-use crate::jobs::Job;
-use crate::meeting::{self, CONTROL};
-use crate::method::{Method, Way};
-use crate::place::Place;
-use crate::row::End;
-use crate::socket::{Socket, in_words};
-use crate::source::Source;
-use crate::tls;
-use crate::wire::{Answer, Direction, Go, Greeting, NAME, Request, Told, VERSION};
+use crate::measuring::interrupts::{Account, Meter};
+use crate::measuring::row::End;
+use crate::mover::{Arriving, Goods, Mover};
+use crate::moving::method::{Method, Way};
+use crate::moving::place::Place;
+use crate::moving::socket::{Socket, in_words};
+use crate::moving::source::Source;
+use crate::moving::tls;
+use crate::protocol::control::Control;
+use crate::protocol::meeting::{self, CONTROL};
+use crate::protocol::wire::{Answer, Direction, Go, Greeting, Job, NAME, Request, Told, VERSION};
 
 /// What is to be moved, and how.
 #[derive(Debug, Clone)]
@@ -45,7 +43,7 @@ pub struct Ask {
     pub from: Option<PathBuf>,
     /// Where what is received is put, a new file, or a print file in place of an older one; nowhere where there is none.
     pub into: Option<PathBuf>,
-    /// What it is to a batch host, if it is something to one.
+    /// The batch job that this transfer belongs to, if any.
     pub job: Option<Job>,
     /// Patience, and the longest print file; the other bounds are the server's matter.
     pub bounds: Bounds,
@@ -132,8 +130,8 @@ pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
     if go {
         let Go::Go = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
     }
-    let goods = source.map_or(Goods::Into(place, size), Goods::From);
-    let here = moved(ask, way, account, goods, socket, stop)?;
+    let goods = source.map_or(Goods::Into(place, Arriving { size, before: 0 }), Goods::From);
+    let here = moved(ask, goods, way, account, socket, stop)?;
     Ok(told(ask, &mut control, here))
 }
 
@@ -242,33 +240,15 @@ fn on_this_host(ask: &Ask, name: &str, ticket: &str, to: SocketAddr) -> Result<O
     })
 }
 
-/// What is sent, or where so many bytes are put.
-enum Goods {
-    From(Source),
-    Into(Place, u64),
-}
-
 /// This end, moved by a thread of its own.
-fn moved(ask: &Ask, way: Way, account: Account, goods: Goods, socket: Socket, stop: &Arc<AtomicBool>) -> Result<End, String> {
-    let (tells, told) = channel();
+fn moved(ask: &Ask, goods: Goods, way: Way, account: Account, socket: Socket, stop: &AtomicBool) -> Result<End, String> {
     let until = Instant::now() + ask.bounds.time;
-    let mover = thread::Builder::new().spawn(move || {
-        let end = match goods {
-            Goods::From(source) => end::sender(way, account, &source, &socket),
-            Goods::Into(place, size) => end::receiver(way, account, size, &socket, place, 0),
-        };
-        let _ = tells.send(end);
-    });
-    mover.map_err(|error| format!("there is no thread to move the data: {error}"))?;
+    let mover = Mover::start(goods, way, account, socket);
+    let mover = mover.map_err(|error| format!("there is no thread to move the data: {error}"))?;
     let mut late = false;
-    loop {
-        match told.recv_timeout(TO_LOOK_UP) {
-            Ok(end) => return Ok(end::stopped(end, late.then_some(end::LATE))),
-            Err(RecvTimeoutError::Disconnected) => return Err("the transfer failed".into()),
-            Err(RecvTimeoutError::Timeout) => {
-                late |= Instant::now() > until;
-                stop.fetch_or(late, Ordering::Relaxed);
-            }
-        }
-    }
+    let end = mover.wait(|| {
+        late |= Instant::now() > until;
+        stop.fetch_or(late, Ordering::Relaxed);
+    });
+    end.map(|end| end::stopped(end, late.then_some(end::LATE))).ok_or_else(|| "the transfer failed".into())
 }

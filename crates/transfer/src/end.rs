@@ -9,22 +9,20 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 
 use crate::bounds::TO_LOOK_UP;
-use crate::interrupts::Account;
-use crate::measure::{self, Used};
-use crate::method::{Method, Way};
-use crate::place::Place;
-use crate::receive::receive;
-use crate::row::{End, Moved};
-use crate::send::send;
-use crate::shared;
-use crate::socket::{STOPPED, Socket, in_words, is_gone};
-use crate::source::Source;
+use crate::measuring::interrupts::Account;
+use crate::measuring::row::{End, Moved};
+use crate::measuring::used::{self, Used};
+use crate::moving::method::{Method, Way};
+use crate::moving::place::Place;
+use crate::moving::socket::{STOPPED, Socket, in_words, is_gone};
+use crate::moving::source::Source;
+use crate::moving::{receive, send, wait_for_bytes};
 
 /// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network; its interrupts, exactly
 /// told, until all is acknowledged.
 pub fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
     let before = counted(socket.fd());
-    let (begun, mut moved) = (measure::begin(account), Moved::default());
+    let (begun, mut moved) = (used::begin(account), Moved::default());
     let sent = send(&mut way, source, socket, &mut moved);
     let used = begun.end();
     let _ = shutdown(socket.fd(), Shutdown::Write);
@@ -64,19 +62,19 @@ const TO_GO_OUT: Duration = Duration::from_secs(2);
 pub fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
     let mut moved = Moved::default();
     let came = match &way.ring {
-        Some(ring) => shared::wait_for_bytes(ring, socket, &mut Moved::default()),
+        Some(ring) => wait_for_bytes(ring, socket, &mut Moved::default()),
         // With TLS both ends speak first, and what they say is part of the transfer.
         None if way.method.is_enciphered() => Ok(()),
         None => wait_for_first(socket),
     };
-    let begun = measure::begin(account);
+    let begun = used::begin(account);
     let received = came.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
     let received = received.and_then(|()| place.whole());
     of(way.method, begun.end(), moved, received, counted(socket.fd()).map(|(_, now)| now - before))
 }
 
 /// So many bytes come first on a data connection.
-pub const TICKET_BYTES: u64 = 1 + 2 * crate::wire::SECRET_BYTES as u64;
+pub const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
 
 fn of(method: Method, used: Used, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
     if method == Method::Ktls {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::row::End;
-use crate::wire::Request;
+use crate::measuring::row::End;
+use crate::protocol::wire::Request;
 
 /// One piece of it.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,21 +18,23 @@ use loadgo_sys::shared_ring::SharedRing;
 use serde::Deserialize;
 
 use crate::accept::{Next, next};
+use crate::batch_host::{BatchHost, Work};
 use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::control::{Control, read_within};
 use crate::end;
-use crate::interrupts::{Account, Meter};
-use crate::jobs::{Jobs, Work};
-use crate::meeting::{self, CONTROL, DATA, same};
-use crate::method::{Method, Way};
+use crate::measuring::interrupts::{Account, Meter};
+use crate::measuring::row::End;
+use crate::mover::{Arriving, Goods, Mover};
+use crate::moving::method::{Method, Way};
+use crate::moving::place::Place;
+use crate::moving::socket::{GONE, Socket, in_words};
+use crate::moving::source::Source;
+use crate::moving::tls;
 use crate::news::{News, Teller};
-use crate::place::Place;
-use crate::row::End;
+use crate::protocol::control::{Control, read_within};
+use crate::protocol::meeting::{self, CONTROL, DATA};
+use crate::protocol::wire::{Answer, Direction, Go, Greeting, Introduction, LONGEST_LINE, NAME, Request, Told, VERSION};
 use crate::shares::{Room, Share, Slot};
-use crate::socket::{GONE, Socket, in_words};
-use crate::source::Source;
-use crate::tls;
-use crate::wire::{Answer, Direction, Go, Greeting, Introduction, LONGEST_LINE, NAME, Request, SECRET_BYTES, Told, VERSION};
+use crate::tickets::{self, SECRET_BYTES, same};
 
 /// What a server is asked to be.
 #[derive(Debug, Clone)]
@@ -45,6 +47,8 @@ pub struct Serving {
     pub keep_in: Option<PathBuf>,
     /// Who tells the interrupt work of its ends.
     pub interrupts: Meter,
+    /// The batch host that does the jobs of transfers.
+    pub jobs: Arc<dyn BatchHost>,
 }
 
 /// A transfer that has ended, and nobody has said yet with whom.
@@ -70,7 +74,6 @@ struct House {
     serving: Serving,
     stop: Arc<AtomicBool>,
     waiting: Waiting,
-    jobs: Jobs,
     room: Arc<Room>,
     connections: Arc<AtomicUsize>,
     transfers: Arc<AtomicUsize>,
@@ -82,9 +85,9 @@ struct House {
 /// When the listener fails.
 pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, news: &Teller) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let (jobs, room) = (Jobs::new(serving.bounds), Room::of(serving.bounds.kept));
+    let room = Room::of(serving.bounds.kept);
     let (waiting, connections, transfers) = (Waiting::default(), Arc::default(), Arc::default());
-    let house = Arc::new(House { serving, stop, waiting, jobs, room, connections, transfers });
+    let house = Arc::new(House { serving, stop, waiting, room, connections, transfers });
     let mut full = false;
     while !house.stop.load(Ordering::Relaxed) {
         news.catch_up();
@@ -192,16 +195,16 @@ impl House {
             let why = why.to_string();
             return Err(control.say(&Answer::Cannot(why.clone())).err().unwrap_or(told(ErrorKind::Unsupported, &why)));
         }
-        let begun = self.jobs.begin(&mut request, || !self.is_over(&control));
+        let begun = self.serving.jobs.begin(&mut request, &mut || !self.is_over(&control));
         let work = begun.map_err(|why| refused(&mut control, why))?;
         let slot = Slot::take(&self.transfers);
         if slot.before() >= self.serving.bounds.connections {
             let why = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
             return Err(refused(&mut control, why));
         }
-        let (mut end, kept) = self.transfer(&mut control, &request, &work)?;
+        let (mut end, kept) = self.transfer(&mut control, &request, &*work)?;
         drop(slot);
-        let job = self.jobs.end(&work, end.broke_off.is_none()).unwrap_or_else(|why| {
+        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|why| {
             end.broke_off = Some(why);
             None
         });
@@ -209,7 +212,7 @@ impl House {
         let asks = request.job.is_some() && said.is_ok();
         let theirs = asks.then(|| control.hear::<Told>(TO_SAY_SOMETHING, &self.stop).ok()).flatten().map(|told| told.end);
         if theirs.as_ref().is_some_and(|theirs| theirs.broke_off.is_none()) {
-            self.jobs.confirmed(&work);
+            work.confirmed();
         }
         Ok(Done { request, end, theirs, kept })
     }
@@ -232,9 +235,9 @@ impl House {
 
     /// Makes ready, gives a ticket, waits for the data connection, and has the data moved by a thread of their own; this end of it, and the
     /// file in which what came is kept.
-    fn transfer(&self, control: &mut Control, request: &Request, work: &Work) -> io::Result<(End, Option<PathBuf>)> {
+    fn transfer(&self, control: &mut Control, request: &Request, work: &dyn Work) -> io::Result<(End, Option<PathBuf>)> {
         let deadline = Instant::now() + self.serving.bounds.time;
-        let goods = self.goods(request, work).map_err(|error| refused(control, in_words(error)))?;
+        let (goods, share) = self.goods(request, work).map_err(|error| refused(control, in_words(error)))?;
         let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
         let keys = request.method.is_enciphered().then(|| tls::keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
@@ -248,22 +251,19 @@ impl House {
         let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
         let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
         let name = goods.name();
-        let mover = goods.moved(request.size, way, account, socket)?;
+        let mover = Mover::start(goods, way, account, socket)?;
         let mut over = None;
-        loop {
-            match mover.recv_timeout(TO_LOOK_UP) {
-                Ok(end) => {
-                    let kept = name.filter(|_| end.broke_off.is_none());
-                    return Ok((end::stopped(end, over), kept));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the transfer failed")),
-                Err(RecvTimeoutError::Timeout) => {
-                    let late = (Instant::now() > deadline).then_some(end::LATE);
-                    over = over.or(late).or_else(|| control.is_over().then_some(GONE));
-                    stop.fetch_or(over.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-            }
+        let end = mover.wait(|| {
+            let late = (Instant::now() > deadline).then_some(end::LATE);
+            over = over.or(late).or_else(|| control.is_over().then_some(GONE));
+            stop.fetch_or(over.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+        let end = end.ok_or_else(|| io::Error::other("the transfer failed"))?;
+        let whole = end.broke_off.is_none();
+        if let Some(share) = share.filter(|_| whole) {
+            share.keep();
         }
+        Ok((end::stopped(end, over), name.filter(|_| whole)))
     }
 
     /// Whether the client is to wait until this end is followed; who sends itself needs no word.
@@ -273,10 +273,10 @@ impl House {
     }
 
     fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
-        let ticket = meeting::ticket()?;
+        let ticket = tickets::ticket()?;
         if request.method.is_of_one_host() {
             // Names of sockets are seen by everybody on the host: the ticket is another.
-            let name = format!("{}{}", meeting::DOORS, meeting::ticket()?);
+            let name = format!("{}{}", meeting::DOORS, tickets::ticket()?);
             let door = meeting::door(&name)?;
             let (unix, size) = (Some(name), Some(request.size));
             control.say(&Answer::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
@@ -308,56 +308,23 @@ impl House {
         self.stop.load(Ordering::Relaxed) || control.is_over()
     }
 
-    /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, or nowhere.
-    fn goods(&self, request: &Request, work: &Work) -> io::Result<Goods> {
+    /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, with its share of what is kept
+    /// there, or nowhere.
+    fn goods(&self, request: &Request, work: &dyn Work) -> io::Result<(Goods, Option<Share>)> {
         if request.direction == Direction::Receive {
-            return work.source().unwrap_or_else(|| Source::pattern(request.size)).map(Goods::From);
+            let source = work.source().unwrap_or_else(|| Source::pattern(request.size))?;
+            return Ok((Goods::From(source), None));
         }
-        Ok(match (work.place(), &self.serving.keep_in) {
-            (Some(file), _) => Goods::Into(Place::of(file?), None),
+        let arriving = Arriving { size: request.size, before: end::TICKET_BYTES };
+        let (place, share) = match (work.place(), &self.serving.keep_in) {
+            (Some(file), _) => (Place::of(file?), None),
             (None, Some(folder)) => {
                 let share = self.room.share(request.size).map_err(|why| told(ErrorKind::StorageFull, &why))?;
-                Goods::Into(Place::at(&folder.join(meeting::ticket()?))?, Some(share))
+                (Place::at(&folder.join(tickets::ticket()?))?, Some(share))
             }
-            (None, None) => Goods::Into(Place::nowhere()?, None),
-        })
-    }
-}
-
-/// What a server moves: from there, or into a place and its share of what is kept.
-enum Goods {
-    From(Source),
-    Into(Place, Option<Share>),
-}
-
-impl Goods {
-    /// The file in which what comes is kept.
-    fn name(&self) -> Option<PathBuf> {
-        match self {
-            Goods::From(_) => None,
-            Goods::Into(place, _) => place.name().map(Path::to_owned),
-        }
-    }
-
-    /// A thread that moves the data, and tells what this end came to.
-    fn moved(self, size: u64, way: Way, account: Account, socket: Socket) -> io::Result<Receiver<End>> {
-        let (tells, told) = channel();
-        thread::Builder::new().spawn(move || {
-            let end = match self {
-                Goods::From(source) => end::sender(way, account, &source, &socket),
-                Goods::Into(place, share) => {
-                    let end = end::receiver(way, account, size, &socket, place, end::TICKET_BYTES);
-                    if let Some(share) = share
-                        && end.broke_off.is_none()
-                    {
-                        share.keep();
-                    }
-                    end
-                }
-            };
-            let _ = tells.send(end);
-        })?;
-        Ok(told)
+            (None, None) => (Place::nowhere()?, None),
+        };
+        Ok((Goods::Into(place, arriving), share))
     }
 }
 

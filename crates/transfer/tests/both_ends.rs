@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, WhyNot, transfer};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::protocol::wire::Direction;
 use loadgo_transfer::server::Serving;
-use loadgo_transfer::wire::Direction;
 
 mod ends;
 use ends::{Line, Server, ask, data, done, possible, serving};

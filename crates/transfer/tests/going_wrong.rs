@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
 use loadgo_transfer::client::{Ask, transfer};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::moving::records::pack;
 use loadgo_transfer::news::News;
-use loadgo_transfer::records::pack;
-use loadgo_transfer::wire::Direction;
+use loadgo_transfer::protocol::wire::Direction;
 
 mod ends;
 use ends::{GREETING, Line, Server, ask, data, done, far_end, possible};

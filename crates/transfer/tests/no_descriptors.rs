@@ -4,9 +4,9 @@ use std::fs::File;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use loadgo_transfer::method::Method;
+use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::News;
-use loadgo_transfer::wire::Direction;
+use loadgo_transfer::protocol::wire::Direction;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 mod ends;

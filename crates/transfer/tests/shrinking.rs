@@ -6,8 +6,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 use loadgo_transfer::client::Ask;
-use loadgo_transfer::method::Method;
-use loadgo_transfer::wire::Direction;
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::protocol::wire::Direction;
 
 mod ends;
 use ends::{Server, ask, done, possible};

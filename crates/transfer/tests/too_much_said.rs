@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use loadgo_transfer::client::{WhyNot, transfer};
-use loadgo_transfer::method::Method;
-use loadgo_transfer::row::End;
-use loadgo_transfer::wire::{Direction, Told};
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::moving::method::Method;
+use loadgo_transfer::protocol::wire::{Direction, Told};
 
 mod ends;
 use ends::{GREETING, Line, Server, ask, data, done, far_control, far_end, far_ends};

@@ -9,6 +9,7 @@ mod print;
 mod spec;
 mod steps;
 mod template;
+mod values;
 mod walk;
 
 pub use crate::notation::misread::Mistake;

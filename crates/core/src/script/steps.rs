@@ -1,6 +1,6 @@
 //! Reads the lines of a script: plain strings, tables, groups that repeat, and weighted alternatives.
 
-use super::parse::{law, positive_span, titled, until};
+use super::values::{law, positive_span, titled, until};
 use super::{Law, Line, Part, Step, Template, Until, template};
 use crate::notation::misread::Misread;
 use crate::notation::table::{Table, Text, Value, Wanted, string, whole};

@@ -5,7 +5,7 @@ use super::errand::Aim;
 use super::process::State;
 use super::processor::{Doing, NOBODY};
 use super::storage::id_of;
-use crate::device::Request;
+use crate::devices::Request;
 use crate::meters::Category;
 use crate::ready_list::{Job, ReadyList};
 use crate::spec::Residence;

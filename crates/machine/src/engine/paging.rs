@@ -3,7 +3,7 @@
 use super::clockwork::Clockwork;
 use super::process::State;
 use super::storage::{UNAWAITED, id_of};
-use crate::device::Request;
+use crate::devices::Request;
 use crate::frames::{Fault, Frames};
 use crate::ready_list::{Job, ReadyList};
 use crate::spec::{Behind, Machine, Residence};

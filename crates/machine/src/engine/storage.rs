@@ -3,7 +3,7 @@
 use super::clockwork::Clockwork;
 use super::process::State;
 use super::work::Fate;
-use crate::device::{Device, Request, Storage};
+use crate::devices::{Device, Request, Storage};
 use crate::meters::{Level, StoreMeter};
 use crate::ready_list::{Job, ReadyList, Why};
 use crate::spec::Machine;

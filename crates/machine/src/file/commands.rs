@@ -1,5 +1,6 @@
 //! Reads `[commands.NAME]`: what each command needs, from the processor to the network, or the route that it takes.
 
+use super::exclusive::NEEDS;
 use super::law::{self, Unit};
 use super::merge::{Place, merged};
 use super::values::{Reading, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at};
@@ -12,28 +13,6 @@ use toml::de::{DeTable, DeValue};
 
 /// The name of the command that stands for all others.
 pub(super) const ANY: &str = "*";
-
-/// What a command needs, which a route takes the place of.
-const NEEDS: [&str; 18] = [
-    "program",
-    "cpu",
-    "pages",
-    "common",
-    "image_words",
-    "segment_faults",
-    "bound_faults",
-    "wall_crossings",
-    "processes",
-    "lines_out",
-    "line_bytes",
-    "line_cpu",
-    "line_faults",
-    "line_walls",
-    "network_bytes",
-    "network_byte_cpu",
-    "requests",
-    "route",
-];
 
 /// The keys of a command.
 const KEYS: [&str; 21] = [
@@ -59,16 +38,6 @@ const KEYS: [&str; 21] = [
     "nice",
     "status",
 ];
-
-/// Whether `key` of an older command stays: a newer `like` begins anew, a route and other needs exclude each other.
-pub(super) fn keeps(newer: &DeTable<'_>, key: &str) -> bool {
-    let needs = || newer.keys().any(|other| other.get_ref() != "route" && NEEDS.contains(&other.get_ref().as_ref()));
-    match key {
-        _ if newer.contains_key("like") => false,
-        "route" => !needs(),
-        _ => !(newer.contains_key("route") && NEEDS.contains(&key)),
-    }
-}
 
 /// Reads the commands in the order of the file.
 pub(super) fn read(machine: &Table<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, Misread> {

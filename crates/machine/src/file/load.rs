@@ -7,18 +7,8 @@ use crate::draw::Draw;
 use crate::spec::{Class, Command, Population};
 use loadgo_core::notation::misread::Misread;
 use loadgo_core::notation::table::{Table, Text, Value, Wanted, string};
-use toml::de::DeTable;
 
 const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
-
-/// Whether `key` of an older class stays: users who stay and users who come exclude each other.
-pub(super) fn keeps(newer: &DeTable<'_>, key: &str) -> bool {
-    match key {
-        "users" | "think" => !newer.contains_key("arrivals"),
-        "arrivals" => !newer.contains_key("users"),
-        _ => true,
-    }
-}
 
 /// Reads the classes of users.
 pub(super) fn read(machine: &Table<'_>, commands: &[Command]) -> Result<Vec<Class>, Misread> {

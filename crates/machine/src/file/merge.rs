@@ -1,6 +1,7 @@
 //! Lays a newer table over an older one, table by table and key by key; what the newer one decides takes with it what it excludes.
 
-use super::{commands, load, memory, processors, storage, tariff};
+use super::exclusive::{excluded, keeps_in_class, keeps_in_command};
+use super::{memory, processors, storage, tariff};
 use loadgo_core::notation::misread::{Misread, listed};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -52,16 +53,11 @@ impl Place {
             Place::Multiprogramming => memory::CONTROL.keeps(newer, key) && memory::keeps_limit(newer, key),
             Place::Store => storage::KIND.keeps(newer, key) && excluded(newer, key, &[&storage::RATES]),
             Place::Tariff => excluded(newer, key, &[&tariff::PRICES]),
-            Place::Command => commands::keeps(newer, key),
-            Place::Class => load::keeps(newer, key),
+            Place::Command => keeps_in_command(newer, key),
+            Place::Class => keeps_in_class(newer, key),
             _ => true,
         }
     }
-}
-
-/// Whether `key` stays although `newer` may have another of its group.
-fn excluded(newer: &DeTable<'_>, key: &str, groups: &[&[&str]]) -> bool {
-    !groups.iter().any(|group| group.contains(&key) && group.iter().any(|other| newer.contains_key(*other)))
 }
 
 /// `older` with `newer` laid over it.

@@ -5,7 +5,7 @@
 
 use super::super::frames::Moves;
 use super::super::meters::{DeviceMeter, HolderMeter, MemoryMeter};
-use super::sampling::{End, Span};
+use super::span::{End, Span};
 use loadgo_core::record::{FREE, MemoryRow, OTHERS, PARTS};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;

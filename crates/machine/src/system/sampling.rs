@@ -7,6 +7,7 @@ use super::super::engine::Engine;
 use super::super::meters::{Category, FaultKind, Meters, Primitive, Tally};
 use super::super::spec::Machine;
 use super::memory::Memory;
+pub(super) use super::span::{End, Span};
 use loadgo_core::record::{FaultRow, PrimitiveRow, ProcessRow, QueueRow, Sample, SegmentRow, TimeRow};
 use loadgo_core::time::Instant;
 use std::sync::Arc;
@@ -15,15 +16,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// So many spans have the same length.
 const SPANS: u32 = 512;
-
-/// Why a span ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// It was as long as a span is now.
-    Period,
-    /// A phase begins, or the run is over.
-    Cut,
-}
 
 /// The meters as they were at the last span's end, and when the next one ends.
 pub(super) struct Sampling {
@@ -37,15 +29,6 @@ pub(super) struct Sampling {
     period_ns: u64,
     left: u32,
     due: u64,
-}
-
-/// A span that is over.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    /// Its end.
-    pub at: Instant,
-    /// Its length.
-    pub span_ns: u64,
 }
 
 impl Sampling {

@@ -125,7 +125,7 @@ mod tests {
         let frame = own_frame(&mut segments);
         symbols.find([frame].iter(), &segments);
         let text = symbols.text(frame, &segments, None, &Jits::default());
-        assert!(text.ends_with("`loadgo_meters::symbols::tests::a_function_to_be_found"), "{text}");
+        assert!(text.ends_with("`loadgo_meters::profile::symbols::tests::a_function_to_be_found"), "{text}");
     }
 
     #[test]

@@ -10,16 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 
+use loadgo_transfer::batch_host::NoJobs;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, transfer};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::{self, News};
+use loadgo_transfer::protocol::wire::Direction;
 use loadgo_transfer::server::{Serving, serve};
-use loadgo_transfer::wire::Direction;
 
 /// With these bounds alone: open to all, keeping nothing, with no meter of interrupts.
 pub fn serving(bounds: Bounds) -> Serving {
-    Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()) }
+    Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()), jobs: Arc::new(NoJobs) }
 }
 
 /// A server on a port of the kernel's choice, until dropped.

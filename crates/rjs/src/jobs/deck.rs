@@ -3,7 +3,7 @@
 //! A card is a line of at most [`LONGEST_CARD`] bytes. `//PRINT 700` asks for so many lines of a printer, `//PUNCH 900` for so
 //! many cards; without either the deck itself is listed. What is printed is the deck over and over, each line with its number.
 
-use crate::records::RECORD;
+use loadgo_transfer::moving::records::RECORD;
 
 /// A deck is no longer than this, in bytes: they were small.
 pub const LONGEST_DECK: u64 = 512 << 10;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bounds::{TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::wire::LONGEST_LINE;
+use crate::protocol::wire::LONGEST_LINE;
 
 /// One end of a control connection.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::bounds::TO_LOOK_UP;
-use crate::row::Moved;
+use crate::measuring::row::Moved;
 
 /// What an end says that was stopped from elsewhere.
 pub const STOPPED: &str = "it was stopped";

@@ -1,6 +1,7 @@
 //! Estimates against series whose truth is known: autoregressive responses, and a queue by Lindley's recursion.
 
 use super::*;
+use crate::{Asked, CONFIDENCE, Figure, Interval, Lacking, estimate};
 use loadgo_core::random::{Purpose, Stream};
 
 /// Responses of a queue M/M/1 with service mean 1 s and load 0.8, whose mean response is 5 s: fed until enough.

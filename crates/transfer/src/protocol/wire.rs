@@ -5,9 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::Job;
-use crate::method::Method;
-use crate::row::End;
+use crate::measuring::row::End;
+use crate::moving::method::Method;
 use crate::words;
 
 /// The version of what is said; the two must have the same.
@@ -16,8 +15,6 @@ pub const VERSION: u32 = 1;
 pub const NAME: &str = "loadgo transfer";
 /// No line is longer.
 pub const LONGEST_LINE: u64 = 64 << 10;
-/// As many random bytes, in hexadecimal, are a ticket or a challenge.
-pub const SECRET_BYTES: usize = 16;
 
 /// The server's first line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,7 +55,7 @@ pub struct Request {
     pub size: u64,
     /// The most bytes a call.
     pub message: u32,
-    /// What it is to a batch host, if it is something to one.
+    /// The batch job that this transfer belongs to, if any.
     #[serde(default)]
     pub job: Option<Job>,
     /// True when the client, if it sends, can wait for the server's [`Go`].
@@ -82,7 +79,7 @@ pub enum Direction {
 pub enum Answer {
     /// The ticket: the data connection begins with it, and then come the data.
     Ticket {
-        /// In hexadecimal, [`SECRET_BYTES`] of them.
+        /// In hexadecimal, [`crate::tickets::SECRET_BYTES`] of them.
         ticket: String,
         /// For [`Method::Unix`] and [`Method::Shm`], the name of the socket in the abstract namespace.
         unix: Option<String>,
@@ -117,4 +114,27 @@ pub struct Told {
     /// The name of the job that was submitted.
     #[serde(default, deserialize_with = "words::heard_if_any")]
     pub job: Option<String>,
+}
+
+/// What a transfer asks of a batch host, beside moving data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Job {
+    /// A deck is sent; the answer is the job's name, which nobody can guess.
+    Submit,
+    /// The print file of the job of this name is fetched; when the client says that it has all of it, the job is over.
+    Print(String),
+    /// A file is sent for later.
+    Store,
+}
+
+impl Job {
+    /// As one asks for it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Job::Submit => "submit",
+            Job::Print(_) => "print",
+            Job::Store => "store",
+        }
+    }
 }

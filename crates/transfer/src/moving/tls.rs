@@ -13,9 +13,9 @@ use rustls::{
     ClientConfig, ClientConnection, Connection, ConnectionTrafficSecrets, RootCertStore, ServerConfig, ServerConnection,
 };
 
-use crate::method::{Method, Way};
-use crate::row::Moved;
-use crate::socket::Socket;
+use crate::measuring::row::Moved;
+use crate::moving::method::{Method, Way};
+use crate::moving::socket::Socket;
 
 /// The name in the certificate; it names no host, for the signer was told on the control connection.
 const NAME: &str = "loadgo";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, OFlags, RenameFlags, fstatvfs, renameat_with};
 use rustix::io::Errno;
 
-use crate::meeting::ticket;
+use crate::tickets::ticket;
 
 /// Behind the name of a file that is not whole.
 pub const INCOMPLETE: &str = ".incomplete";

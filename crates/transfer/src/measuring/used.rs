@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use crate::host_load::InterruptTicks;
+use crate::measuring::host_load::InterruptTicks;
 use loadgo_sys::thread_usage::ThreadUsage;
 
-use crate::interrupts::{Account, Work};
-use crate::row::{End, InterruptsBy};
+use crate::measuring::interrupts::{Account, Work};
+use crate::measuring::row::{End, InterruptsBy};
 
 /// The beginning of a measurement.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Begun {
             ticks => ticks,
         };
         let (soft, hard) = InterruptTicks::read().since(&self.ticks);
-        let [load_1min, load_5min] = crate::host_load::load_averages();
+        let [load_1min, load_5min] = crate::measuring::host_load::load_averages();
         let end = End {
             real_ns: real.as_nanos() as u64,
             cpu_ns: usage.cpu_ns - self.usage.cpu_ns,

@@ -9,15 +9,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
-use crate::block::Block;
 use crate::bounds::TO_LOOK_UP;
-use crate::method::{Method, Way};
-use crate::records;
-use crate::row::Moved;
-use crate::socket::Socket;
-use crate::source::{Source, shrunk};
-use crate::tls::{self, Counted};
-use crate::{shared, uring};
+use crate::measuring::row::Moved;
+use crate::moving::block::Block;
+use crate::moving::method::{Method, Way};
+use crate::moving::records;
+use crate::moving::socket::Socket;
+use crate::moving::source::{Source, shrunk};
+use crate::moving::tls::{self, Counted};
+use crate::moving::{shared, uring};
 
 /// Files are read so much at a time where a call is shorter.
 const READ_AHEAD: usize = 64 << 10;

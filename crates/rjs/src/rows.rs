@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::row::End;
-use crate::wire::{Direction, Request};
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::protocol::wire::{Direction, Request};
 
 /// The columns; `load` is over five minutes, as in the seed.
 pub const COLUMNS: &str = "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";

@@ -12,10 +12,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::bounds::TO_LOOK_UP;
-use crate::receive::{too_early, too_much};
-use crate::row::Moved;
-use crate::socket::Socket;
-use crate::source::{Source, shrunk};
+use crate::measuring::row::Moved;
+use crate::moving::amount::{too_early, too_much};
+use crate::moving::socket::Socket;
+use crate::moving::source::{Source, shrunk};
 
 /// Sends the whole of `source` in messages of at most `message` bytes.
 ///

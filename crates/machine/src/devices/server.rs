@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Device, Due, Request, whole_ns};
+use super::service::{Device, Due, Request, whole_ns};
 use crate::draw::Draw;
 use loadgo_core::random::Stream;
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::server::{InTurn, Service};
-use super::{Device, Due, Request, transfer_ns, whole_ns};
+use super::service::{Device, Due, Request, transfer_ns, whole_ns};
 use loadgo_core::random::Stream;
 
 /// A drum that takes one request at a time: a latency drawn evenly from a revolution, then the transfer.

@@ -14,10 +14,10 @@ use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
 use crate::bounds::TO_LOOK_UP;
-use crate::receive::too_early;
-use crate::row::Moved;
-use crate::socket::Socket;
-use crate::source::{Source, shrunk};
+use crate::measuring::row::Moved;
+use crate::moving::amount::too_early;
+use crate::moving::socket::Socket;
+use crate::moving::source::{Source, shrunk};
 
 /// No chain of receipts is longer, in bytes, but for one of a single message.
 const CHAIN_BYTES: usize = 1 << 20;

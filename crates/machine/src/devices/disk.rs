@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Device, Due, Request, transfer_ns, whole_ns};
+use super::service::{Device, Due, Request, transfer_ns, whole_ns};
 use crate::draw::Draw;
 use crate::spec::StoreKind;
 use loadgo_core::random::Stream;

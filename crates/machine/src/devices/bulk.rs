@@ -1,7 +1,7 @@
 //! A bulk store: the same short access to every page, on one or more channels.
 
 use super::server::{InTurn, Service};
-use super::{Request, transfer_ns};
+use super::service::{Request, transfer_ns};
 use loadgo_core::random::Stream;
 
 /// A bulk store; its channels take requests in the order of coming.

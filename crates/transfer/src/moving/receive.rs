@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
-use crate::block::Block;
-use crate::method::{Method, Way};
-use crate::records::{self, BLOCK_HEADER};
-use crate::row::Moved;
-use crate::socket::Socket;
-use crate::tls::{self, Counted};
-use crate::{shared, uring};
+use crate::measuring::row::Moved;
+use crate::moving::amount::{too_early, too_much};
+use crate::moving::block::Block;
+use crate::moving::method::{Method, Way};
+use crate::moving::records::{self, BLOCK_HEADER};
+use crate::moving::socket::Socket;
+use crate::moving::tls::{self, Counted};
+use crate::moving::{shared, uring};
 
 /// Off the network so much at a time, where the method says nothing else.
 const BLOCK: usize = 64 << 10;
@@ -67,11 +68,6 @@ fn enciphered(
         put(place, &block[..read], moved)?;
         moved.payload += read as u64;
     }
-}
-
-/// The error of an other end that sends on.
-pub fn too_much() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the other end sent more than was agreed")
 }
 
 /// Reads messages, and writes them to their place when there is a block of them.
@@ -144,9 +140,4 @@ fn by_splice(size: u64, socket: &Socket, place: &mut File, moved: &mut Moved) ->
 fn put(place: &mut File, bytes: &[u8], moved: &mut Moved) -> io::Result<()> {
     moved.calls += 1;
     place.write_all(bytes)
-}
-
-/// The error of an other end that ends at byte `at`.
-pub fn too_early(at: u64, size: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, format!("the other end ended after {at} of {size} bytes"))
 }

@@ -12,11 +12,10 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::bounds::TO_LOOK_UP;
-use crate::control::read_within;
-use crate::wire::SECRET_BYTES;
+use crate::protocol::control::read_within;
+use crate::tickets::{SECRET_BYTES, same};
 
 /// The first byte of a control connection.
 pub const CONTROL: u8 = b'C';
@@ -25,22 +24,6 @@ pub const DATA: u8 = b'D';
 
 /// How the abstract names of Unix sockets begin.
 pub const DOORS: &str = "loadgo-";
-
-/// A ticket that nobody can guess, in hexadecimal.
-///
-/// # Errors
-/// When the kernel has no randomness.
-pub fn ticket() -> io::Result<String> {
-    let mut bytes = [0u8; SECRET_BYTES];
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Compares without telling by its time where the two differ.
-pub fn same(one: &str, other: &str) -> bool {
-    let differ = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
-    one.len() == other.len() && differ == 0
-}
 
 /// A connection over the network, for data: with [`present`] it becomes one.
 ///

@@ -10,17 +10,19 @@ use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use loadgo_rjs::jobs::deck::LONGEST_DECK;
+use loadgo_rjs::jobs::{JobBounds, Jobs};
+use loadgo_rjs::rows::{COLUMNS, Rows};
+use loadgo_transfer::batch_host::BatchHost;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
-use loadgo_transfer::deck::LONGEST_DECK;
-use loadgo_transfer::jobs::{Job, Jobs};
-use loadgo_transfer::method::Method;
+use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::{self, News};
-use loadgo_transfer::row::End;
-use loadgo_transfer::rows::{COLUMNS, Rows};
-use loadgo_transfer::server::serve;
-use loadgo_transfer::wire::{Direction, Request, Told};
+use loadgo_transfer::protocol::wire::{Direction, Job, Request, Told};
+use loadgo_transfer::server::{Serving, serve};
 
+#[path = "../../transfer/tests/ends/mod.rs"]
 mod ends;
 use ends::{Line, ask, data, done, serving};
 
@@ -34,12 +36,19 @@ struct Batch {
 }
 
 impl Batch {
-    fn start(bounds: Bounds) -> Batch {
+    /// With the usual bounds but for jobs.
+    fn of_jobs(of: impl FnOnce(JobBounds) -> JobBounds) -> Batch {
+        let bounds = Bounds::default();
+        Batch::start(bounds, of(JobBounds::of(&bounds)))
+    }
+
+    fn start(bounds: Bounds, of_jobs: JobBounds) -> Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
         let (tells, news) = news::channel(news::AT_ONCE);
-        let (serving, stopped) = (serving(bounds), stop.clone());
+        let serving = Serving { jobs: Arc::new(Jobs::new(of_jobs)), ..serving(bounds) };
+        let stopped = stop.clone();
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
     }
@@ -79,7 +88,7 @@ impl Drop for Batch {
 
 #[test]
 fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
-    let batch = Batch::start(Bounds::default());
+    let batch = Batch::of_jobs(|usual| usual);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\nX\n");
     let done = batch.printed(&name, &into).expect("it is printed");
@@ -95,7 +104,7 @@ fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
 #[test]
 fn the_jobs_time_passes_before_its_print_file_is_there() {
     let job_time = Duration::from_millis(700);
-    let batch = Batch::start(Bounds { job_time, ..Bounds::default() });
+    let batch = Batch::of_jobs(|usual| JobBounds { job_time, ..usual });
     let begun = Instant::now();
     let name = batch.submitted(b"X\n");
     let done = batch.printed(&name, &batch.folder.path().join("print")).expect("it is printed");
@@ -105,7 +114,7 @@ fn the_jobs_time_passes_before_its_print_file_is_there() {
 
 #[test]
 fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
-    let batch = Batch::start(Bounds { jobs: 1, ..Bounds::default() });
+    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 1, ..usual });
     for (deck, why) in [(&b""[..], "no cards"), (b"A\n//PRINT many\n", "card 2")] {
         let done = batch.asked(Job::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
         assert_eq!(done.job, None);
@@ -117,7 +126,8 @@ fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
 
 #[test]
 fn more_than_the_bounds_say_is_refused_in_words() {
-    let batch = Batch::start(Bounds { jobs: 2, bytes: 600_000, ..Bounds::default() });
+    let bounds = Bounds { bytes: 600_000, ..Bounds::default() };
+    let batch = Batch::start(bounds, JobBounds { jobs: 2, ..JobBounds::of(&bounds) });
     let refused = |deck: &[u8]| match batch.asked(Job::Submit, Some(batch.file(deck)), None) {
         Err(why) => why,
         Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
@@ -134,12 +144,12 @@ fn more_than_the_bounds_say_is_refused_in_words() {
 #[test]
 fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
     for (time, kept) in [(Duration::from_secs(3600), true), (Duration::ZERO, false)] {
-        let jobs = Jobs::new(Bounds { jobs: 1, time, ..Bounds::default() });
+        let jobs = Jobs::new(JobBounds { jobs: 1, ..JobBounds::of(&Bounds { time, ..Bounds::default() }) });
         let mut request: Request = serde_json::from_str(&submits(2)).expect("a request");
-        let work = jobs.begin(&mut request, || true).expect("there is room");
+        let work = jobs.begin(&mut request, &mut || true).expect("there is room");
         work.place().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
-        jobs.end(&work, true).expect("a deck").expect("its name");
-        let next = jobs.begin(&mut request, || true).map(drop);
+        work.end(true).expect("a deck").expect("its name");
+        let next = jobs.begin(&mut request, &mut || true).map(drop);
         assert_eq!(next.is_err_and(|why| why.contains("1 jobs wait here")), kept, "{time:?}");
     }
 }
@@ -158,7 +168,7 @@ fn prints(name: &str) -> String {
 
 #[test]
 fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
-    let batch = Batch::start(Bounds { jobs: 1, ..Bounds::default() });
+    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 1, ..usual });
     let name = batch.submitted(b"//PRINT 50\n");
     let broke_off = End { broke_off: Some("No space left on device".into()), ..End::default() };
     for says in [None, Some(Told { end: broke_off, job: None })] {
@@ -182,7 +192,7 @@ fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
 
 #[test]
 fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_another() {
-    let batch = Batch::start(Bounds::default());
+    let batch = Batch::of_jobs(|usual| usual);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\n");
     let ask = |bytes: u64| Ask {
@@ -200,7 +210,7 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
 
 #[test]
 fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
-    let batch = Batch::start(Bounds { jobs: 0, ..Bounds::default() });
+    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 0, ..usual });
     let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
     assert!(told.contains("no jobs are taken"), "{told}");
     let told = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print")).expect_err("there is none");
@@ -209,7 +219,7 @@ fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
 
 #[test]
 fn a_job_that_goes_the_other_way_is_refused() {
-    let batch = Batch::start(Bounds::default());
+    let batch = Batch::of_jobs(|usual| usual);
     let (method, bounds, size) = (Method::Records, Bounds::default(), Some(10));
     for (direction, job) in [(Direction::Receive, Job::Submit), (Direction::Receive, Job::Store)] {
         let plain = Ask {
@@ -233,7 +243,7 @@ fn a_job_that_goes_the_other_way_is_refused() {
 
 #[test]
 fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
-    let batch = Batch::start(Bounds::default());
+    let batch = Batch::of_jobs(|usual| usual);
     let wave = vec![b'w'; 200_001];
     let done = batch.asked(Job::Store, Some(batch.file(&wave)), None).expect("it is stored");
     assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);

@@ -1,0 +1,53 @@
+//! Single values of a script: names, times, laws and patterns, each checked.
+
+use super::{Law, Until, spec};
+use crate::notation::misread::Misread;
+use crate::notation::spans;
+use crate::notation::table::Text;
+use crate::time::Span;
+
+/// A name for the report: something visible, on one line.
+pub(super) fn titled(name: &Text<'_>) -> Result<String, Misread> {
+    if name.value.trim().is_empty() {
+        return Err(name.wrong_whole("a name is empty: write what the report should call this"));
+    }
+    match name.value.find(char::is_control) {
+        Some(at) => Err(name.wrong(at, "a name is one line without control characters, as in \"typical user\"")),
+        None => Ok(name.value.into()),
+    }
+}
+
+/// A span under a key, which must be over 0.
+pub(super) fn positive_span(span: &Text<'_>, key: &str) -> Result<Span, Misread> {
+    let read = spans::read(span.value).map_err(|misread| span.place(misread))?;
+    if read == Span::ZERO {
+        return Err(span.wrong_whole(format!("`{key}` must be over 0s, as in {key} = \"30s\"")));
+    }
+    Ok(read)
+}
+
+/// A law of think time.
+pub(super) fn law(law: &Text<'_>) -> Result<Law, Misread> {
+    spec::read(law.value).map_err(|misread| law.place(misread))
+}
+
+/// The pattern or the mark that says that the system is ready.
+pub(super) fn until(pattern: &Text<'_>) -> Result<Until, Misread> {
+    if pattern.value == "mark" {
+        return Ok(Until::Mark);
+    }
+    // It is looked for at the end of the output, and must compile so: a comment in it could hide what is added.
+    let at_end = |text: &str| regex::bytes::Regex::new(&format!("(?:{text})\\z"));
+    let compiled = regex::bytes::Regex::new(pattern.value).and_then(|_| at_end(pattern.value)).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or("").trim().trim_start_matches("error: ");
+        let literal = regex::escape(pattern.value);
+        pattern.wrong_whole(format!("this pattern does not compile: {reason}; to match the text itself, write '{literal}'"))
+    })?;
+    if compiled.is_match(b"") {
+        return Err(
+            pattern.wrong_whole("this pattern matches before anything is printed: name the prompt, as in until = '\\? $'")
+        );
+    }
+    Ok(Until::Pattern(pattern.value.into()))
+}
