@@ -1,18 +1,29 @@
-//! One deadline for each user, the earliest first: a four-way heap that knows where each user stands in it.
+//! One deadline for each user, the earliest first.
 //!
-//! A user's deadline is set, moved in either direction and cleared in O(log n), and no stale entry is ever left behind,
-//! so a run of any length holds as many entries as it has users.
+//! A user's deadline is set, moved in either direction and cleared in O(log n), so a run of any length holds as many entries as
+//! it has users.
 
+use crate::indexed_heap::{Entry, IndexedHeap};
 use crate::time::Instant;
-
-const ABSENT: u32 = u32::MAX;
-const WAYS: usize = 4;
 
 /// Deadlines of the keys 0..n, at most one each.
 #[derive(Clone, Debug, Default)]
-pub struct Deadlines {
-    heap: Vec<(Instant, u32)>,
-    place: Vec<u32>,
+pub struct Deadlines(IndexedHeap<Deadline>);
+
+#[derive(Clone, Copy, Debug)]
+struct Deadline {
+    at: Instant,
+    key: u32,
+}
+
+impl Entry for Deadline {
+    fn number(&self) -> u32 {
+        self.key
+    }
+
+    fn is_before(&self, other: &Deadline) -> bool {
+        (self.at, self.key) < (other.at, other.key)
+    }
 }
 
 impl Deadlines {
@@ -23,38 +34,17 @@ impl Deadlines {
 
     /// The earliest deadline and its key; of equal ones, the lower key.
     pub fn first(&self) -> Option<(Instant, u32)> {
-        self.heap.first().copied()
+        self.0.first().map(|Deadline { at, key }| (at, key))
     }
 
     /// Sets the deadline of `key`, in place of the one that it had.
     pub fn set(&mut self, key: u32, at: Instant) {
-        if self.place.len() <= key as usize {
-            self.place.resize(key as usize + 1, ABSENT);
-        }
-        let place = self.place[key as usize];
-        if place == ABSENT {
-            self.heap.push((at, key));
-            self.rise(self.heap.len() - 1);
-        } else {
-            let earlier = (at, key) < self.heap[place as usize];
-            self.heap[place as usize].0 = at;
-            if earlier { self.rise(place as usize) } else { self.sink(place as usize) }
-        }
+        self.0.set(Deadline { at, key });
     }
 
     /// Clears the deadline of `key`, if it has one.
     pub fn clear(&mut self, key: u32) {
-        let place = self.place.get(key as usize).copied().unwrap_or(ABSENT);
-        if place == ABSENT {
-            return;
-        }
-        self.place[key as usize] = ABSENT;
-        let last = self.heap.pop().expect("a key that has a place is in the heap");
-        if last.1 != key {
-            self.heap[place as usize] = last;
-            self.sink(place as usize);
-            self.rise(self.place[last.1 as usize] as usize);
-        }
+        self.0.remove(key);
     }
 
     /// Takes out the key whose deadline is the earliest, if that is not after `now`.
@@ -65,39 +55,6 @@ impl Deadlines {
         }
         self.clear(key);
         Some(key)
-    }
-
-    fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while place > 0 {
-            let parent = (place - 1) / WAYS;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.put(place, self.heap[parent]);
-            place = parent;
-        }
-        self.put(place, entry);
-    }
-
-    fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        loop {
-            let first = place * WAYS + 1;
-            let children = first..(first + WAYS).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
-            if entry <= self.heap[least] {
-                break;
-            }
-            self.put(place, self.heap[least]);
-            place = least;
-        }
-        self.put(place, entry);
-    }
-
-    fn put(&mut self, place: usize, entry: (Instant, u32)) {
-        self.heap[place] = entry;
-        self.place[entry.1 as usize] = place as u32;
     }
 }
 

@@ -5,8 +5,10 @@
 
 pub mod deadlines;
 pub mod driver;
+pub mod indexed_heap;
 pub mod load;
 pub mod notation;
+pub mod osc133;
 pub mod random;
 pub mod ready;
 pub mod record;

@@ -5,6 +5,7 @@
 //! means nothing here. ESC stands only at the head of a mark, so one pass without backing up finds it, over any cut of
 //! the output into reads. A program without such a prompt is known by a pattern at the end of its output, or by silence.
 
+use crate::osc133::{self, ESCAPE, Head};
 use crate::script::Until;
 use regex::bytes::Regex;
 
@@ -14,9 +15,8 @@ pub const NONCE_LENGTH: usize = 16;
 /// What a session's prompt shows before its mark.
 pub const PROMPT: &[u8] = b"$ ";
 
-const HEAD: &[u8] = b"\x1b]133;D;";
-const MIDDLE: &[u8] = b";aid=";
-const BEL: u8 = 7;
+/// A mark of ours is no longer: its head, a status of three digits, and the nonce.
+const LONGEST_MARK: usize = 33;
 const TAIL_LENGTH: usize = 256;
 
 /// A session's random id, in lower-case hexadecimal digits.
@@ -44,15 +44,15 @@ pub struct Found {
 #[derive(Clone, Copy, Debug)]
 pub struct MarkSearch {
     nonce: Nonce,
-    matched: u8,
-    digits: u8,
-    status: u16,
+    /// The head of what may be a mark, at the end of the piece before.
+    held: [u8; LONGEST_MARK],
+    length: u8,
 }
 
 impl MarkSearch {
     /// A search for the marks with this nonce.
     pub fn new(nonce: Nonce) -> MarkSearch {
-        MarkSearch { nonce, matched: 0, digits: 0, status: 0 }
+        MarkSearch { nonce, held: [0; LONGEST_MARK], length: 0 }
     }
 
     /// The nonce searched for.
@@ -60,61 +60,69 @@ impl MarkSearch {
         &self.nonce
     }
 
-    /// Length of a mark that tells a status of `digits` digits.
+    /// Length of a mark that tells `status`.
     pub fn length(status: u8) -> usize {
-        let digits = 1 + usize::from(status > 9) + usize::from(status > 99);
-        HEAD.len() + digits + MIDDLE.len() + NONCE_LENGTH + 1
+        LONGEST_MARK - 2 + usize::from(status > 9) + usize::from(status > 99)
     }
 
     /// Reads the next piece of output, up to the first mark in it.
     pub fn feed(&mut self, piece: &[u8]) -> Option<Found> {
         let mut at = 0;
-        while at < piece.len() {
-            if self.matched == 0 {
-                at += memchr::memchr(HEAD[0], &piece[at..])?;
+        if self.length > 0 {
+            match self.go_on(piece) {
+                Ok(found) => return found,
+                Err(read) => at = read,
             }
-            if let Some(status) = self.step(piece[at]) {
-                return Some(Found { status, end: at + 1 });
+        }
+        while let Some(found) = memchr::memchr(ESCAPE, &piece[at..]) {
+            at += found;
+            match osc133::read(&piece[at..], LONGEST_MARK) {
+                Head::Mark(body, length) => {
+                    at += length;
+                    if let Some(status) = self.status_of(body) {
+                        return Some(Found { status, end: at });
+                    }
+                }
+                Head::Open => {
+                    self.hold(&piece[at..]);
+                    return None;
+                }
+                Head::None => at += 1,
             }
-            at += 1;
         }
         None
     }
 
-    /// Takes one byte; the status, when it ends a mark.
-    fn step(&mut self, byte: u8) -> Option<u8> {
-        let (head, middle) = (HEAD.len(), HEAD.len() + MIDDLE.len());
-        let matched = usize::from(self.matched);
-        if matched == head && self.digits < 3 && byte.is_ascii_digit() {
-            self.status = self.status * 10 + u16::from(byte - b'0');
-            self.digits += 1;
-            return None;
+    /// Reads on in what is held, with the head of `piece` behind it; how much of `piece` was read, where no mark was found and
+    /// none is open any more.
+    fn go_on(&mut self, piece: &[u8]) -> Result<Option<Found>, usize> {
+        let before = usize::from(self.length);
+        let taken = piece.len().min(LONGEST_MARK - before);
+        let mut all = self.held;
+        all[before..before + taken].copy_from_slice(&piece[..taken]);
+        let all = &all[..before + taken];
+        self.length = 0;
+        match osc133::read(all, LONGEST_MARK) {
+            Head::Mark(body, length) => match self.status_of(body) {
+                Some(status) => Ok(Some(Found { status, end: length - before })),
+                None => Err(length - before),
+            },
+            Head::Open => {
+                self.hold(all);
+                Ok(None)
+            }
+            // What was held has one ESC, at its head: another can only stand in the piece.
+            Head::None => Err(0),
         }
-        if matched == middle + NONCE_LENGTH && byte == BEL {
-            let status = u8::try_from(self.status).ok();
-            self.restart(0);
-            return status;
-        }
-        let expected = match matched {
-            _ if matched < head => HEAD[matched],
-            _ if matched < middle && self.digits > 0 => MIDDLE[matched - head],
-            _ if matched >= middle && matched < middle + NONCE_LENGTH => self.nonce[matched - middle],
-            _ => return self.mismatch(byte),
-        };
-        if byte != expected {
-            return self.mismatch(byte);
-        }
-        self.matched += 1;
-        None
     }
 
-    fn mismatch(&mut self, byte: u8) -> Option<u8> {
-        self.restart(u8::from(byte == HEAD[0]));
-        None
+    fn hold(&mut self, bytes: &[u8]) {
+        self.held[..bytes.len()].copy_from_slice(bytes);
+        self.length = bytes.len() as u8;
     }
 
-    fn restart(&mut self, matched: u8) {
-        (self.matched, self.digits, self.status) = (matched, 0, 0);
+    fn status_of(&self, body: &[u8]) -> Option<u8> {
+        osc133::prompt(body).filter(|(_, id)| *id == self.nonce).map(|(status, _)| status)
     }
 }
 
@@ -242,7 +250,7 @@ mod tests {
     use super::*;
 
     fn mark(status: &str, nonce: &Nonce) -> Vec<u8> {
-        [HEAD, status.as_bytes(), MIDDLE, nonce, &[BEL]].concat()
+        osc133::prompt_mark(std::str::from_utf8(nonce).expect("digits"), status).into_bytes()
     }
 
     #[test]
@@ -274,7 +282,7 @@ mod tests {
     fn random_bytes_neither_stop_the_search_nor_look_like_a_mark() {
         use crate::random::{Purpose, Stream};
         let id = nonce(0xfeed_beef);
-        let alphabet = [HEAD, MIDDLE, &id, b"0129", &[BEL]].concat();
+        let alphabet = [&b"\x1b]133;D;"[..], b";aid=", &id, b"0129", b"\x07"].concat();
         let mut random = Stream::new(3, 1, Purpose::Work);
         let mut search = MarkSearch::new(id);
         for _ in 0..2_000 {

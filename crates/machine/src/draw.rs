@@ -36,6 +36,22 @@ impl Draw {
         *self == Draw::ZERO
     }
 
+    /// Its name and its values, as a machine file writes them; those of the law within the bounds of a bounded one.
+    pub fn parts(&self) -> (&'static str, Vec<f64>) {
+        match self {
+            Draw::Fixed(value) => ("fixed", vec![*value]),
+            Draw::Uniform(low, high) => ("uniform", vec![*low, *high]),
+            Draw::Exponential(mean) => ("exponential", vec![*mean]),
+            Draw::LogNormal(mean, deviation) => ("lognormal", vec![*mean, *deviation]),
+            Draw::Erlang(stages, mean) => ("erlang", vec![f64::from(*stages), *mean]),
+            Draw::Hyperexponential(mean, scv) => ("hyperexponential", vec![*mean, *scv]),
+            Draw::Pareto(mean, index) => ("pareto", vec![*mean, *index]),
+            Draw::Geometric(mean) => ("geometric", vec![*mean]),
+            Draw::Empirical(values) => ("empirical", values.clone()),
+            Draw::Bounded(law, ..) => law.parts(),
+        }
+    }
+
     /// A number drawn from this law.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> f64 {

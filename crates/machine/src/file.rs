@@ -20,6 +20,7 @@ mod supervisor;
 mod tariff;
 mod values;
 
+pub use law::parse as parse_law;
 pub use print::print;
 pub use sources::{Mistake, Origin, Resolve};
 

@@ -1,15 +1,17 @@
 //! Machine files for Python: read, laid over the machines that they are like, and printed in one text.
 
 use crate::errors;
-use loadgo_machine::file::{Mistake, Origin, parse_with, print};
+use loadgo_machine::draw::Draw;
+use loadgo_machine::file::{self, Mistake, Origin, parse_with, print};
 use loadgo_machine::spec::{Class, Machine, Population};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Adds this file's function to the extension module.
+/// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(parse_machine, module)?)
+    module.add_function(wrap_pyfunction!(parse_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_law, module)?)
 }
 
 /// What a machine file says with `sets` (`KEY=VALUE`) over it: title, source, processors, commands, stores, load as (class, users
@@ -27,6 +29,41 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
     told.set_item("stores", machine.stores.iter().map(|store| store.name.as_str()).collect::<Vec<_>>())?;
     told.set_item("load", machine.load.iter().map(|class| (class.name.as_str(), users(class))).collect::<Vec<_>>())?;
     told.set_item("text", merged)?;
+    Ok(told)
+}
+
+/// A law, such as `lognormal(80ms, 120ms, max 2s)`, as a dict: `kind` is its name, `parameters` its values in order, `timed` whether its
+/// amounts are times, in nanoseconds, or numbers; `least` and `most` are its bounds, or None. An amount that is always the same
+/// is the law `fixed`, and `none` is a law without parameters.
+///
+/// Raises `ValueError` with what would be right.
+#[pyfunction]
+fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    if text.trim() == "none" {
+        return described(told, ("none", Vec::new()), (None, None), true);
+    }
+    let (law, timed) = file::parse_law(text).map_err(PyValueError::new_err)?;
+    let (law, bounds) = match law {
+        Draw::Bounded(law, least, most) => {
+            (*law, (Some(least).filter(|least| *least > 0.0), Some(most).filter(|most| most.is_finite())))
+        }
+        law => (law, (None, None)),
+    };
+    described(told, law.parts(), bounds, timed)
+}
+
+fn described<'py>(
+    told: Bound<'py, PyDict>,
+    (kind, parameters): (&str, Vec<f64>),
+    (least, most): (Option<f64>, Option<f64>),
+    timed: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    told.set_item("kind", kind)?;
+    told.set_item("parameters", parameters)?;
+    told.set_item("timed", timed)?;
+    told.set_item("least", least)?;
+    told.set_item("most", most)?;
     Ok(told)
 }
 

@@ -1,7 +1,8 @@
 //! A session followed event by event: who asked for a line, what was entered, what of it may be kept.
 
+use loadgo_core::osc133::prompt_mark;
 use loadgo_core::time::Instant;
-use loadgo_recorder::recording::{Cutter, Dialogue, Entered, Entry, Event, Keeping, Piece, prompt_mark};
+use loadgo_recorder::recording::{Cutter, Dialogue, Entered, Entry, Event, Keeping, Piece};
 
 /// A session by hand: each step is a millisecond, keys come one by one and are echoed as they come.
 struct Typist {

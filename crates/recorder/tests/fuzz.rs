@@ -1,11 +1,10 @@
 //! Whatever a terminal and a keyboard send, a recording is made of it without a panic, and without unseen keys.
 
+use loadgo_core::osc133::prompt_mark;
 use loadgo_core::script::parse;
 use loadgo_core::time::Instant;
 use loadgo_recorder::asciicast::{self, Writer, dialogue_of};
-use loadgo_recorder::recording::{
-    About, Cutter, Dialogue, Ending, Event, Keeping, Piece, continuation_mark, prompt_mark, script_of, text_of,
-};
+use loadgo_recorder::recording::{About, Cutter, Dialogue, Ending, Event, Keeping, Piece, continuation_mark, script_of, text_of};
 use proptest::prelude::*;
 
 /// What is typed or printed, as strategies find it: a letter says which.

@@ -36,6 +36,11 @@ impl Misread {
         Misread { at, message: message.into() }
     }
 
+    /// The same of a text in which what was read stands behind `before` bytes.
+    pub fn behind(self, before: usize) -> Misread {
+        Misread { at: before + self.at, ..self }
+    }
+
     /// The same in lines and columns of `text`.
     pub fn in_text(self, text: &str) -> Mistake {
         let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);

@@ -1,20 +1,25 @@
 //! Laws as they are written: `uniform(2s, 15s)`, `exponential(8s, max 60s)`; `Law::parse` reads, `Display` writes.
 
 use super::Law;
+use crate::notation::laws::{Arguments, Grammar, Kind, Shape, split_name};
 use crate::notation::misread::{Misread, nearest};
 use crate::notation::spans::{print_span, read as read_span};
 use crate::time::Span;
 use std::fmt;
 
-/// Each law with an example, which messages show.
-const EXAMPLES: [(&str, &str); 6] = [
-    ("fixed", "fixed(5s)"),
-    ("uniform", "uniform(2s, 15s)"),
-    ("exponential", "exponential(8s)"),
-    ("lognormal", "lognormal(8s, 4s)"),
-    ("empirical", "empirical([1s, 2s])"),
-    ("none", "none"),
+/// The laws of think time; `none`, which has no values, is known beside them.
+const SHAPES: [Shape; 5] = [
+    Shape { name: "fixed", values: &[Kind::Amount], example: "fixed(5s)" },
+    Shape { name: "uniform", values: &[Kind::Amount, Kind::Amount], example: "uniform(2s, 15s)" },
+    Shape { name: "exponential", values: &[Kind::Amount], example: "exponential(8s)" },
+    Shape { name: "lognormal", values: &[Kind::Amount, Kind::Amount], example: "lognormal(8s, 4s)" },
+    Shape { name: "empirical", values: &[Kind::List], example: "empirical([1s, 2s])" },
 ];
+
+const NONE: &str = "none";
+
+const GRAMMAR: Grammar<'_, Span> =
+    Grammar { shapes: &SHAPES, amount: &amount, number: &amount, bounded_example: "exponential(8s, min 1s, max 60s)" };
 
 /// The open end of a bound that only says `min`.
 const NO_MAXIMUM: Span = Span(u64::MAX);
@@ -73,126 +78,44 @@ fn arguments(law: &Law) -> String {
     }
 }
 
-/// What stands between a law's parentheses.
-#[derive(Default)]
-struct Arguments {
-    spans: Vec<Span>,
-    list: Option<Vec<Span>>,
-    least: Option<Span>,
-    most: Option<Span>,
-}
-
 /// Reads a law that is the whole of `text`; a misread's offset is in `text`.
 pub(super) fn read(text: &str) -> Result<Law, Misread> {
     let begin = text.len() - text.trim_start().len();
     let law = text.trim();
-    let head = law.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(law.len());
-    let (word, rest) = law.split_at(head);
-    let Some((name, example)) = EXAMPLES.iter().find(|(name, _)| *name == word) else {
-        return Err(Misread::new(begin, unknown(law, word)));
-    };
-    if *name == "none" {
-        let after = Misread::new(begin + head, "`none` stands alone: nothing may follow it");
-        return if rest.trim().is_empty() { Ok(Law::None) } else { Err(after) };
+    let (name, rest) = split_name(law);
+    let behind_name = begin + name.len();
+    if name == NONE {
+        let after = Misread::new(behind_name, "`none` stands alone: nothing may follow it");
+        return if rest.is_empty() { Ok(Law::None) } else { Err(after) };
     }
-    let open = begin + head + (rest.len() - rest.trim_start().len());
-    let Some(inner) = rest.trim_start().strip_prefix('(') else {
-        return Err(Misread::new(open, format!("`{name}` needs its values in parentheses, as in {example}")));
-    };
-    let Some(close) = inner.find(')') else {
-        return Err(Misread::new(begin + law.len(), format!("the closing parenthesis is missing, as in {example}")));
-    };
-    if !inner[close + 1..].trim().is_empty() {
-        return Err(Misread::new(open + 1 + close + 1, format!("nothing may follow the law, as in {example}")));
-    }
-    let arguments = read_arguments(&inner[..close], open + 1, example)?;
-    made(name, arguments).map_err(|message| Misread::new(open + 1, format!("{message}, as in {example}")))
+    let shape = GRAMMAR.shape(name).ok_or_else(|| Misread::new(begin, unknown(law, name)))?;
+    let (arguments, at) = GRAMMAR.read(shape, rest).map_err(|misread| misread.behind(behind_name))?;
+    made(name, arguments).map_err(|message| Misread::new(behind_name + at, format!("{message}, as in {}", shape.example)))
 }
 
 fn unknown(law: &str, word: &str) -> String {
     if let Ok(span) = read_span(law) {
         return format!("a law is missing: write fixed({}) for the same time before each line", print_span(span));
     }
-    let all = EXAMPLES.map(|(_, example)| example).join(", ");
-    match nearest(&word.to_ascii_lowercase(), EXAMPLES.map(|(name, _)| name)) {
-        Some(near) if !word.is_empty() => format!("`{word}` is no law of think time; did you mean `{near}`? Laws: {all}"),
-        _ => format!("{law:?} is no law of think time. Laws: {all}"),
+    let all = SHAPES.map(|shape| shape.example).join(", ");
+    let names = SHAPES.map(|shape| shape.name).into_iter().chain([NONE]);
+    match nearest(&word.to_ascii_lowercase(), names) {
+        Some(near) if !word.is_empty() => format!("`{word}` is no law of think time; did you mean `{near}`? Laws: {all}, {NONE}"),
+        _ => format!("{law:?} is no law of think time. Laws: {all}, {NONE}"),
     }
 }
 
-/// Reads what stands between the parentheses; `at` is where it begins.
-fn read_arguments(inner: &str, at: usize, example: &str) -> Result<Arguments, Misread> {
-    let mut arguments = Arguments::default();
-    let mut rest = inner;
-    loop {
-        let here = at + inner.len() - rest.trim_start().len();
-        let item = rest.trim_start();
-        let end = if item.starts_with('[') { item.find(']').map(|end| end + 1) } else { item.find([',', '[']) };
-        let (item, after) = item.split_at(end.unwrap_or(item.len()));
-        read_argument(item.trim_end(), here, &mut arguments, example)?;
-        let after = after.trim_start();
-        match after.strip_prefix(',') {
-            Some(next) => rest = next,
-            None if after.is_empty() => return Ok(arguments),
-            None => {
-                let here = at + inner.len() - after.len();
-                return Err(Misread::new(here, format!("a comma is missing before {after:?}, as in {example}")));
-            }
-        }
+fn amount(text: &str) -> Result<Span, Misread> {
+    match text {
+        "" => Err(Misread::new(0, "a time is missing here: write a number and a unit, as in 5s")),
+        text => read_span(text),
     }
-}
-
-fn read_argument(item: &str, at: usize, arguments: &mut Arguments, example: &str) -> Result<(), Misread> {
-    if let Some(list) = item.strip_prefix('[') {
-        let Some(list) = list.strip_suffix(']') else {
-            return Err(Misread::new(at, format!("the list's closing bracket is missing, as in {}", EXAMPLES[4].1)));
-        };
-        let before = arguments.list.replace(read_list(list, at + 1)?);
-        return if before.is_some() { Err(Misread::new(at, format!("one list only, as in {example}"))) } else { Ok(()) };
-    }
-    for (word, bound) in [("min", &mut arguments.least), ("max", &mut arguments.most)] {
-        let Some(span) = item.strip_prefix(word).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic())) else {
-            continue;
-        };
-        let value = span.trim_start();
-        let span = read_at(value, at + item.len() - value.len())?;
-        let before = bound.replace(span);
-        return if before.is_some() { Err(Misread::new(at, format!("`{word}` may be said once"))) } else { Ok(()) };
-    }
-    if arguments.least.is_some() || arguments.most.is_some() {
-        return Err(Misread::new(at, format!("`min` and `max` stand last, as in {}", "exponential(8s, min 1s, max 60s)")));
-    }
-    if let Some(gap) =
-        item.find(char::is_whitespace).filter(|gap| item[*gap..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
-    {
-        return Err(Misread::new(at + gap, format!("a comma is missing between two times, as in {example}")));
-    }
-    arguments.spans.push(read_at(item, at)?);
-    Ok(())
-}
-
-fn read_list(list: &str, at: usize) -> Result<Vec<Span>, Misread> {
-    let mut spans = Vec::new();
-    let mut offset = 0;
-    for item in list.split(',') {
-        let lead = item.len() - item.trim_start().len();
-        spans.push(read_at(item.trim(), at + offset + lead)?);
-        offset += item.len() + 1;
-    }
-    Ok(spans)
-}
-
-fn read_at(text: &str, at: usize) -> Result<Span, Misread> {
-    if text.is_empty() {
-        return Err(Misread::new(at, "a time is missing here: write a number and a unit, as in 5s"));
-    }
-    read_span(text).map_err(|misread| Misread::new(at + misread.at, misread.message))
 }
 
 /// The law `name` of these arguments, checked.
-fn made(name: &str, arguments: Arguments) -> Result<Law, String> {
-    let Arguments { spans, list, least, most } = arguments;
-    let law = match (name, spans.as_slice(), list) {
+fn made(name: &str, arguments: Arguments<Span>) -> Result<Law, String> {
+    let Arguments { values, list, least, most } = arguments;
+    let law = match (name, values.as_slice(), list) {
         ("fixed", [span], None) => Law::Fixed(*span),
         ("uniform", [low, high], None) if low > high => {
             return Err(format!("the lower end comes first: write uniform({}, {})", print_span(*high), print_span(*low)));

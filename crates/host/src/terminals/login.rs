@@ -1,6 +1,7 @@
 //! What a session starts with: the command, the environment that makes its prompt speak, and the lines that prepare a
 //! session which our environment does not reach (`su -`, `ssh`, a shell whose start-up file sets its own prompt).
 
+use loadgo_core::osc133::prompt_mark;
 use loadgo_core::ready::Nonce;
 use loadgo_core::script::Script;
 use loadgo_sys::program_file::program_file;
@@ -60,7 +61,7 @@ pub fn environment(shared: &[(String, String)], script: &Script, user: u32, home
         ("HOME".to_string(), home.display().to_string()),
         ("LOADGO_USER".to_string(), user.to_string()),
         // dash, ksh and sh take the prompt from here; bash's start-up files set PS1, but not what sets it again.
-        ("PS1".to_string(), format!("$ \x1b]133;D;$?;aid={nonce}\x07")),
+        ("PS1".to_string(), format!("$ {}", prompt_mark(&nonce, "$?"))),
         ("PROMPT_COMMAND".to_string(), format!("PS1='$ \\[\\e]133;D;$?;aid={nonce}\\a\\]'")),
     ];
     let mut all: Vec<(String, String)> = shared.to_vec();

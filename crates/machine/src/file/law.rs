@@ -1,6 +1,8 @@
 //! Laws and amounts as a machine file writes them: `exponential(0.3s)`, `uniform(10, 30)`, `2000 instructions`.
 
 use crate::draw::Draw;
+use loadgo_core::notation::laws::Kind::{self, Amount, List, Number};
+use loadgo_core::notation::laws::{Arguments, Grammar, Shape, split_name};
 use loadgo_core::notation::misread::{Misread, nearest};
 use loadgo_core::notation::spans;
 
@@ -15,49 +17,47 @@ pub(super) enum Unit {
     Number,
 }
 
-/// One argument of a law.
-#[derive(Clone, Copy, PartialEq)]
-enum Argument {
-    /// In the unit of what is drawn.
-    Value,
-    /// A number without a unit.
-    Plain,
-    /// A list of values.
-    List,
-}
+/// The laws, with examples in times.
+const OF_TIMES: [Shape; 8] = [
+    Shape { name: "fixed", values: &[Amount], example: "fixed(5ms)" },
+    Shape { name: "uniform", values: &[Amount, Amount], example: "uniform(2ms, 15ms)" },
+    Shape { name: "exponential", values: &[Amount], example: "exponential(8ms)" },
+    Shape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8ms, 4ms)" },
+    Shape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8ms)" },
+    Shape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8ms, 4)" },
+    Shape { name: "pareto", values: &[Amount, Number], example: "pareto(8ms, 2.5)" },
+    Shape { name: "empirical", values: &[List], example: "empirical([1ms, 2ms])" },
+];
 
-use Argument::{List, Plain, Value};
-
-/// A law: its name, its arguments, and an example with times and one with numbers.
-struct Shape(&'static str, &'static [Argument], &'static str, &'static str);
-
-const SHAPES: [Shape; 9] = [
-    Shape("fixed", &[Value], "fixed(5ms)", "fixed(5)"),
-    Shape("uniform", &[Value, Value], "uniform(2ms, 15ms)", "uniform(2, 15)"),
-    Shape("exponential", &[Value], "exponential(8ms)", "exponential(8)"),
-    Shape("lognormal", &[Value, Value], "lognormal(8ms, 4ms)", "lognormal(8, 4)"),
-    Shape("erlang", &[Plain, Value], "erlang(3, 8ms)", "erlang(3, 8)"),
-    Shape("hyperexponential", &[Value, Plain], "hyperexponential(8ms, 4)", "hyperexponential(8, 4)"),
-    Shape("pareto", &[Value, Plain], "pareto(8ms, 2.5)", "pareto(8, 2.5)"),
-    Shape("geometric", &[Plain], "geometric(8)", "geometric(8)"),
-    Shape("empirical", &[List], "empirical([1ms, 2ms])", "empirical([1, 2])"),
+/// The same of numbers, and one that only counts have.
+const OF_NUMBERS: [Shape; 9] = [
+    Shape { name: "fixed", values: &[Amount], example: "fixed(5)" },
+    Shape { name: "uniform", values: &[Amount, Amount], example: "uniform(2, 15)" },
+    Shape { name: "exponential", values: &[Amount], example: "exponential(8)" },
+    Shape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8, 4)" },
+    Shape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8)" },
+    Shape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8, 4)" },
+    Shape { name: "pareto", values: &[Amount, Number], example: "pareto(8, 2.5)" },
+    Shape { name: "geometric", values: &[Number], example: "geometric(8)" },
+    Shape { name: "empirical", values: &[List], example: "empirical([1, 2])" },
 ];
 
 impl Unit {
-    fn example(self, shape: &Shape) -> &'static str {
-        if self == Unit::Number { shape.3 } else { shape.2 }
-    }
-
-    /// The names of the laws that may be drawn in this unit.
-    fn laws(self) -> impl Iterator<Item = &'static Shape> {
-        SHAPES.iter().filter(move |shape| self == Unit::Number || shape.0 != "geometric")
+    /// The laws that may be drawn in this unit.
+    fn shapes(self) -> &'static [Shape] {
+        if self == Unit::Number { &OF_NUMBERS } else { &OF_TIMES }
     }
 
     fn all_examples(self) -> String {
         let first = if self == Unit::Number { "20" } else { "3.3ms" };
-        let examples: Vec<_> = [first].into_iter().chain(self.laws().map(|shape| self.example(shape))).collect();
+        let examples: Vec<_> = [first].into_iter().chain(self.shapes().iter().map(|shape| shape.example)).collect();
         examples.join(", ")
     }
+}
+
+/// How the values of the law of this name are written, in order.
+pub(super) fn kinds(name: &str) -> &'static [Kind] {
+    OF_NUMBERS.iter().find(|shape| shape.name == name).map_or(&[], |shape| shape.values)
 }
 
 /// Reads an amount that is the whole of `text`: nanoseconds of a time, else the number itself.
@@ -118,15 +118,6 @@ fn number(text: &str) -> Result<f64, Misread> {
     }
 }
 
-/// What stands between a law's parentheses.
-#[derive(Default)]
-struct Given {
-    values: Vec<f64>,
-    list: Option<Vec<f64>>,
-    least: Option<f64>,
-    most: Option<f64>,
-}
-
 /// Reads a law, or an amount that is always the same, that is the whole of `text`.
 pub(super) fn read(text: &str, unit: Unit) -> Result<Draw, Misread> {
     let lead = text.len() - text.trim_start().len();
@@ -138,93 +129,25 @@ pub(super) fn read(text: &str, unit: Unit) -> Result<Draw, Misread> {
 }
 
 fn named(law: &str, unit: Unit) -> Result<Draw, Misread> {
-    let (name, rest) = law.split_at(law.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(law.len()));
-    let Some(shape) = unit.laws().find(|shape| shape.0 == name) else { return Err(Misread::new(0, unknown(name, unit))) };
-    let example = unit.example(shape);
-    let open = law.len() - rest.trim_start().len();
-    let Some(inner) = rest.trim_start().strip_prefix('(') else {
-        return Err(Misread::new(open, format!("`{name}` needs its values in parentheses, as in {example}")));
-    };
-    let Some(close) = inner.find(')') else {
-        return Err(Misread::new(law.len(), format!("the closing parenthesis is missing, as in {example}")));
-    };
-    if !inner[close + 1..].is_empty() {
-        return Err(Misread::new(open + 1 + close + 1, format!("nothing may follow the law, as in {example}")));
-    }
-    let given = given(&inner[..close], shape, unit).map_err(|misread| Misread::new(open + 1 + misread.at, misread.message))?;
-    made(shape, given).map_err(|message| Misread::new(open + 1, format!("{message}, as in {example}")))
+    let (amount, number) = (|text: &str| amount(text, unit), |text: &str| amount(text, Unit::Number));
+    let bounded_example = "exponential(8, min 1, max 60)";
+    let grammar = Grammar { shapes: unit.shapes(), amount: &amount, number: &number, bounded_example };
+    let (name, rest) = split_name(law);
+    let shape = grammar.shape(name).ok_or_else(|| Misread::new(0, unknown(name, unit)))?;
+    let (arguments, at) = grammar.read(shape, rest).map_err(|misread| misread.behind(name.len()))?;
+    made(shape, arguments).map_err(|message| Misread::new(name.len() + at, format!("{message}, as in {}", shape.example)))
 }
 
 fn unknown(name: &str, unit: Unit) -> String {
-    let names = unit.laws().map(|shape| shape.0);
+    let names = unit.shapes().iter().map(|shape| shape.name);
     let meant = nearest(&name.to_ascii_lowercase(), names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     format!("`{name}` is no law{meant} Write {}", unit.all_examples()).replace("law Write", "law. Write")
 }
 
-fn given(inner: &str, shape: &Shape, unit: Unit) -> Result<Given, Misread> {
-    let mut given = Given::default();
-    let mut rest = inner;
-    loop {
-        let item = rest.trim_start();
-        let at = inner.len() - item.len();
-        let end = if item.starts_with('[') { item.find(']').map(|end| end + 1) } else { item.find([',', '[']) };
-        let (item, after) = item.split_at(end.unwrap_or(item.len()));
-        one(item.trim_end(), &mut given, shape, unit).map_err(|misread| Misread::new(at + misread.at, misread.message))?;
-        let after = after.trim_start();
-        match after.strip_prefix(',') {
-            Some(next) => rest = next,
-            None if after.is_empty() => return Ok(given),
-            None => {
-                let message = format!("a comma is missing before {after:?}, as in {}", unit.example(shape));
-                return Err(Misread::new(inner.len() - after.len(), message));
-            }
-        }
-    }
-}
-
-fn one(item: &str, given: &mut Given, shape: &Shape, unit: Unit) -> Result<(), Misread> {
-    if let Some(list) = item.strip_prefix('[') {
-        let Some(list) = list.strip_suffix(']') else {
-            return Err(Misread::new(0, format!("the list's closing bracket is missing, as in {}", unit.example(shape))));
-        };
-        return match given.list.replace(values(list, unit)?) {
-            None => Ok(()),
-            Some(_) => Err(Misread::new(0, format!("one list only, as in {}", unit.example(shape)))),
-        };
-    }
-    for (word, bound) in [("min", &mut given.least), ("max", &mut given.most)] {
-        let Some(rest) = item.strip_prefix(word).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic())) else {
-            continue;
-        };
-        let at = item.len() - rest.len();
-        let value = amount(rest, unit).map_err(|misread| Misread::new(at + misread.at, misread.message))?;
-        return match bound.replace(value) {
-            None => Ok(()),
-            Some(_) => Err(Misread::new(0, format!("`{word}` may be said once"))),
-        };
-    }
-    if given.least.is_some() || given.most.is_some() {
-        return Err(Misread::new(0, "`min` and `max` stand last, as in exponential(8, min 1, max 60)"));
-    }
-    let plain = shape.1.get(given.values.len()) == Some(&Plain);
-    given.values.push(amount(item, if plain { Unit::Number } else { unit })?);
-    Ok(())
-}
-
-fn values(list: &str, unit: Unit) -> Result<Vec<f64>, Misread> {
-    let mut at = 1;
-    let mut values = Vec::new();
-    for item in list.split(',') {
-        values.push(amount(item, unit).map_err(|misread| Misread::new(at + misread.at, misread.message))?);
-        at += item.len() + 1;
-    }
-    Ok(values)
-}
-
 /// The law of these arguments, checked.
-fn made(shape: &Shape, given: Given) -> Result<Draw, String> {
-    let Given { values, list, least, most } = given;
-    let law = match (shape.0, values.as_slice(), list) {
+fn made(shape: &Shape, arguments: Arguments<f64>) -> Result<Draw, String> {
+    let Arguments { values, list, least, most } = arguments;
+    let law = match (shape.name, values.as_slice(), list) {
         ("fixed", [value], None) => Draw::Fixed(*value),
         ("uniform", [low, high], None) if low > high => return Err("the lower end comes first".into()),
         ("uniform", [low, high], None) => Draw::Uniform(*low, *high),
@@ -249,7 +172,7 @@ fn made(shape: &Shape, given: Given) -> Result<Draw, String> {
         ("geometric", [mean], None) if *mean < 1.0 => return Err("the mean is 1 or more".into()),
         ("geometric", [mean], None) => Draw::Geometric(*mean),
         ("empirical", [], Some(values)) => Draw::Empirical(values),
-        _ => return Err(format!("`{}` takes {}", shape.0, takes(shape.0))),
+        _ => return Err(format!("`{}` takes {}", shape.name, takes(shape.name))),
     };
     let (low, high) = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
     match (least, most) {
@@ -269,6 +192,19 @@ fn takes(name: &str) -> &'static str {
         "hyperexponential" => "the mean and the squared coefficient of variation",
         "pareto" => "the mean and the tail index",
         _ => "a list of values in brackets",
+    }
+}
+
+/// A law as a machine file writes it, and whether its amounts are times, in nanoseconds, or numbers.
+///
+/// # Errors
+/// What would be right.
+pub fn parse(text: &str) -> Result<(Draw, bool), String> {
+    let of_times = read(text, Unit::Time);
+    match (of_times, read(text, Unit::Number)) {
+        (Ok(law), _) => Ok((law, true)),
+        (_, Ok(law)) => Ok((law, false)),
+        (Err(misread), _) => Err(misread.message),
     }
 }
 

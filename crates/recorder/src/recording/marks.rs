@@ -3,9 +3,9 @@
 //! A mark is `ESC ] 133 ; LETTER [; FIELD]… BEL` (or `ESC \` at its end). In a live session only marks with the session's
 //! own id count; another program's marks stay in the output, untouched. An imported file may hold anybody's marks.
 
-const ESCAPE: u8 = 0x1b;
-const BELL: u8 = 7;
-const HEAD: &[u8] = b"\x1b]133;";
+use loadgo_core::osc133::{self, ESCAPE, Head};
+
+/// A longer mark is none: nobody's is.
 const LONGEST: usize = 256;
 
 /// What a mark tells.
@@ -35,11 +35,6 @@ pub enum Piece {
     Text(Vec<u8>),
     /// A mark that stood there.
     Mark(Mark),
-}
-
-/// The mark that a live session's prompt ends with; `status` is the text that the shell replaces by the exit status.
-pub fn prompt_mark(id: &str, status: &str) -> String {
-    format!("\x1b]133;D;{status};aid={id}\x07")
 }
 
 /// The mark that a live session's continuation prompt ends with.
@@ -82,29 +77,28 @@ impl Cutter {
         let (mut pieces, mut text, mut at) = (Vec::new(), 0, 0);
         while let Some(found) = memchr::memchr(ESCAPE, &all[at..]) {
             let start = at + found;
-            match end_of_mark(&all[start..]) {
-                End::At(length) => {
+            match osc133::read(&all[start..], LONGEST) {
+                Head::Mark(body, length) => {
                     at = start + length;
-                    if let Some(mark) = self.read(&all[start..at]) {
+                    if let Some(mark) = self.mark(body) {
                         push_text(&mut pieces, &all[text..start]);
                         pieces.push(Piece::Mark(mark));
                         text = at;
                     }
                 }
-                End::Open => {
+                Head::Open => {
                     self.held = all.split_off(start);
                     break;
                 }
-                End::None => at = start + 1,
+                Head::None => at = start + 1,
             }
         }
         push_text(&mut pieces, &all[text..]);
         pieces
     }
 
-    fn read(&self, mark: &[u8]) -> Option<Mark> {
-        let inner = std::str::from_utf8(&mark[HEAD.len()..]).ok()?.trim_end_matches(['\x07', '\x1b', '\\']);
-        let mut fields = inner.split(';');
+    fn mark(&self, body: &[u8]) -> Option<Mark> {
+        let mut fields = std::str::from_utf8(body).ok()?.split(';');
         let letter = fields.next()?;
         let fields: Vec<&str> = fields.collect();
         let value = |key: &str| fields.iter().find_map(|field| field.strip_prefix(key));
@@ -122,29 +116,6 @@ impl Cutter {
     }
 }
 
-enum End {
-    At(usize),
-    Open,
-    None,
-}
-
-/// Where the mark ends that `bytes` may begin with.
-fn end_of_mark(bytes: &[u8]) -> End {
-    let known = HEAD.len().min(bytes.len());
-    if bytes[..known] != HEAD[..known] {
-        return End::None;
-    }
-    for at in HEAD.len()..bytes.len().min(LONGEST) {
-        match bytes[at] {
-            BELL => return End::At(at + 1),
-            b'\\' if bytes[at - 1] == ESCAPE => return End::At(at + 1),
-            ESCAPE | 0x20..=0x7e => {}
-            _ => return End::None,
-        }
-    }
-    if bytes.len() >= LONGEST { End::None } else { End::Open }
-}
-
 fn push_text(pieces: &mut Vec<Piece>, text: &[u8]) {
     if !text.is_empty() {
         pieces.push(Piece::Text(text.to_vec()));
@@ -154,6 +125,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadgo_core::osc133::prompt_mark;
 
     fn text(piece: &str) -> Piece {
         Piece::Text(piece.into())

@@ -18,4 +18,4 @@ pub use compose::{ABSENCE, About, Recorded, script_of, text_of};
 pub use dialogue::{Dialogue, Keeping};
 pub use entry::{Entered, Entry, Place, Ready};
 pub use event::{Ending, Event};
-pub use marks::{Cutter, Mark, MarkPlace, Piece, continuation_mark, prompt_mark};
+pub use marks::{Cutter, Mark, MarkPlace, Piece, continuation_mark};

@@ -4,7 +4,8 @@
 //! and then appends the mark; it is appended again before each prompt, because themes make the prompt anew each time.
 //! Shells without such a file take the prompt from the environment, where it expands `$?` by itself.
 
-use crate::recording::{continuation_mark, prompt_mark};
+use crate::recording::continuation_mark;
+use loadgo_core::osc133::prompt_mark;
 use loadgo_sys::program_file::program_file;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;

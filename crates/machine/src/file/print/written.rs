@@ -1,7 +1,8 @@
 //! How single values of a machine are written in TOML: so that each is read back to the last bit.
 
-use super::super::law::Unit;
+use super::super::law::{Unit, kinds};
 use crate::draw::Draw;
+use loadgo_core::notation::laws::Kind;
 use loadgo_core::notation::spans::LONGEST;
 use loadgo_core::script::print_span;
 use loadgo_core::time::Span;
@@ -69,33 +70,31 @@ pub(super) fn law(law: &Draw, unit: Unit) -> String {
     match law {
         Draw::Fixed(value) if unit == Unit::Number => number(*value),
         Draw::Fixed(value) => quoted(&amount(*value, unit)),
-        law => quoted(&named(law, "", unit)),
+        law => quoted(&named(law, unit)),
     }
 }
 
-/// A law by its name, with `bounds` behind its arguments.
-fn named(law: &Draw, bounds: &str, unit: Unit) -> String {
-    let value = |value: &f64| amount(*value, unit);
-    match law {
-        Draw::Fixed(fixed) => format!("fixed({}{bounds})", value(fixed)),
-        Draw::Uniform(low, high) => format!("uniform({}, {}{bounds})", value(low), value(high)),
-        Draw::Exponential(mean) => format!("exponential({}{bounds})", value(mean)),
-        Draw::LogNormal(mean, deviation) => format!("lognormal({}, {}{bounds})", value(mean), value(deviation)),
-        Draw::Erlang(stages, mean) => format!("erlang({stages}, {}{bounds})", value(mean)),
-        Draw::Hyperexponential(mean, scv) => format!("hyperexponential({}, {}{bounds})", value(mean), number(*scv)),
-        Draw::Pareto(mean, index) => format!("pareto({}, {}{bounds})", value(mean), number(*index)),
-        Draw::Geometric(mean) => format!("geometric({}{bounds})", number(*mean)),
-        Draw::Empirical(values) => {
-            let values: Vec<_> = values.iter().map(value).collect();
-            format!("empirical([{}]{bounds})", values.join(", "))
+/// A law by its name, with its bounds behind its values.
+fn named(law: &Draw, unit: Unit) -> String {
+    let (name, values) = law.parts();
+    let amounts = || values.iter().map(|value| amount(*value, unit));
+    let inside = match kinds(name) {
+        [Kind::List] => list(amounts()),
+        kinds => {
+            let written = amounts().zip(&values).zip(kinds);
+            let written = written.map(|((amount, value), kind)| if *kind == Kind::Number { number(*value) } else { amount });
+            written.collect::<Vec<_>>().join(", ")
         }
-        Draw::Bounded(law, least, most) => {
-            // One of the two must stand there: without any the law would not be a bounded one.
-            let low = if *least > 0.0 || most.is_infinite() { format!(", min {}", value(least)) } else { String::new() };
-            let high = if most.is_finite() { format!(", max {}", value(most)) } else { String::new() };
-            named(law, &format!("{low}{high}"), unit)
-        }
-    }
+    };
+    format!("{name}({inside}{})", bounds(law, unit))
+}
+
+fn bounds(law: &Draw, unit: Unit) -> String {
+    let Draw::Bounded(_, least, most) = law else { return String::new() };
+    // One of the two must stand there: without any the law would not be a bounded one.
+    let low = if *least > 0.0 || most.is_infinite() { format!(", min {}", amount(*least, unit)) } else { String::new() };
+    let high = if most.is_finite() { format!(", max {}", amount(*most, unit)) } else { String::new() };
+    low + &high
 }
 
 /// An amount: a time with its unit, to a part of a nanosecond, or a number.

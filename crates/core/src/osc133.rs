@@ -1,0 +1,88 @@
+//! Marks in the style of OSC 133, which shells put into their prompts: `ESC ] 133 ; BODY BEL`, or `ESC \` at the end.
+//!
+//! The mark of a session of ours has the body `D;STATUS;aid=ID`. ESC stands at the head of a mark alone, so whoever looks for
+//! marks looks for ESC, at memory speed, and reads on from there with [`read`].
+
+/// The first byte of a mark.
+pub const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 7;
+const HEAD: &[u8] = b"\x1b]133;";
+
+/// What bytes that begin with ESC are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head<'a> {
+    /// A mark with this body, of so many bytes in all.
+    Mark(&'a [u8], usize),
+    /// They may become a mark when more come.
+    Open,
+    /// No mark.
+    None,
+}
+
+/// Reads the mark that `bytes` begin with; one with more than `longest` bytes is none.
+pub fn read(bytes: &[u8], longest: usize) -> Head<'_> {
+    let known = HEAD.len().min(bytes.len());
+    if bytes[..known] != HEAD[..known] {
+        return Head::None;
+    }
+    let mut rest = bytes.iter().enumerate().take(longest).skip(HEAD.len());
+    while let Some((at, byte)) = rest.next() {
+        match byte {
+            &BELL => return Head::Mark(&bytes[HEAD.len()..at], at + 1),
+            &ESCAPE => match rest.next() {
+                Some((end, b'\\')) => return Head::Mark(&bytes[HEAD.len()..at], end + 1),
+                Some(_) => return Head::None,
+                None => break,
+            },
+            0x20..=0x7e => {}
+            _ => return Head::None,
+        }
+    }
+    if bytes.len() >= longest { Head::None } else { Head::Open }
+}
+
+/// The mark that a session's prompt ends with; `status` is the text that the shell replaces by the exit status.
+pub fn prompt_mark(id: &str, status: &str) -> String {
+    format!("\x1b]133;D;{status};aid={id}\x07")
+}
+
+/// The status and the id of the session that the body of a prompt's mark tells.
+pub fn prompt(body: &[u8]) -> Option<(u8, &[u8])> {
+    let body = body.strip_prefix(b"D;")?;
+    let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let status = std::str::from_utf8(&body[..digits]).ok()?.parse().ok().filter(|_| digits <= 3)?;
+    Some((status, body[digits..].strip_prefix(b";aid=")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_open_until_its_last_byte_and_ends_in_one_of_two_ways() {
+        for (mark, body) in [(&b"\x1b]133;A\x07"[..], &b"A"[..]), (b"\x1b]133;D;1\x1b\\", b"D;1")] {
+            for length in 1..mark.len() {
+                assert_eq!(read(&mark[..length], 99), Head::Open, "{length}");
+            }
+            assert_eq!(read(&[mark, b"rest"].concat(), 99), Head::Mark(body, mark.len()));
+            assert_eq!(read(mark, mark.len() - 1), Head::None, "too long");
+        }
+    }
+
+    #[test]
+    fn another_escape_inside_or_a_control_character_makes_it_none() {
+        for bytes in [&b"\x1b[1m"[..], b"\x1b]133;D;\x1b]133;D;0\x07", b"\x1b]133;A\n"] {
+            assert_eq!(read(bytes, 99), Head::None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_body_of_a_prompts_mark_tells_a_status_of_one_byte_and_an_id() {
+        assert_eq!(prompt(b"D;17;aid=77"), Some((17, &b"77"[..])));
+        for body in
+            [&b"D;;aid=77"[..], b"D;256;aid=77", b"D;0017;aid=77", b"D;$?;aid=77", b"D;-1;aid=77", b"A;17;aid=77", b"D;17"]
+        {
+            assert_eq!(prompt(body), None, "{}", String::from_utf8_lossy(body));
+        }
+    }
+}
