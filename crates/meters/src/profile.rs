@@ -4,7 +4,7 @@ mod jit;
 mod kallsyms;
 pub mod live;
 mod profiler;
-mod record_bytes;
+mod records;
 mod regions;
 mod segments;
 mod sideband;

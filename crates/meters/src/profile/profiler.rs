@@ -6,7 +6,7 @@ use crate::profile::jit::Jits;
 use crate::profile::kallsyms::Kallsyms;
 use crate::profile::regions::Faults;
 use crate::profile::segments::{BySegment, Have};
-use crate::profile::sideband::{Event, Told};
+use crate::profile::records::{Event, Told};
 use crate::profile::spaces::{KERNEL, Segment, Segments, Space, UNKNOWN, process_name};
 use crate::profile::stacks::{Chain, Frame, Stacks, Whose};
 use crate::profile::symbols::Symbols;

@@ -4,67 +4,10 @@
 //! time; so that an address of a process that lived for a millisecond still finds its segment. The same rings serve those who
 //! may not load kernel programs, for a command of their own. What a full ring lost is counted.
 
-use crate::profile::record_bytes::{Fields, event};
+use crate::profile::records::{Event, Fields, Kind, event};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use std::io;
-use std::sync::Arc;
-
-/// Something that happened, when, and to whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
-    /// Nanoseconds of CLOCK_MONOTONIC.
-    pub time: u64,
-    /// The process; 0: the idle loop.
-    pub pid: u32,
-    /// The thread.
-    pub tid: u32,
-    /// What happened.
-    pub what: Told,
-}
-
-/// What the kernel tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// A piece of memory was mapped, or became longer.
-    Mapped(Mapped),
-    /// A task has a name; `exec`: by loading a program, which takes all its mappings away.
-    Named { name: Arc<str>, exec: bool },
-    /// The process was forked by another.
-    Forked { parent: u32 },
-    /// The process is over.
-    Ended,
-    /// The clock found it on `processor` at `address`; `chain` is as the kernel walks it, with its marks between kernel and user.
-    Sampled { processor: u32, address: u64, chain: Box<[u64]> },
-    /// It waited for a page.
-    Major { address: u64 },
-    /// A page fault; only where no kernel program counts them.
-    Minor { address: u64 },
-    /// A full ring had no room for so many.
-    Lost { count: u64 },
-}
-
-/// A mapping.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mapped {
-    pub start: u64,
-    pub length: u64,
-    /// Where in the file it begins.
-    pub offset: u64,
-    pub path: Arc<str>,
-    /// Whether it may be run: what is on a chain of callers must be.
-    pub runs: bool,
-    /// Of the file, where it has one and it was in memory.
-    pub build_id: Option<Arc<[u8]>>,
-}
-
-/// What a ring tells besides notes on mappings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Clock,
-    Majors,
-    Minors,
-}
 
 /// What is asked of the rings.
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +136,7 @@ pub(crate) const MARKS: u64 = -4095_i64 as u64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::records::Told;
     use loadgo_sys::clock::monotonic_ns;
     use std::collections::HashSet;
     use std::process::Command;

@@ -4,7 +4,7 @@
 //! it loaded another is looked at where the new one has nothing. Stacks grow without a word; an address above all mappings
 //! is the stack's.
 
-use crate::profile::sideband::Mapped;
+use crate::profile::records::Mapped;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -1,10 +1,65 @@
 //! Records of a perf ring, from their bytes: `include/uapi/linux/perf_event.h`, for the one set of fields that we ask for.
 //!
 //! Samples of the clock hold the address, thread, time, processor and a chain, those of faults thread, time, address. The other records end in
-//! thread, time and processor.
+//! thread, time and processor. `perf-event2` reads records too, but its `parse_record` leaves out when anything but a sample was.
 
-use crate::profile::sideband::{Event, Kind, Mapped, Told};
 use std::sync::Arc;
+
+/// Something that happened, when, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    pub time: u64,
+    /// The process; 0: the idle loop.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// What happened.
+    pub what: Told,
+}
+
+/// What the kernel tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// A piece of memory was mapped, or became longer.
+    Mapped(Mapped),
+    /// A task has a name; `exec`: by loading a program, which takes all its mappings away.
+    Named { name: Arc<str>, exec: bool },
+    /// The process was forked by another.
+    Forked { parent: u32 },
+    /// The process is over.
+    Ended,
+    /// The clock found it on `processor` at `address`; `chain` is as the kernel walks it, with its marks between kernel and user.
+    Sampled { processor: u32, address: u64, chain: Box<[u64]> },
+    /// It waited for a page.
+    Major { address: u64 },
+    /// A page fault; only where no kernel program counts them.
+    Minor { address: u64 },
+    /// A full ring had no room for so many.
+    Lost { count: u64 },
+}
+
+/// A mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mapped {
+    pub start: u64,
+    pub length: u64,
+    /// Where in the file it begins.
+    pub offset: u64,
+    pub path: Arc<str>,
+    /// Whether it may be run: what is on a chain of callers must be.
+    pub runs: bool,
+    /// Of the file, where it has one and it was in memory.
+    pub build_id: Option<Arc<[u8]>>,
+}
+
+/// What a ring tells besides notes on mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Clock,
+    Majors,
+    Minors,
+}
 
 /// A record's parts beside its type.
 pub(crate) struct Fields<'a> {
