@@ -7,14 +7,14 @@
 mod leave;
 mod line;
 mod log_in;
-mod phase;
 
 use crate::deadlines::Deadlines;
-use crate::load::{Load, Model};
+use crate::load::{Load, Model, WarmUp};
 use crate::record::{Phase, Recorder};
 use crate::script::Script;
 use crate::system::{Event, System, UserId};
-use crate::user::User;
+use crate::time::Instant;
+use crate::user::{State, User};
 
 /// How a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,4 +138,46 @@ impl<'a, S: System, R: Recorder> Driver<'a, S, R> {
 
 fn index(user: UserId) -> usize {
     user as usize - 1
+}
+
+/// The parts of a run: warm-up until the load is whole, steady, and ramp-down from when somebody is done.
+impl<S: System, R: Recorder> Driver<'_, S, R> {
+    fn check_warm_up(&mut self, now: Instant) {
+        let whole = self.is_open() || self.silent == 0;
+        if self.load.warm_up == WarmUp::FirstLine && self.barrier_open && whole {
+            self.enter(Phase::Steady, now);
+        }
+    }
+
+    fn end_of_phase(&mut self, now: Instant) {
+        match self.phase {
+            Phase::WarmUp => self.enter(Phase::Steady, now),
+            Phase::Steady => self.close(now),
+            Phase::RampDown => {}
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, at: Instant) {
+        if phase as u8 <= self.phase as u8 {
+            return;
+        }
+        self.phase = phase;
+        self.recorder.phase(phase, at);
+        if let (Phase::Steady, Some(duration)) = (phase, self.load.duration) {
+            self.deadlines.set(RUN, at + duration);
+        }
+    }
+
+    /// The time is up: who waits for the system is let finish, everybody else logs out.
+    fn close(&mut self, now: Instant) {
+        self.enter(Phase::RampDown, now);
+        self.leaving = true;
+        for user in 0..self.users.len() {
+            match self.users[user].state {
+                State::Thinking | State::AtBarrier => self.log_out(user),
+                State::Away => self.leave(user, now, "stopped"),
+                _ => {}
+            }
+        }
+    }
 }

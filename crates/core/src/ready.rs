@@ -10,7 +10,7 @@ use crate::script::Until;
 use regex::bytes::Regex;
 
 /// Length of a nonce, in hexadecimal digits.
-pub const NONCE_LENGTH: usize = 16;
+pub(crate) const NONCE_LENGTH: usize = 16;
 
 /// What a session's prompt shows before its mark.
 pub const PROMPT: &[u8] = b"$ ";

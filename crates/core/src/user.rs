@@ -96,7 +96,7 @@ impl<'s> User<'s> {
     }
 
     /// Takes the next line in hand; false when the last of `passes` is over.
-    pub fn next_line(&mut self, script: &'s Script, passes: Option<u32>) -> bool {
+    pub(crate) fn next_line(&mut self, script: &'s Script, passes: Option<u32>) -> bool {
         self.line = self.walk.next(&mut self.choice);
         while self.line.is_none() && passes.is_none_or(|passes| self.pass < passes) {
             self.pass += 1;
@@ -112,7 +112,7 @@ impl<'s> User<'s> {
     }
 
     /// A think time for the line in hand.
-    pub fn draw_think(&mut self, script: &Script) -> Span {
+    pub(crate) fn draw_think(&mut self, script: &Script) -> Span {
         let law = self.line.and_then(|line| line.think.as_ref()).unwrap_or(&script.think);
         law.draw(&mut self.think)
     }

@@ -129,7 +129,7 @@ impl Groups {
     }
 
     /// The processor time of all users together, in nanoseconds.
-    pub fn users_cpu_ns(&self) -> io::Result<u64> {
+    pub(crate) fn users_cpu_ns(&self) -> io::Result<u64> {
         self.accounts.all()
     }
 
@@ -147,7 +147,7 @@ impl Groups {
     }
 
     /// What a memory controller counts of all users together, where there is one: the text of `memory.stat`, and in which tree.
-    pub fn memory_counts(&self) -> Option<(String, Version)> {
+    pub(crate) fn memory_counts(&self) -> Option<(String, Version)> {
         let mut groups = [&self.run].into_iter().chain(&self.further);
         groups.find_map(|group| {
             let version = if group.join("memory.current").exists() { Version::V2 } else { Version::V1 };

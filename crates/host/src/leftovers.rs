@@ -65,7 +65,7 @@ impl Leftovers {
 
     /// Writes down that `undo` is to be written into `path` at the end. A setting that is already `in_place` is left alone,
     /// unless another run that lives has put it there: then the last of them undoes it.
-    pub fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
+    pub(crate) fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
         let directory = self.directory.clone();
         let _others_wait = DirectoryLock::take(&directory)?;
         self.note_among_others(path, undo, in_place)

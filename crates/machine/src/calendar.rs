@@ -9,13 +9,13 @@ use heap::{Heap, NONE};
 mod heap;
 
 /// Bits of a payload.
-pub const PAYLOAD_BITS: u32 = 28;
+pub(crate) const PAYLOAD_BITS: u32 = 28;
 const SERIAL_BITS: u32 = 36;
 const PAYLOAD_MASK: u128 = (1 << PAYLOAD_BITS) - 1;
 
 /// Events to come.
 #[derive(Clone, Debug, Default)]
-pub struct Calendar {
+pub(crate) struct Calendar {
     soon: Heap,
     later: Heap,
     serial: u64,
@@ -31,7 +31,7 @@ impl Calendar {
 
     /// Enters an event among the few that come soon: its order is the same, and it is found faster.
     #[inline]
-    pub fn enter_soon(&mut self, at: u64, payload: u32) {
+    pub(crate) fn enter_soon(&mut self, at: u64, payload: u32) {
         let event = self.event(at, payload);
         self.soon.enter(event);
     }
@@ -48,13 +48,13 @@ impl Calendar {
 
     /// Takes out the next event: its time and its payload.
     #[inline]
-    pub fn take_next(&mut self) -> Option<(u64, u32)> {
+    pub(crate) fn take_next(&mut self) -> Option<(u64, u32)> {
         self.take_next_until(u64::MAX)
     }
 
     /// Takes out the next event, if it comes at `until` or before.
     #[inline]
-    pub fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
+    pub(crate) fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let (soon, later) = (self.soon.first(), self.later.first());
         // Which heap is next is foreseen by a processor, and the time then checked while it goes on: no least is computed first.
         let next = if soon < later {
@@ -75,7 +75,7 @@ impl Calendar {
 
     /// When the next event comes.
     #[inline]
-    pub fn next_at(&mut self) -> Option<u64> {
+    pub(crate) fn next_at(&mut self) -> Option<u64> {
         let next = self.soon.first().min(self.later.first());
         (next != NONE).then_some(time(next))
     }

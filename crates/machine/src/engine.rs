@@ -166,7 +166,7 @@ impl Engine {
     ///
     /// # Errors
     /// As of [`Engine::new`], and when it has no load.
-    pub fn with_own_load(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
+    pub(crate) fn with_own_load(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
         if machine.load.is_empty() {
             return Err("the machine has no load of its own: give it a [[load]], or run a script on it".into());
         }

@@ -237,7 +237,7 @@ impl Frames {
     }
 
     /// Whether each process has its share for good, and nobody loses pages to others.
-    pub fn has_shares(&self) -> bool {
+    pub(crate) fn has_shares(&self) -> bool {
         matches!(self.core, Core::Equal { .. })
     }
 

@@ -52,7 +52,7 @@ pub enum Category {
 
 impl Category {
     /// How many there are.
-    pub const COUNT: usize = Category::ALL.len();
+    pub(crate) const COUNT: usize = Category::ALL.len();
 
     /// Every category, in the order of a table of total time.
     pub const ALL: [Category; 17] = [
@@ -99,14 +99,14 @@ impl Category {
     }
 
     /// Whether the processor does nothing.
-    pub fn is_idle(self) -> bool {
+    pub(crate) fn is_idle(self) -> bool {
         self as usize >= Category::IdleZero as usize
     }
 }
 
 /// Faults of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+pub(crate) enum FaultKind {
     /// A page, or with swapping a program, that was not in memory.
     Major,
     /// A segment that was not active.

@@ -25,7 +25,7 @@ impl Symbol<'_> {
     }
 
     /// Whether it is code.
-    pub fn is_function(&self) -> bool {
+    pub(crate) fn is_function(&self) -> bool {
         matches!(self.kind, "t" | "T" | "w" | "W" | "i")
     }
 }

@@ -10,7 +10,6 @@ pub mod available;
 pub mod calibration;
 mod kernel_symbols;
 mod part;
-mod parts;
 pub mod profile;
 pub mod programs;
 mod shares;
@@ -28,6 +27,8 @@ use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
 use loadgo_sys::clock::monotonic_ns;
 use part::{Context, Part, Span};
+use programs::load::Missing;
+use tables::{by_user, calls, faults, freed_accounts, interrupts, processes, queue, time};
 
 /// The meters at work; dropping them unloads the programs.
 pub struct Meters {
@@ -57,7 +58,7 @@ impl Meters {
             return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
         }
         let mut context = Context::new(loaded);
-        let parts = parts::begin(&mut context, wanted);
+        let parts = begin_parts(&mut context, wanted);
         let have = available::of(&context.loaded, wanted);
         let calibration = bare.map_or_else(Calibration::default, |bare| calibration::calibrate(&bare, &context.loaded, wanted));
         let mut meters = Meters {
@@ -120,4 +121,31 @@ impl Meters {
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)
     }
+}
+
+type Begin = fn(&mut Context, &Wanted) -> Result<Option<Box<dyn Part>>, String>;
+
+/// Every part: its meter, as in [`available`], and what begins it (`None`: not wanted).
+const PARTS: &[(&str, Begin)] = &[
+    ("clock profile", profile::begin),
+    ("waits by user", freed_accounts::begin),
+    ("total time", time::TotalTime::begin),
+    ("queue", queue::Queue::begin),
+    ("processes", processes::Processes::begin),
+    ("primitives", calls::Calls::begin),
+    ("primitives by user", by_user::ByUser::begin),
+    ("faults", faults::Faults::begin),
+    ("interrupts", interrupts::Interrupts::begin),
+];
+
+/// Begins what can begin; the rest is remembered as missing.
+fn begin_parts(context: &mut Context, wanted: &Wanted) -> Vec<Box<dyn Part>> {
+    let mut parts = Vec::new();
+    for (meter, begin) in PARTS {
+        match begin(context, wanted) {
+            Ok(part) => parts.extend(part),
+            Err(why) => context.loaded.missing.push(Missing { meter, program: "", why }),
+        }
+    }
+    parts
 }

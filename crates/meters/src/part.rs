@@ -50,7 +50,7 @@ impl Context {
     }
 
     /// The user whose account it is; `None`: of nobody who has logged in.
-    pub fn user_of(&self, slot: u32) -> Option<UserId> {
+    pub(crate) fn user_of(&self, slot: u32) -> Option<UserId> {
         self.accounts.as_ref()?.user_of(slot)
     }
 }

@@ -76,7 +76,7 @@ impl Profile {
     ///
     /// # Errors
     /// In words with the remedy.
-    pub fn of_host(
+    pub(crate) fn of_host(
         loaded: Option<&mut Loaded>,
         sessions: Sessions,
         wanted: &Wanted,
@@ -108,7 +108,7 @@ impl Profile {
     ///
     /// # Errors
     /// In words with the remedy.
-    pub fn of_children(hz: u32) -> Result<Profile, String> {
+    pub(crate) fn of_children(hz: u32) -> Result<Profile, String> {
         let processors = online()?;
         let asked = Asked { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, whom: Whom::Children };
         let rings = Rings::open(&processors, asked)?;

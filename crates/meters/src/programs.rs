@@ -7,6 +7,5 @@ pub(crate) mod layout;
 pub(crate) mod load;
 pub(crate) mod map_sizes;
 pub(crate) mod names;
-mod seed;
 mod swap_counters;
 pub mod words;

@@ -6,7 +6,6 @@ mod doctor;
 mod errors;
 mod machine;
 mod meter;
-mod meter_rows;
 mod profile;
 mod ready;
 mod record;

@@ -45,7 +45,7 @@ pub fn serve(host: &Host) -> Result<(), String> {
 }
 
 /// Why interrupts are told by ticks here, where a row has no column for them anyway.
-pub const UNMETERED: &str = "loadgo-rjs brings no programs into the kernel";
+pub(crate) const UNMETERED: &str = "loadgo-rjs brings no programs into the kernel";
 
 /// Writes a row for each transfer, until the news end.
 fn write_rows(news: &Receiver<News>, mut rows: Option<&mut Rows>) -> Result<(), String> {

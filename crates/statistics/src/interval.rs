@@ -35,13 +35,13 @@ pub struct Moments {
 
 impl Moments {
     /// The mean of batch values.
-    pub fn of_mean(values: &[f64]) -> Moments {
+    pub(crate) fn of_mean(values: &[f64]) -> Moments {
         let value = values.iter().sum::<f64>() / values.len() as f64;
         Moments::around(value, values.iter().map(|v| v - value))
     }
 
     /// The ratio of two sums over batches, `above` / `below`: a response time is (sum of responses) / (interactions).
-    pub fn of_ratio(above: &[f64], below: &[f64]) -> Moments {
+    pub(crate) fn of_ratio(above: &[f64], below: &[f64]) -> Moments {
         let total = below.iter().sum::<f64>();
         let value = above.iter().sum::<f64>() / total;
         let mean = total / below.len() as f64;
@@ -56,7 +56,7 @@ impl Moments {
     }
 
     /// Independent streams of about the same length as one.
-    pub fn combined(streams: &[Moments]) -> Moments {
+    pub(crate) fn combined(streams: &[Moments]) -> Moments {
         let count = streams.len() as f64;
         Moments {
             value: streams.iter().map(|m| m.value).sum::<f64>() / count,

@@ -88,11 +88,6 @@ impl Windows {
         self.close(gains);
     }
 
-    /// The length of a window.
-    pub fn width_ns(&self) -> u64 {
-        self.width_ns
-    }
-
     /// The part of the run that counts; `None` when it is too short to have batches.
     ///
     /// The first tenth is dropped and the rest cut into 30 batches or a few more, so that few windows are left over.

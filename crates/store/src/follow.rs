@@ -1,4 +1,7 @@
 //! Reading a stream as it grows, whole batch by whole batch; reading it afterwards is the same.
+//!
+//! A message of a stream is `FFFFFFFF`, the length of its description, the description (a flatbuffer, which names the length of the
+//! body), the body. A description of length 0 ends the stream. Arrow columnar format 1.5, "Encapsulated message format".
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -7,8 +10,8 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::root_as_message;
 
-use crate::message::{self, Message};
 use crate::{Error, Result};
 
 const CHUNK: u64 = 4 << 20;
@@ -70,7 +73,7 @@ impl Follower {
     /// The bytes of the next whole message; `None` when there is none yet.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
-            match message::first(&self.pending[self.taken..]) {
+            match first_message(&self.pending[self.taken..]) {
                 Message::Whole(length) => {
                     let message = self.pending[self.taken..][..length].to_vec();
                     self.taken += length;
@@ -127,7 +130,7 @@ pub fn whole(path: &Path) -> Result<Whole> {
         match follower.next_message() {
             Ok(Some(message)) => {
                 whole.bytes += message.len() as u64;
-                whole.rows += message::rows(&message);
+                whole.rows += rows_of(&message);
             }
             Ok(None) | Err(Error::Damaged(..)) => return Ok(whole),
             Err(error) => return Err(error),
@@ -146,4 +149,45 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
             Err(error) => return Err(error),
         }
     }
+}
+
+const CONTINUATION: [u8; 4] = [0xFF; 4];
+const HEAD: usize = 8;
+
+/// What stands at the beginning of some bytes of a stream.
+#[derive(Debug, PartialEq, Eq)]
+enum Message {
+    /// A message of so many bytes, all of them there.
+    Whole(usize),
+    /// The mark that ends the stream.
+    End,
+    /// Less than a message; more bytes must come.
+    Part,
+    /// No message: these bytes are not of a stream.
+    Damaged(String),
+}
+
+/// Looks at the first message of `bytes`.
+fn first_message(bytes: &[u8]) -> Message {
+    let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Message::Part };
+    if head[..4] != CONTINUATION {
+        return Message::Damaged("a message does not begin where it should".into());
+    }
+    let described = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+    if described == 0 {
+        return Message::End;
+    }
+    let Some(description) = rest.get(..described) else { return Message::Part };
+    match root_as_message(description).map(|message| usize::try_from(message.bodyLength())) {
+        Ok(Ok(body)) if rest.len() - described >= body => Message::Whole(HEAD + described + body),
+        Ok(Ok(_)) => Message::Part,
+        Ok(Err(_)) => Message::Damaged("a message of negative length".into()),
+        Err(error) => Message::Damaged(error.to_string()),
+    }
+}
+
+/// The rows of a whole message; 0 when it is not one of rows.
+fn rows_of(message: &[u8]) -> u64 {
+    let rows = root_as_message(&message[HEAD..]).ok().and_then(|message| message.header_as_record_batch());
+    rows.map_or(0, |batch| batch.length().unsigned_abs())
 }

@@ -9,7 +9,6 @@ mod convert;
 mod error;
 mod folder;
 mod follow;
-mod message;
 mod record;
 mod rows;
 mod stream;

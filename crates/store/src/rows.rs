@@ -25,7 +25,7 @@ const ENOUGH: usize = ROOM / 4;
 
 /// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
-pub struct Packed {
+pub(crate) struct Packed {
     pub user: u32,
     pub pass: u32,
     pub line: u32,
@@ -128,7 +128,7 @@ impl Rows {
     }
 
     /// Counts `count` rows, from `at` on, as not recorded.
-    pub fn drop_rows(&mut self, count: u64, at: Instant) {
+    pub(crate) fn drop_rows(&mut self, count: u64, at: Instant) {
         let (before, first) = self.dropped.unwrap_or((0, at));
         self.dropped = Some((before + count, first));
     }

@@ -45,7 +45,7 @@ const PROTOCOL_TCP: u32 = 6;
 const FLOW_BYTES: usize = 40;
 
 /// The programs, loaded.
-pub struct EndMeter {
+pub(crate) struct EndMeter {
     state: Mutex<State>,
     changed: Condvar,
     charge: Charge,
@@ -233,7 +233,7 @@ impl State {
 
 /// The interrupt work of one end; dropping it ends its account.
 #[derive(Debug)]
-pub struct EndInterrupts {
+pub(crate) struct EndInterrupts {
     meter: Arc<EndMeter>,
     account: u32,
     flow: Option<[u8; FLOW_BYTES]>,
@@ -272,7 +272,7 @@ impl EndInterrupts {
     ///
     /// # Errors
     /// In words, when the kernel no longer answers.
-    pub fn so_far(&self) -> Result<EndWork, String> {
+    pub(crate) fn so_far(&self) -> Result<EndWork, String> {
         let mut state = self.meter.state();
         let (log, _, sums) = state.log(self.account)?;
         let mut work = log.work(sums);

@@ -102,7 +102,7 @@ impl Programs {
     ///
     /// # Errors
     /// When it is not there, or of another kind.
-    pub fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, String> {
+    pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, String> {
         let map = self.object.map_mut(name).ok_or_else(|| format!("{name} is not there"))?;
         T::try_from(map).map_err(|error| format!("{name}: {error}"))
     }

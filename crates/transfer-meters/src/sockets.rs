@@ -42,7 +42,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const COMMAND: u32 = 1;
 
 /// The programs at work; dropping it unloads them.
-pub struct SocketMeter {
+pub(crate) struct SocketMeter {
     programs: Programs,
     _links: Vec<BtfTracePointLink>,
     missing: Vec<String>,
@@ -110,7 +110,7 @@ impl SocketMeter {
     ///
     /// # Errors
     /// In words, when the kernel no longer answers.
-    pub fn follow_next(&mut self) -> Result<(), String> {
+    pub(crate) fn follow_next(&mut self) -> Result<(), String> {
         self.before = self.programs.interrupts(COMMAND)?;
         self.programs.run("on_command", [0; 2])
     }

@@ -34,4 +34,4 @@ pub const TO_SAY_SOMETHING: Duration = Duration::from_secs(5);
 /// So long a call on a data connection waits before it looks whether it should go on.
 pub const TO_LOOK_UP: Duration = Duration::from_millis(100);
 /// No call moves more.
-pub const LONGEST_MESSAGE: u32 = 16 << 20;
+pub(crate) const LONGEST_MESSAGE: u32 = 16 << 20;

@@ -20,7 +20,7 @@ use crate::moving::{receive, send, wait_for_bytes};
 
 /// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network; its interrupts, exactly
 /// told, until all is acknowledged.
-pub fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
+pub(crate) fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
     let before = counted(socket.fd());
     let (begun, mut moved) = (used::begin(account), Moved::default());
     let sent = send(&mut way, source, socket, &mut moved);
@@ -59,7 +59,7 @@ const TO_GO_OUT: Duration = Duration::from_secs(2);
 
 /// Receives `size` bytes into `place`: from when the first can be read until the file is closed and has its name. `before` bytes had come on
 /// the connection that are not of the file: [`TICKET_BYTES`] on one that was made to a server.
-pub fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
+pub(crate) fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
     let mut moved = Moved::default();
     let came = match &way.ring {
         Some(ring) => wait_for_bytes(ring, socket, &mut Moved::default()),
@@ -74,7 +74,7 @@ pub fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut 
 }
 
 /// So many bytes come first on a data connection.
-pub const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
+pub(crate) const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
 
 fn of(method: Method, used: Used, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
     if method == Method::Ktls {
@@ -90,7 +90,7 @@ pub fn stopped(end: End, over: Option<&str>) -> End {
 }
 
 /// Why an end is stopped whose time is over.
-pub const LATE: &str = "the time that is allowed for it was over";
+pub(crate) const LATE: &str = "the time that is allowed for it was over";
 
 /// Waits until something can be read, as patiently as any other call.
 fn wait_for_first(socket: &Socket) -> io::Result<()> {
@@ -103,4 +103,4 @@ fn wait_for_first(socket: &Socket) -> io::Result<()> {
 }
 
 /// How long an end whose far end is done may still take to tell its row.
-pub const TO_TELL: Duration = Duration::from_secs(30);
+pub(crate) const TO_TELL: Duration = Duration::from_secs(30);

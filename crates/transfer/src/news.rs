@@ -70,7 +70,7 @@ impl Teller {
     }
 
     /// Tells how much was left out, if anything was and there is room to say it.
-    pub fn catch_up(&self) {
+    pub(crate) fn catch_up(&self) {
         let count = self.left_out.swap(0, Ordering::Relaxed);
         if count > 0 && self.tells.try_send(News::LeftOut(count)).is_err() {
             self.left_out.fetch_add(count, Ordering::Relaxed);

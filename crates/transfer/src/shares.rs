@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A place among those who are there at once; it is given back when it is dropped, by a panic too.
 #[derive(Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     taken: Arc<AtomicUsize>,
     before: usize,
 }
@@ -30,7 +30,7 @@ impl Drop for Slot {
 
 /// What files may still take, over all transfers of a server.
 #[derive(Debug)]
-pub struct Room {
+pub(crate) struct Room {
     total: u64,
     left: AtomicU64,
 }

@@ -5,7 +5,7 @@ use std::io;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// As many random bytes, in hexadecimal, are a ticket or a challenge.
-pub const SECRET_BYTES: usize = 16;
+pub(crate) const SECRET_BYTES: usize = 16;
 
 /// A ticket that nobody can guess, in hexadecimal.
 ///

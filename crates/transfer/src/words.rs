@@ -32,7 +32,7 @@ pub fn heard<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 ///
 /// # Errors
 /// As with [`heard`].
-pub fn heard_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+pub(crate) fn heard_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(from).map(|said| said.as_deref().map(plain))
 }
 

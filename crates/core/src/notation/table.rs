@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
     }
 
     /// Where `key` stands; the table's own place when it does not.
-    pub fn key_at(&self, key: &str) -> usize {
+    pub(crate) fn key_at(&self, key: &str) -> usize {
         self.entries.get_key_value(key).map_or(self.at, |(key, _)| key.span().start)
     }
 

@@ -34,7 +34,7 @@ pub struct ColdFile {
 }
 
 /// Drops what can be dropped of these files, and of the names of all files where that is allowed.
-pub fn make_cold(files: &[PathBuf]) -> Cold {
+pub(crate) fn make_cold(files: &[PathBuf]) -> Cold {
     let dropped = files.iter().filter_map(|path| drop_file(path).ok()).collect();
     let names_dropped = fs::write("/proc/sys/vm/drop_caches", "2").is_ok();
     Cold { files: dropped, names_dropped }
@@ -42,7 +42,7 @@ pub fn make_cold(files: &[PathBuf]) -> Cold {
 
 /// The files that belong to a command: the program, who interprets it, its shared libraries, and the files that its arguments
 /// name. What it opens by itself while it runs (the modules of a script) is not known beforehand.
-pub fn files_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf> {
+pub(crate) fn files_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf> {
     let mut files = vec![program.to_owned()];
     files.extend(interpreters(program));
     let libraries: Vec<PathBuf> = files.iter().flat_map(|file| libraries(file)).collect();
@@ -58,7 +58,7 @@ pub fn files_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf>
 ///
 /// # Errors
 /// There is no such program.
-pub fn find_program(program: &OsStr) -> io::Result<PathBuf> {
+pub(crate) fn find_program(program: &OsStr) -> io::Result<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Ok(PathBuf::from(program));
     }

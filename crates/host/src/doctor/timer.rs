@@ -9,7 +9,7 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 const READINGS: u64 = 2000;
 
 /// Sleeps `count` times for `sleep_ns` (under a second) with a timerfd, and tells how late each was, in nanoseconds, sorted.
-pub fn lateness(count: usize, sleep_ns: u32) -> io::Result<Vec<u64>> {
+pub(crate) fn lateness(count: usize, sleep_ns: u32) -> io::Result<Vec<u64>> {
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
     let mut late = (0..count).map(|_| one_sleep(&timer, sleep_ns)).collect::<io::Result<Vec<u64>>>()?;
     late.sort_unstable();
@@ -28,7 +28,7 @@ fn one_sleep(timer: &OwnedFd, sleep_ns: u32) -> io::Result<u64> {
 }
 
 /// The mean cost of reading the clock, in nanoseconds.
-pub fn clock_read_ns() -> u64 {
+pub(crate) fn clock_read_ns() -> u64 {
     let began = monotonic_ns();
     (0..READINGS).for_each(|_| {
         std::hint::black_box(monotonic_ns());
@@ -37,7 +37,7 @@ pub fn clock_read_ns() -> u64 {
 }
 
 /// The mean cost of reading the clock through a system call, in nanoseconds.
-pub fn system_call_ns() -> u64 {
+pub(crate) fn system_call_ns() -> u64 {
     let began = monotonic_ns();
     (0..READINGS).for_each(|_| {
         std::hint::black_box(monotonic_ns_by_system_call());

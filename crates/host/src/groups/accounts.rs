@@ -22,7 +22,7 @@ impl Accounts {
     }
 
     /// The smallest step of an account.
-    pub fn resolution_ns(&self) -> u64 {
+    pub(crate) fn resolution_ns(&self) -> u64 {
         match self.version {
             Version::V1 => 1,
             Version::V2 => 1000,
@@ -45,7 +45,7 @@ impl Accounts {
     }
 
     /// The account of `user`, through `open` or else opened for this once.
-    pub fn read_user(&self, user: UserId, open: Option<&OwnedFd>) -> io::Result<u64> {
+    pub(crate) fn read_user(&self, user: UserId, open: Option<&OwnedFd>) -> io::Result<u64> {
         match open {
             Some(account) => self.read(account),
             None => self.read(&self.open(user)?),

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::thing::{Thing, is_ours};
 
 /// Undoes `thing`; nothing is done when it is gone already or was never made.
-pub fn undo(thing: &Thing) -> io::Result<()> {
+pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
     let result = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
         Thing::Home(path) if is_ours(path) => fs::remove_dir_all(path),
@@ -30,7 +30,7 @@ pub fn undo(thing: &Thing) -> io::Result<()> {
 }
 
 /// Kills the processes in `thing`, if it is a group; it is undone later.
-pub fn kill_those_in(thing: &Thing) {
+pub(crate) fn kill_those_in(thing: &Thing) {
     if let Thing::Cgroup(path) = thing
         && is_ours(path)
     {
@@ -40,7 +40,7 @@ pub fn kill_those_in(thing: &Thing) {
 }
 
 /// Kills all processes of the group `path` and of those below it, and removes them; waits up to 5 s for the dead.
-pub fn remove_group(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_group(path: &Path) -> io::Result<()> {
     for attempt in 0..500 {
         kill_group(path)?;
         match remove_tree(path) {
@@ -52,7 +52,7 @@ pub fn remove_group(path: &Path) -> io::Result<()> {
 }
 
 /// Kills all processes of the group `path` and of those below it; with `cgroup.kill` in one step.
-pub fn kill_group(path: &Path) -> io::Result<()> {
+pub(crate) fn kill_group(path: &Path) -> io::Result<()> {
     match fs::write(path.join("cgroup.kill"), "1") {
         Ok(()) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.exists() => return Ok(()),
@@ -72,7 +72,7 @@ pub fn kill_group(path: &Path) -> io::Result<()> {
 }
 
 /// The processes of the group `path` itself, none of those below it.
-pub fn processes_of(path: &Path) -> io::Result<Vec<i32>> {
+pub(crate) fn processes_of(path: &Path) -> io::Result<Vec<i32>> {
     let text = fs::read_to_string(path.join("cgroup.procs"))?;
     Ok(text.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0).collect())
 }

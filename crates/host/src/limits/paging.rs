@@ -13,7 +13,7 @@ use loadgo_sys::why::Why;
 const PRIORITY: i32 = 1000;
 
 /// Makes a device of compressed memory that holds `bytes` of pages, and pages to it; its path.
-pub fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+pub(crate) fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
     let refuse = |error: io::Error| {
         Why::new(format!("cannot make a zram device: {error}"), "as root, a kernel with zram: modprobe zram; or swap=file:SIZE")
     };
@@ -29,7 +29,7 @@ pub fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<PathBuf, Wh
 }
 
 /// Makes a file of `bytes` in `directory`, and pages to it; its path.
-pub fn page_to_file(bytes: u64, directory: &Path, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+pub(crate) fn page_to_file(bytes: u64, directory: &Path, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
     let path = directory.join(format!("loadgo-swap-{}", std::process::id()));
     let refuse = |error: io::Error| {
         let what = format!("cannot page to {}: {error}", path.display());

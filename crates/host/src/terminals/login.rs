@@ -73,7 +73,7 @@ pub fn environment(shared: &[(String, String)], script: &Script, user: u32, home
 }
 
 /// The environment that all sessions share.
-pub fn shared_environment(search_path: &str, run_id: &str, shell: &Path) -> Vec<(String, String)> {
+pub(crate) fn shared_environment(search_path: &str, run_id: &str, shell: &Path) -> Vec<(String, String)> {
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "root".into());
     let pairs = [
         ("PATH", search_path.to_string()),
@@ -88,7 +88,7 @@ pub fn shared_environment(search_path: &str, run_id: &str, shell: &Path) -> Vec<
 }
 
 /// The line that gives a shell of the Bourne family (dash, bash, ksh, zsh) the session's prompt.
-pub fn prompt_line(nonce: &Nonce) -> String {
+pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     let nonce = String::from_utf8_lossy(nonce);
     // The mark is spelt with escapes here, so that the echo of this line is not one.
     let plain = format!(r#"PS1="$(printf '$ \033]133;D;')"'$?'"$(printf ';aid=%s\007' {nonce})""#);
@@ -98,7 +98,7 @@ pub fn prompt_line(nonce: &Nonce) -> String {
 }
 
 /// The lines that lay the script's files into a directory of the session's own, where they cannot be laid from outside.
-pub fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
+pub(crate) fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
     if script.files.is_empty() {
         return Vec::new();
     }
@@ -121,7 +121,7 @@ pub fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
 ///
 /// # Errors
 /// Which file could not be written, and the kernel's reason.
-pub fn lay_home(script: &Script, home: &Path) -> io::Result<()> {
+pub(crate) fn lay_home(script: &Script, home: &Path) -> io::Result<()> {
     let named = |path: &Path, reason: io::Error| io::Error::new(reason.kind(), format!("{}: {reason}", path.display()));
     std::fs::create_dir_all(home).map_err(|reason| named(home, reason))?;
     for (name, content) in &script.files {

@@ -94,7 +94,7 @@ impl Session {
     }
 
     /// Keys are typed; their echo is no output.
-    pub fn type_keys(&mut self, keys: &[u8]) {
+    pub(crate) fn type_keys(&mut self, keys: &[u8]) {
         if self.stage == Stage::Idle && self.bytes_out > 0 {
             self.begin_line();
         }
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// The line was interrupted: the prompt is waited for as before.
-    pub fn wait_on(&mut self) {
+    pub(crate) fn wait_on(&mut self) {
         self.stage = Stage::Line;
         self.echo.begin();
     }
@@ -170,7 +170,7 @@ impl Session {
     }
 
     /// When silence ends the present stage or calls for something to be done, if no output comes before.
-    pub fn quiet_deadline(&self) -> Option<Instant> {
+    pub(crate) fn quiet_deadline(&self) -> Option<Instant> {
         let limit = self.began + LOG_IN_LIMIT;
         match (self.stage, self.watch) {
             (Stage::LogIn | Stage::Line | Stage::Preparing(_), Watch::Silence(span)) => Some(self.last_output + span),
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Whether the stage's silence is the end of it, and not a reason to ask or to give up.
-    pub fn ends_with_silence(&self) -> bool {
+    pub(crate) fn ends_with_silence(&self) -> bool {
         matches!(self.watch, Watch::Silence(_))
     }
 
@@ -207,7 +207,7 @@ impl Session {
     }
 
     /// What was printed last, made fit for a message.
-    pub fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let text = String::from_utf8_lossy(self.tail.bytes());
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         printable.split_whitespace().collect::<Vec<_>>().join(" ")

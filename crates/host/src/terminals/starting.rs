@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 
 /// What every session is started from.
 #[derive(Debug)]
-pub struct Ground {
+pub(crate) struct Ground {
     /// The script, for its files and environment.
     pub script: Arc<Script>,
     /// The log-in command, found.
@@ -35,7 +35,7 @@ pub struct Ground {
 
 /// A session that has been started, or why it could not be.
 #[derive(Debug)]
-pub struct Started {
+pub(crate) struct Started {
     /// Whose.
     pub user: UserId,
     /// The nonce of its marks.
@@ -46,7 +46,7 @@ pub struct Started {
 
 /// The threads; dropping them lets them finish what they have in hand.
 #[derive(Debug)]
-pub struct Starters {
+pub(crate) struct Starters {
     orders: Option<mpsc::Sender<UserId>>,
     started: Arc<Mutex<Vec<Started>>>,
     threads: Vec<JoinHandle<()>>,

@@ -33,7 +33,7 @@ pub struct Stat {
 
 /// The account of `/proc/PID/schedstat`: the first thread of the process alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SchedStat {
+pub(crate) struct SchedStat {
     /// Processor time.
     pub cpu_ns: u64,
     /// Ready, waiting for a processor.
@@ -79,14 +79,14 @@ impl Proc {
 }
 
 /// Reads an open `/proc/PID/stat`; no allocation.
-pub fn read_stat(file: &OwnedFd) -> io::Result<Stat> {
+pub(crate) fn read_stat(file: &OwnedFd) -> io::Result<Stat> {
     let mut text = [0u8; 1024];
     let length = read_at_start(file, &mut text)?;
     parse_stat(&text[..length]).ok_or_else(|| io::Error::other("a /proc/PID/stat of an unknown form"))
 }
 
 /// Reads an open `/proc/PID/schedstat`; no allocation.
-pub fn read_schedstat(file: &OwnedFd) -> io::Result<SchedStat> {
+pub(crate) fn read_schedstat(file: &OwnedFd) -> io::Result<SchedStat> {
     let mut text = [0u8; 128];
     let length = read_at_start(file, &mut text)?;
     let mut words = text[..length].split(|byte| *byte == b' ').map(number);
@@ -97,7 +97,7 @@ pub fn read_schedstat(file: &OwnedFd) -> io::Result<SchedStat> {
 }
 
 /// Reads the text of `/proc/PID/stat`, whose second field, a name in parentheses, may hold anything.
-pub fn parse_stat(text: &[u8]) -> Option<Stat> {
+pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
     let after_name = text.iter().rposition(|byte| *byte == b')')? + 2;
     let mut words = text.get(after_name..)?.split(|byte| *byte == b' ').skip(7).map(number);
     let mut next = || words.next().flatten();

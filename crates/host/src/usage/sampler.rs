@@ -115,7 +115,7 @@ impl Sampler {
 }
 
 /// The resident memory of this process, driver and meters together, in bytes.
-pub fn own_memory() -> Option<u64> {
+pub(crate) fn own_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)

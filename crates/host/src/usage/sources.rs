@@ -11,7 +11,7 @@ use loadgo_sys::why::Why;
 use rustix::process::{Resource, getrlimit};
 
 /// The kernel's switch for delay accounting; it counts for processes that begin after it was turned on.
-pub const DELAY_ACCOUNTING: &str = "/proc/sys/kernel/task_delayacct";
+pub(crate) const DELAY_ACCOUNTING: &str = "/proc/sys/kernel/task_delayacct";
 
 /// Descriptors that stay free for whatever else the process opens.
 const SPARE_DESCRIPTORS: u64 = 256;
@@ -65,7 +65,7 @@ pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Why> {
 }
 
 /// Switches delay accounting on until the end of the run.
-pub fn delay_accounting(leftovers: &mut Leftovers) -> Result<(), Why> {
+pub(crate) fn delay_accounting(leftovers: &mut Leftovers) -> Result<(), Why> {
     leftovers.set(Path::new(DELAY_ACCOUNTING), "1").map(|_| ()).map_err(|error| {
         let what = format!("delay accounting is off and cannot be switched on ({error}): paging and I/O waits are not measured");
         Why::new(what, "sysctl kernel.task_delayacct=1 (needs root), or the boot parameter delayacct")

@@ -6,7 +6,7 @@
 
 /// The parts of one user's processor time so far, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Split {
+pub(crate) struct Split {
     total: u64,
     user_ticks: u64,
     system_ticks: u64,

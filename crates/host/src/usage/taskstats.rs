@@ -50,7 +50,7 @@ pub struct Sums {
 
 /// A task's record, on demand or at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub(crate) struct Record {
     /// The task (a thread).
     pub pid: u32,
     /// Its process, where the kernel tells it (version 12 and later).
@@ -65,7 +65,7 @@ pub struct Record {
 
 /// A socket on which the kernel is asked about live tasks.
 #[derive(Debug)]
-pub struct Taskstats {
+pub(crate) struct Taskstats {
     socket: Socket,
     family: u16,
     answer: Box<[u8; 2048]>,

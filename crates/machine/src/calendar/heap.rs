@@ -10,7 +10,7 @@ const ARITY: usize = 4;
 
 /// Numbers below [`NONE`].
 #[derive(Clone, Debug, Default)]
-pub struct Heap {
+pub(crate) struct Heap {
     /// The top and whole nodes' children after it; the places from `count` on hold [`NONE`].
     places: Vec<u128>,
     count: usize,

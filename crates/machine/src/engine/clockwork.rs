@@ -26,13 +26,13 @@ use loadgo_core::random::{Purpose, Stream};
 const ENTITY_BITS: u32 = 22;
 const ENTITY_MASK: u32 = (1 << ENTITY_BITS) - 1;
 /// The most users, and the most requests in one store at once.
-pub const MOST_JOBS: usize = 1 << ENTITY_BITS;
+pub(crate) const MOST_JOBS: usize = 1 << ENTITY_BITS;
 /// The most stores.
-pub const MOST_STORES: usize = (1 << (PAYLOAD_BITS - ENTITY_BITS)) - Kind::Store as usize;
+pub(crate) const MOST_STORES: usize = (1 << (PAYLOAD_BITS - ENTITY_BITS)) - Kind::Store as usize;
 /// An entity that is a processor has its epoch above its number.
 const PROCESSOR_BITS: u32 = 10;
 /// The most processors.
-pub const MOST_PROCESSORS: usize = 1 << PROCESSOR_BITS;
+pub(crate) const MOST_PROCESSORS: usize = 1 << PROCESSOR_BITS;
 /// So many events that no longer hold stay in the calendar at most; fewer than there are epochs.
 const MOST_STALE: u32 = 2_000;
 
@@ -53,7 +53,7 @@ enum Kind {
 
 /// A machine in motion under one discipline.
 #[derive(Clone, Debug)]
-pub struct Clockwork<L> {
+pub(crate) struct Clockwork<L> {
     pub(super) machine: Arc<Machine>,
     pub(super) seed: u64,
     pub(super) costs: Costs,
@@ -165,7 +165,7 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// When the next event comes; `None`: nothing will ever happen.
     #[inline]
-    pub fn next_at(&mut self) -> Option<u64> {
+    pub(crate) fn next_at(&mut self) -> Option<u64> {
         let entered = self.calendar.next_at();
         match self.shared.as_ref().and_then(|shared| shared.due) {
             Some(due) => Some(entered.map_or(due, |at| at.min(due))),

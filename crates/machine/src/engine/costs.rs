@@ -7,7 +7,7 @@ use super::errand::{Counted, Step};
 
 /// Processor time in ns of this machine.
 #[derive(Clone, Debug)]
-pub struct Costs {
+pub(crate) struct Costs {
     /// Relative speed.
     pub speed: f64,
     /// A page fault, all its steps.
@@ -91,7 +91,7 @@ impl Costs {
     }
 
     /// So much (at speed 1) of the users' own work.
-    pub fn own_work(&self, ns: f64) -> Step {
+    pub(crate) fn own_work(&self, ns: f64) -> Step {
         spend(Category::User, super::errand::whole(ns / self.speed), Counted::Nothing)
     }
 }

@@ -13,11 +13,11 @@ use crate::spec::{Amount, Command};
 use loadgo_core::random::{Purpose, Stream};
 
 /// The most stops of a kind that one command makes: each is at least an event, so that more would not end within a sitting.
-pub const MOST_STOPS: u64 = 1_000_000;
+pub(crate) const MOST_STOPS: u64 = 1_000_000;
 
 /// What an errand is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub(crate) enum Aim {
     /// To make the process.
     Creation,
     /// A user's command.
@@ -79,7 +79,7 @@ pub enum Step {
 
 /// What work goes on until.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Goal {
+pub(crate) enum Goal {
     /// The end.
     End,
     /// A stop.
@@ -90,7 +90,7 @@ pub enum Goal {
 
 /// An interaction's needs, and what it has used.
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub(crate) struct Errand {
     /// What it is for.
     pub aim: Aim,
     /// What is drawn on the way.
@@ -224,7 +224,7 @@ impl Errand {
     }
 
     /// Work until the next stop, when so much is left of the work; `None` when there is no more.
-    pub fn work_to_stop(&mut self, left_ns: u64) -> Option<u64> {
+    pub(crate) fn work_to_stop(&mut self, left_ns: u64) -> Option<u64> {
         let worked = self.work_ns - left_ns;
         let place = |stops: &Stops| {
             let halves = u128::from(self.work_ns) * u128::from(2 * stops.done + 1);
@@ -237,7 +237,7 @@ impl Errand {
     }
 
     /// The stop that work has come to.
-    pub fn take_stop(&mut self) -> Stop {
+    pub(crate) fn take_stop(&mut self) -> Stop {
         let stops = &mut self.stops[self.next];
         stops.done += 1;
         stops.stop

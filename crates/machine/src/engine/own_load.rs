@@ -13,7 +13,7 @@ const MOST_AT_ONCE: usize = 1_000_000;
 
 /// The classes and their users.
 #[derive(Clone, Debug, Default)]
-pub struct OwnLoad {
+pub(crate) struct OwnLoad {
     classes: Vec<OwnClass>,
     users: Vec<Owner>,
     /// Processes of users that have gone, for those to come.

@@ -11,7 +11,7 @@ use loadgo_core::random::{Purpose, Stream};
 
 /// Demand paging: the frames, and where pages come from.
 #[derive(Clone, Debug)]
-pub struct Paged {
+pub(crate) struct Paged {
     /// The frames.
     pub frames: Frames,
     /// What is drawn of pages that go, whosever they are: who loses one, and whether it is written.

@@ -4,10 +4,10 @@ use super::errand::Errand;
 use loadgo_core::random::Stream;
 
 /// No stage: the interaction does not follow a route.
-pub const NO_STAGE: u32 = u32::MAX;
+pub(crate) const NO_STAGE: u32 = u32::MAX;
 
 /// A route is to be followed from its beginning.
-pub const UNSTARTED: u32 = NO_STAGE - 1;
+pub(crate) const UNSTARTED: u32 = NO_STAGE - 1;
 
 /// Where a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Process {
 
     /// A command is given to it.
     #[inline]
-    pub fn take_up(&mut self, command: u32, now: u64) {
+    pub(crate) fn take_up(&mut self, command: u32, now: u64) {
         self.command = command;
         self.began = now;
         self.since = now;
@@ -100,7 +100,7 @@ impl Process {
 
     /// Its errand.
     #[inline]
-    pub fn errand(&mut self) -> &mut Errand {
+    pub(crate) fn errand(&mut self) -> &mut Errand {
         self.errand.as_mut().expect("a process on an errand has one")
     }
 }

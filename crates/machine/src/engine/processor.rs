@@ -4,7 +4,7 @@ use crate::meters::Category;
 use crate::ready_list::Job;
 
 /// No process.
-pub const NOBODY: Job = Job::MAX;
+pub(crate) const NOBODY: Job = Job::MAX;
 
 /// What a processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::process::NO_STAGE;
 
 /// A visit to a station.
 #[derive(Clone, Debug)]
-pub struct Station {
+pub(crate) struct Station {
     /// The store; `None`: the processors.
     pub store: Option<usize>,
     service: Draw,
@@ -29,7 +29,7 @@ impl Station {
 
     /// The service that a store is asked for: drawn, or where the stage has none, the store's own affair.
     #[inline]
-    pub fn asked_ns(&self, stream: &mut Stream) -> Option<u64> {
+    pub(crate) fn asked_ns(&self, stream: &mut Stream) -> Option<u64> {
         if self.own { Some(self.service_ns(stream)) } else { None }
     }
 

@@ -13,13 +13,13 @@ use loadgo_core::random::{Purpose, Stream};
 const JOB_BITS: u32 = 22;
 const GENERATIONS: u16 = 1 << (32 - JOB_BITS);
 /// The id of a request that nobody waits for: the last generation is never used.
-pub const UNAWAITED: u32 = u32::MAX;
+pub(crate) const UNAWAITED: u32 = u32::MAX;
 /// Words of a request, where the machine has no pages.
 const RECORD_WORDS: u64 = 1024;
 
 /// A store and its meters.
 #[derive(Clone, Debug)]
-pub struct Storing {
+pub(crate) struct Storing {
     device: Storage,
     stream: Stream,
     interrupts: bool,
@@ -59,12 +59,12 @@ impl Storing {
 }
 
 /// The id of a request of `job`, in this generation of its.
-pub fn id_of(job: Job, generation: u16) -> u32 {
+pub(crate) fn id_of(job: Job, generation: u16) -> u32 {
     u32::from(generation) << JOB_BITS | job
 }
 
 /// The generation after this one.
-pub fn next_generation(generation: u16) -> u16 {
+pub(crate) fn next_generation(generation: u16) -> u16 {
     (generation + 1) % (GENERATIONS - 1)
 }
 

@@ -20,7 +20,7 @@ impl Tallies {
     }
 
     /// A fault that waited for a device, in a command.
-    pub fn major_fault(&mut self, command: usize, cpu_ns: u64, wait_ns: u64) {
+    pub(crate) fn major_fault(&mut self, command: usize, cpu_ns: u64, wait_ns: u64) {
         self.faults[FaultKind::Major as usize].add(cpu_ns, wait_ns);
         self.command_faults[command] += 1;
     }

@@ -10,7 +10,7 @@ use crate::ready_list::{Job, ReadyList};
 
 /// Where a process goes when it has come to a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// On.
     Goes,
     /// To the processors once more, as one that has just come.

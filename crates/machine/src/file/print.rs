@@ -1,14 +1,13 @@
 //! Writes a machine as TOML that [`super::parse`] reads back to the same value; what has a default is left out.
 
-mod fit;
 mod written;
 
 use super::law::Unit;
 use super::{supervisor, tariff};
 use crate::draw::Draw;
 use crate::spec::{
-    Amount, Class, Command, Discipline, Headway, Limit, Machine, Population, Replacement, Residence, Route, Store, StoreKind,
-    Supervisor, SystemTable, WhenTableFull,
+    Amount, Class, Command, Discipline, Fit, Headway, Limit, Machine, Parameter, Population, Replacement, Residence, Route,
+    Store, StoreKind, Supervisor, SystemTable, WhenTableFull,
 };
 use written::{Rows, inline, law, list, number, quoted, span};
 
@@ -27,7 +26,7 @@ pub fn print(machine: &Machine) -> String {
     prices(&mut rows, machine);
     machine.commands.iter().for_each(|one| command(&mut rows, one, &machine.stores));
     machine.load.iter().for_each(|class| load(&mut rows, class, &machine.commands));
-    machine.fit.iter().for_each(|one| fit::write(&mut rows, one));
+    machine.fit.iter().for_each(|one| fit(&mut rows, one));
     rows.text
 }
 
@@ -308,4 +307,33 @@ fn load(rows: &mut Rows, class: &Class, commands: &[Command]) {
         Population::Open(rate) => rows.key("arrivals", quoted(&format!("{rate}/s"))),
     }
     rows.key("commands", list(class.commands.iter().map(|index| quoted(&commands[*index].name))));
+}
+
+/// Writes `[fit]`.
+fn fit(rows: &mut Rows, fit: &Fit) {
+    rows.heading("[fit]");
+    if !fit.script.is_empty() {
+        rows.key("script", quoted(&fit.script));
+    }
+    rows.key("runs", list(fit.runs.iter().map(|run| quoted(run))));
+    rows.key("users", list(fit.users.iter().map(u32::to_string)));
+    rows.key("interactions", fit.interactions.to_string());
+    rows.key("assumed", block(fit.assumed.iter().map(|words| quoted(words))));
+    rows.key("parameters", block(fit.parameters.iter().map(parameter)));
+    rows.key("covariance", block(fit.covariance.iter().map(|row| list(row.iter().map(|value| number(*value))))));
+}
+
+fn parameter(parameter: &Parameter) -> String {
+    let Parameter { key, of, value, low, high, source } = parameter;
+    let mut fields = vec![("key", key), ("of", of), ("value", value)];
+    fields.extend(low.iter().map(|low| ("low", low)));
+    fields.extend(high.iter().map(|high| ("high", high)));
+    fields.push(("source", source));
+    inline(&fields.into_iter().map(|(key, value)| (key.into(), quoted(value))).collect::<Vec<_>>())
+}
+
+/// A list with a row of the file for each item.
+fn block(items: impl Iterator<Item = String>) -> String {
+    let rows: String = items.map(|item| format!("    {item},\n")).collect();
+    if rows.is_empty() { "[]".into() } else { format!("[\n{rows}]") }
 }

@@ -64,7 +64,7 @@ struct Part {
 
 impl Sources {
     /// The texts that `text` is read with: those that it is like before it, `sets` after it.
-    pub fn gather(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Sources, Mistake> {
+    pub(crate) fn gather(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Sources, Mistake> {
         let mut chain = vec![(Origin::File, text.to_string())];
         while let Some(next) = ancestor(&chain, &mut *resolve)? {
             chain.push(next);

@@ -28,7 +28,7 @@ impl Reading {
     }
 
     /// The index of a store by its name, or what would be right.
-    pub fn store_named(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn store_named(&self, name: &str) -> Result<usize, String> {
         if let Some(index) = self.stores.iter().position(|store| store == name) {
             return Ok(index);
         }

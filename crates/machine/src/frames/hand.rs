@@ -10,7 +10,7 @@ use loadgo_core::random::Stream;
 
 /// The frames in a ring, the hand, and what each process holds.
 #[derive(Clone, Debug)]
-pub struct Hand {
+pub(crate) struct Hand {
     frames: Vec<Frame>,
     free: Vec<u32>,
     at: usize,
@@ -81,7 +81,7 @@ impl Hand {
     }
 
     /// Those of them that its command uses.
-    pub fn useful(&self, job: Job) -> u32 {
+    pub(crate) fn useful(&self, job: Job) -> u32 {
         self.holdings.get(job as usize).map_or(0, Holding::useful)
     }
 
@@ -100,7 +100,7 @@ impl Hand {
     }
 
     /// One of the useful pages of `job`, used now, will not be of use again.
-    pub fn retire(&mut self, job: Job, past: &Past) {
+    pub(crate) fn retire(&mut self, job: Job, past: &Past) {
         let holding = &mut self.holdings[job as usize];
         holding.old += 1;
         holding.old_since = past.work;

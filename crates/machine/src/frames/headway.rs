@@ -50,7 +50,7 @@ impl Law {
     }
 
     /// T(x): how long ago, in its own processor time, a process used the page that is `pages`-th by last use.
-    pub fn age(&self, pages: f64) -> f64 {
+    pub(crate) fn age(&self, pages: f64) -> f64 {
         if let Headway::Linear { ns_per_page } = self.headway {
             return ns_per_page * pages * pages / 2.0;
         }

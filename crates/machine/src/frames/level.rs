@@ -85,7 +85,7 @@ impl Level {
     }
 
     /// The pages of all.
-    pub fn held_by_all(&self) -> u32 {
+    pub(crate) fn held_by_all(&self) -> u32 {
         self.room - self.free
     }
 
@@ -95,7 +95,7 @@ impl Level {
     }
 
     /// Those of them that its command uses.
-    pub fn useful(&self, job: Job) -> u32 {
+    pub(crate) fn useful(&self, job: Job) -> u32 {
         self.holdings.get(job as usize).map_or(0, |holding| holding.useful)
     }
 
@@ -113,7 +113,7 @@ impl Level {
     }
 
     /// One of the useful pages of `job`, used at `now`, will not be of use again.
-    pub fn retire(&mut self, job: Job, now: u64) {
+    pub(crate) fn retire(&mut self, job: Job, now: u64) {
         self.holdings[job as usize].retire(1, now, now);
     }
 

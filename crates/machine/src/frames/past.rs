@@ -7,7 +7,7 @@ const PART: f64 = 1.0 / 24.0;
 
 /// The processor time of a process, on the clock.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
+pub(crate) struct Past {
     /// All of its processor time until now, in ns at speed 1.
     pub work: f64,
     pieces: Vec<Piece>,
@@ -23,7 +23,7 @@ struct Piece {
 
 impl Past {
     /// The process exists from `now` on, if it has not before.
-    pub fn is_born(&mut self, now: u64) {
+    pub(crate) fn is_born(&mut self, now: u64) {
         self.born.get_or_insert(now);
     }
 
@@ -59,7 +59,7 @@ impl Past {
     }
 
     /// The clock's time when the process had had so much processor time; before all that is known, the earliest time known.
-    pub fn clock_at(&self, work: f64) -> u64 {
+    pub(crate) fn clock_at(&self, work: f64) -> u64 {
         let after = self.pieces.partition_point(|piece| piece.to.0 < work);
         match self.pieces.get(after) {
             Some(Piece { from, .. }) if work <= from.0 => from.1,

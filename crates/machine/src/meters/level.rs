@@ -23,7 +23,7 @@ impl Level {
 
     /// One fewer.
     #[inline]
-    pub fn fall(&mut self, now: u64) {
+    pub(crate) fn fall(&mut self, now: u64) {
         debug_assert!(self.up > 0, "a level falls below nothing");
         self.up -= 1;
         self.sum = self.sum.wrapping_add(u128::from(now));

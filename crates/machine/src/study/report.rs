@@ -6,7 +6,7 @@ use crate::spec::{Machine, Population, Store, StoreKind};
 use loadgo_statistics::{CONFIDENCE, End, Figure, Interval, Lacking, Sample, Windows};
 
 /// Quantiles of response times that are told.
-pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// A figure with its 95 % interval, or what it lacks.
 pub type Told = Result<Interval, Lacking>;

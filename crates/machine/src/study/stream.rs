@@ -18,21 +18,21 @@ pub(super) mod meter {
     use crate::meters::Category;
 
     /// Nanoseconds gone by.
-    pub const CLOCK: usize = 0;
+    pub(crate) const CLOCK: usize = 0;
     /// Users with a command in hand, integrated.
-    pub const ACTIVE: usize = 1;
+    pub(crate) const ACTIVE: usize = 1;
     /// Processor time that was not idle.
     pub const BUSY: usize = 2;
     /// Processes at the processors, running or ready, integrated.
-    pub const AT_PROCESSORS: usize = 3;
+    pub(crate) const AT_PROCESSORS: usize = 3;
     /// Processes that ask to be eligible, integrated.
-    pub const ASKING: usize = 4;
+    pub(crate) const ASKING: usize = 4;
     /// The first category of processor time.
     pub const CATEGORIES: usize = 5;
     /// The first store.
     pub const STORES: usize = CATEGORIES + Category::COUNT;
     /// Totals for each store: requests, service given, requests there integrated.
-    pub const EACH_STORE: usize = 3;
+    pub(crate) const EACH_STORE: usize = 3;
 }
 
 /// A run of the engine.

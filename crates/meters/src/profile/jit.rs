@@ -30,7 +30,7 @@ struct Made {
 
 impl Jits {
     /// The number of the function of `pid` at `address`. A file that has become longer is read again, once a `round`.
-    pub fn function(&mut self, pid: u32, address: u64, round: u64) -> Option<u32> {
+    pub(crate) fn function(&mut self, pid: u32, address: u64, round: u64) -> Option<u32> {
         let made = self.processes.entry(pid).or_insert(Made { bytes: 0, functions: Vec::new(), asked: 0 });
         if made.at(address).is_none() && made.asked != round {
             made.asked = round;

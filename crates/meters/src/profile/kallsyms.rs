@@ -38,7 +38,7 @@ impl Kallsyms {
     }
 
     /// The function that an address is in: its own address, which names it from then on.
-    pub fn function(&self, address: u64) -> Option<u64> {
+    pub(crate) fn function(&self, address: u64) -> Option<u64> {
         self.at(address).map(|symbol| symbol.0)
     }
 

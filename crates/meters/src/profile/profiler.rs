@@ -4,9 +4,9 @@ use crate::accounts::sessions::Sessions;
 use crate::part::Span;
 use crate::profile::jit::Jits;
 use crate::profile::kallsyms::Kallsyms;
+use crate::profile::records::{Event, Told};
 use crate::profile::regions::Faults;
 use crate::profile::segments::{BySegment, Have};
-use crate::profile::records::{Event, Told};
 use crate::profile::spaces::{KERNEL, Segment, Segments, Space, UNKNOWN, process_name};
 use crate::profile::stacks::{Chain, Frame, Stacks, Whose};
 use crate::profile::symbols::Symbols;
@@ -88,7 +88,7 @@ impl Profiler {
     }
 
     /// What happened since the last call, in the order of time, and the faults that were counted meanwhile.
-    pub fn learn(&mut self, events: Vec<Event>, faults: &[Faults]) {
+    pub(crate) fn learn(&mut self, events: Vec<Event>, faults: &[Faults]) {
         self.round += 1;
         self.renewed.clear();
         let now = events.last().map_or(0, |event| event.time);

@@ -71,7 +71,7 @@ impl Regions {
     ///
     /// # Errors
     /// When the kernel no longer answers.
-    pub fn take_all(&mut self, faults: &mut Vec<Faults>) -> Result<(), String> {
+    pub(crate) fn take_all(&mut self, faults: &mut Vec<Faults>) -> Result<(), String> {
         self.take(faults);
         self.pass += 1;
         for processor in &self.processors {

@@ -118,7 +118,7 @@ impl Space {
     }
 
     /// Of a process that lives: its name and its mappings as /proc tells; `None` when it is over.
-    pub fn of_living(pid: u32, segments: &mut Segments) -> Option<Space> {
+    pub(crate) fn of_living(pid: u32, segments: &mut Segments) -> Option<Space> {
         let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
         let mut space = Space::named(process_name(String::from_utf8_lossy(&name).trim_end_matches('\n')));
         let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
@@ -153,7 +153,7 @@ impl Space {
     }
 
     /// A program was loaded: it begins with nothing mapped.
-    pub fn load_program(&mut self, name: Arc<str>) {
+    pub(crate) fn load_program(&mut self, name: Arc<str>) {
         if self.before.len() == MOST_BEFORE {
             self.before.remove(0);
         }
@@ -162,7 +162,7 @@ impl Space {
     }
 
     /// What it has mapped now; what it had before is found where that has nothing.
-    pub fn renew(&mut self, now: Space) {
+    pub(crate) fn renew(&mut self, now: Space) {
         self.load_program(Arc::clone(&self.name));
         self.maps = now.maps;
     }

@@ -24,23 +24,23 @@ pub const CATEGORIES: [&str; 17] = [
 /// Numbers of `enum category`.
 pub mod category {
     /// What no task is charged for.
-    pub const UNCHARGED: usize = 0;
+    pub(crate) const UNCHARGED: usize = 0;
     /// Users' programs themselves; in the cheap tier all that they do.
     pub const USER: usize = 1;
     /// System calls.
-    pub const PRIMITIVE: usize = 2;
+    pub(crate) const PRIMITIVE: usize = 2;
     /// Page faults.
-    pub const PAGE_FAULT: usize = 3;
+    pub(crate) const PAGE_FAULT: usize = 3;
     /// Interrupts of devices, of the clock, and of other processors.
-    pub const INTERRUPT: usize = 6;
+    pub(crate) const INTERRUPT: usize = 6;
     /// What interrupts left to be done.
-    pub const SOFT_INTERRUPT: usize = 7;
+    pub(crate) const SOFT_INTERRUPT: usize = 7;
     /// Choosing a task and switching to it.
-    pub const GETWORK: usize = 8;
+    pub(crate) const GETWORK: usize = 8;
     /// Idle without a cause; the idle categories of the causes follow it, in the order of `enum cause`.
-    pub const IDLE_ZERO: usize = 10;
+    pub(crate) const IDLE_ZERO: usize = 10;
     /// A page fault while it lasts: charged to its kind when it ends.
-    pub const IN_FAULT: usize = 17;
+    pub(crate) const IN_FAULT: usize = 17;
     /// Idle while it lasts: divided by cause when it ends.
     pub const IDLE: usize = 18;
 }
@@ -48,7 +48,7 @@ pub mod category {
 /// The causes that divide idle time: numbers of `enum cause`.
 pub const CAUSES: std::ops::RangeInclusive<usize> = 1..=5;
 /// Weights are parts of 2 to this.
-pub const WHOLE_SHIFT: u32 = 16;
+pub(crate) const WHOLE_SHIFT: u32 = 16;
 
 /// Where things are in `struct processor`.
 pub mod processor {
@@ -57,21 +57,21 @@ pub mod processor {
     /// When it was first.
     pub const BEGAN: usize = 1;
     /// Its category in the lower half.
-    pub const CATEGORY: usize = 2;
+    pub(crate) const CATEGORY: usize = 2;
     /// Times by category, in nanoseconds.
     pub const TIME: usize = 3;
     /// The integrals of the causes when idle began.
-    pub const IDLE_INTEGRAL: usize = 27;
+    pub(crate) const IDLE_INTEGRAL: usize = 27;
     /// Dispatches.
-    pub const SWITCHES: usize = 35;
+    pub(crate) const SWITCHES: usize = 35;
     /// Pre-emptions.
-    pub const PREEMPTIONS: usize = 36;
+    pub(crate) const PREEMPTIONS: usize = 36;
     /// Nanoseconds × tasks of the ready queue.
-    pub const QUEUE_AREA: usize = 37;
+    pub(crate) const QUEUE_AREA: usize = 37;
     /// Nanoseconds of the ready queue at each length.
     pub const QUEUE: usize = 38;
     /// Since when the running task has not been charged to its name.
-    pub const SINCE: usize = 54;
+    pub(crate) const SINCE: usize = 54;
     /// The place of its name in the lower half, its account in the upper.
     pub const NAME: usize = 55;
     /// What is read of a processor.
@@ -79,16 +79,16 @@ pub mod processor {
 }
 
 /// Lengths of the ready queue that are told apart: 0, 1, 2-3, 4-7 and so on, each a power of 2.
-pub const QUEUE_LENGTHS: usize = 16;
+pub(crate) const QUEUE_LENGTHS: usize = 16;
 
 /// Where things are in `struct waiting`.
 pub mod waiting {
     /// The weights of the causes, of 32 bits each, begin at this half word.
-    pub const WEIGHTS_HALF: usize = 11;
+    pub(crate) const WEIGHTS_HALF: usize = 11;
     /// When the integrals were last brought up.
-    pub const SINCE: usize = 10;
+    pub(crate) const SINCE: usize = 10;
     /// The integrals of the causes.
-    pub const INTEGRAL: usize = 11;
+    pub(crate) const INTEGRAL: usize = 11;
     /// All of it.
     pub const WORDS: usize = 19;
 }
@@ -98,13 +98,13 @@ pub mod account {
     /// The leader's id in the lower half, the command in the upper.
     pub const PID: usize = 0;
     /// Ready to run, and waiting for a processor, in nanoseconds.
-    pub const READY_WAIT: usize = 2;
+    pub(crate) const READY_WAIT: usize = 2;
     /// Waiting for a page.
-    pub const PAGE_WAIT: usize = 3;
+    pub(crate) const PAGE_WAIT: usize = 3;
     /// Waiting for storage.
-    pub const DISK_WAIT: usize = 4;
+    pub(crate) const DISK_WAIT: usize = 4;
     /// Held back by a quota or by memory, and loading.
-    pub const OTHER_WAIT: usize = 5;
+    pub(crate) const OTHER_WAIT: usize = 5;
     /// All of it.
     pub const WORDS: usize = 8;
 }
@@ -112,11 +112,11 @@ pub mod account {
 /// Where things are in `struct named`.
 pub mod named {
     /// Processor time in nanoseconds.
-    pub const CPU: usize = 0;
+    pub(crate) const CPU: usize = 0;
     /// Ready to run, and waiting for a processor.
-    pub const READY_WAIT: usize = 1;
+    pub(crate) const READY_WAIT: usize = 1;
     /// The account in the lower half; 0: nobody's.
-    pub const SLOT: usize = 3;
+    pub(crate) const SLOT: usize = 3;
     /// The name, ended by a zero byte.
     pub const NAME: usize = 4;
     /// All of it.
@@ -126,13 +126,13 @@ pub mod named {
 /// `enum counter`.
 pub mod counter {
     /// Children of our own process that found no account.
-    pub const SESSIONS_LOST: usize = 0;
+    pub(crate) const SESSIONS_LOST: usize = 0;
     /// Names of processes that found no place.
-    pub const NAMES_LOST: usize = 1;
+    pub(crate) const NAMES_LOST: usize = 1;
     /// Names that have places.
-    pub const NAMES_GIVEN: usize = 2;
+    pub(crate) const NAMES_GIVEN: usize = 2;
     /// Tasks that nothing could be kept of.
-    pub const TASKS_LOST: usize = 3;
+    pub(crate) const TASKS_LOST: usize = 3;
     /// All of them.
     pub const WORDS: usize = 8;
 }

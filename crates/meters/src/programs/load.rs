@@ -4,17 +4,18 @@ use super::addresses::Addresses;
 use super::hooks::{At, HOOKS, Hook};
 use super::swap_counters::swap_counters;
 use super::words::{program_words, words};
-use super::{map_sizes, names, seed};
+use super::{map_sizes, names};
 use crate::wanted::{Tier, Wanted};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
-use aya::programs::{BtfTracePoint, Program, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_sys::mapped::Mapped;
+use std::io::Read;
 use std::os::fd::AsFd;
 
 /// What is loaded.
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The object with its maps and programs; dropping it unloads them.
     pub object: Ebpf,
     /// How many processors the host can have: their numbers are smaller.
@@ -27,7 +28,7 @@ pub struct Loaded {
 
 /// A kernel program that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub(crate) struct Missing {
     /// The meter that lacks it.
     pub meter: &'static str,
     /// The program.
@@ -53,7 +54,7 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
         drop(loaded);
         loaded = load_and_attach(wanted, false, |_| true)?; // kernels before 5.18
     }
-    if let Err(why) = seed::seed(&mut loaded.object, &loaded.btf) {
+    if let Err(why) = seed(&mut loaded.object, &loaded.btf) {
         loaded.missing.push(Missing { meter: "what was there before", program: "", why });
     }
     Ok(loaded)
@@ -158,4 +159,41 @@ pub(crate) fn map_of<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, nam
 pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped, String> {
     let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
     Mapped::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
+}
+
+/// Tells the kernel's programs of all tasks, of all processors, and which process is ours.
+///
+/// # Errors
+/// In words; the rest then becomes known as it switches.
+fn seed(object: &mut Ebpf, btf: &Btf) -> Result<(), String> {
+    let processors = processors(object).map_err(|why| format!("on_begin: {why}"));
+    tasks(object, btf).map_err(|why| format!("on_each_task: {why}"))?;
+    processors
+}
+
+fn tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), String> {
+    let words = |error: ProgramError| program_words(&error);
+    let program = object.program_mut("on_each_task").ok_or("it is not in the object")?;
+    let program: &mut Iter = program.try_into().map_err(words)?;
+    program.load("task", btf).map_err(words)?;
+    let link = program.attach().map_err(words)?;
+    let mut file = program.take_link(link).map_err(words)?.into_file().map_err(|error| error.to_string())?;
+    file.read_to_end(&mut Vec::new()).map_err(|error| error.to_string())?;
+    program.unload().map_err(words)
+}
+
+fn processors(object: &mut Ebpf) -> Result<(), String> {
+    let words = |error: ProgramError| program_words(&error);
+    let program = object.program_mut("on_begin").ok_or("it is not in the object")?;
+    let program: &mut RawTracePoint = program.try_into().map_err(words)?;
+    program.load().map_err(words)?;
+    let mut ours = RawTracePointRunOptions::new();
+    ours.args[0] = 1;
+    program.test_run(ours).map_err(words)?;
+    for cpu in aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))? {
+        let mut there = RawTracePointRunOptions::new();
+        there.cpu = Some(cpu);
+        program.test_run(there).map_err(words)?; // by an interrupt of that processor: nobody is moved or pre-empted
+    }
+    program.unload().map_err(words)
 }

@@ -7,10 +7,10 @@ use syscalls::Sysno;
 pub const PRIMITIVES: usize = 512;
 
 /// The call that grows the heap.
-pub const BRK: u32 = Sysno::brk as u32;
+pub(crate) const BRK: u32 = Sysno::brk as u32;
 
 /// The call that returns from a signal's handler.
-pub const SIGRETURN: u32 = Sysno::rt_sigreturn as u32;
+pub(crate) const SIGRETURN: u32 = Sysno::rt_sigreturn as u32;
 
 /// The names of all numbers: `call 500` where the call is younger than this program; the last is `other`, which is what
 /// 32-bit programs call too.

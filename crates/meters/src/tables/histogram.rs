@@ -8,7 +8,7 @@ pub const BUCKETS: usize = 128;
 const LEAST_POWER: usize = 6;
 
 /// The shortest duration of a bucket, in nanoseconds: the first holds all under 80 ns, the last all from four minutes on.
-pub fn bound_ns(bucket: usize) -> u64 {
+pub(crate) fn bound_ns(bucket: usize) -> u64 {
     assert!(bucket < BUCKETS, "a histogram has {BUCKETS} buckets");
     if bucket == 0 { 0 } else { (4 + bucket as u64 % 4) << (bucket / 4 + LEAST_POWER - 2) }
 }

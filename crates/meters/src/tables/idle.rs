@@ -21,7 +21,7 @@ impl Waiting {
     }
 
     /// Adds what an idle processor has been idle for since it became so, until `now`, to its times.
-    pub fn divide(&self, state: &[u64; processor::WORDS], now: u64, times: &mut [u64]) {
+    pub(crate) fn divide(&self, state: &[u64; processor::WORDS], now: u64, times: &mut [u64]) {
         let mut rest = now.saturating_sub(state[processor::LAST]);
         for cause in CAUSES {
             let grown = self.integral_at(cause, now).wrapping_sub(state[processor::IDLE_INTEGRAL + cause]) as i64;

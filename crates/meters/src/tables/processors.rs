@@ -42,7 +42,7 @@ impl Processors {
     }
 
     /// The same, each with what `beside` says of it, both of one moment: no task came or went between.
-    pub fn read_with<T>(&self, beside: impl Fn(&State) -> T) -> impl Iterator<Item = (State, T)> {
+    pub(crate) fn read_with<T>(&self, beside: impl Fn(&State) -> T) -> impl Iterator<Item = (State, T)> {
         self.memory.words().chunks_exact(self.stride).map(move |words| read_both(words, &beside))
     }
 }
@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Its times until `now`, what is under way with them.
-    pub fn times_at(&self, now: u64, waiting: &Waiting) -> Times {
+    pub(crate) fn times_at(&self, now: u64, waiting: &Waiting) -> Times {
         let mut times: Times = std::array::from_fn(|index| self.at(processor::TIME + index));
         times[category::PAGE_FAULT] += self.at(processor::TIME + category::IN_FAULT);
         let present = self.at(processor::CATEGORY) as u32 as usize;

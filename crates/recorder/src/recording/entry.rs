@@ -92,12 +92,12 @@ pub(super) enum Judgement {
 
 impl Line {
     /// Whether it may have been typed before anybody asked for it.
-    pub fn is_ahead(&self) -> bool {
+    pub(crate) fn is_ahead(&self) -> bool {
         self.place == Place::Program && self.prompt.is_empty()
     }
 
     /// Whether the end of the line came with its keys, so that no echo can have come before it.
-    pub fn is_burst(&self) -> bool {
+    pub(crate) fn is_burst(&self) -> bool {
         self.last_key == self.sent
     }
 
@@ -127,7 +127,7 @@ impl Line {
     }
 
     /// Whether it holds keys that nobody has seen.
-    pub fn has_unseen_keys(&self) -> bool {
+    pub(crate) fn has_unseen_keys(&self) -> bool {
         self.hidden || !plain_text(&self.strokes).is_empty()
     }
 

@@ -56,7 +56,7 @@ impl Cutter {
     }
 
     /// Takes out everybody's marks.
-    pub fn of_any() -> Cutter {
+    pub(crate) fn of_any() -> Cutter {
         Cutter { id: None, held: Vec::new() }
     }
 

@@ -6,7 +6,7 @@ const COLOURS: &str = r"\x1b\[[0-9;?]*[A-Za-z]";
 const LONGEST: usize = 40;
 
 /// Whether a prompt looks like a shell's: it ends with `$`, `#`, `%` or an arrow.
-pub fn is_shell_like(prompt: &str) -> bool {
+pub(crate) fn is_shell_like(prompt: &str) -> bool {
     prompt.trim_end().ends_with(['$', '#', '%', '❯', '➜'])
 }
 
@@ -14,7 +14,7 @@ pub fn is_shell_like(prompt: &str) -> bool {
 ///
 /// Numbers in it may change from time to time; of a shell's prompt only its last sign counts, because the rest names
 /// the host and the directory. `None` for a prompt without text.
-pub fn pattern_of(shown: &str, bytes: &[u8]) -> Option<String> {
+pub(crate) fn pattern_of(shown: &str, bytes: &[u8]) -> Option<String> {
     if shown.trim().is_empty() {
         return None;
     }

@@ -10,7 +10,7 @@ const ROWS: u16 = 300;
 const PROMPT_ROW: u16 = 100;
 
 /// A model of the person's screen.
-pub struct Screen {
+pub(crate) struct Screen {
     parser: vt100::Parser,
     columns: u16,
     origin: (u16, u16),
@@ -29,7 +29,7 @@ impl Screen {
     }
 
     /// Prints bytes up to the first newline, which is left out; the number of bytes printed, `None` when there is no newline.
-    pub fn print_to_newline(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn print_to_newline(&mut self, bytes: &[u8]) -> Option<usize> {
         let newline = memchr::memchr(b'\n', bytes);
         for piece in bytes[..newline.unwrap_or(bytes.len())].split_inclusive(|byte| *byte == b'\r') {
             let (body, returns) = piece.split_at(piece.len() - usize::from(piece.ends_with(b"\r")));
@@ -44,24 +44,24 @@ impl Screen {
     }
 
     /// Whether a full-screen program has the screen.
-    pub fn is_full_screen(&self) -> bool {
+    pub(crate) fn is_full_screen(&self) -> bool {
         self.parser.screen().alternate_screen()
     }
 
     /// The text left of the cursor, in its row.
-    pub fn left_of_cursor(&self) -> String {
+    pub(crate) fn left_of_cursor(&self) -> String {
         let (row, column) = self.cursor();
         self.parser.screen().contents_between(row, 0, row, column)
     }
 
     /// The prompt was drawn again around the line: typing begins at the cursor, and what is shown stays.
-    pub fn typing_begins_here(&mut self) {
+    pub(crate) fn typing_begins_here(&mut self) {
         self.origin = self.cursor();
         self.before_return = None;
     }
 
     /// Typing begins on a fresh screen: what stands left of the cursor is the prompt.
-    pub fn begin_typing(&mut self) {
+    pub(crate) fn begin_typing(&mut self) {
         let (prompt, column) = (self.left_of_cursor(), self.cursor().1);
         self.parser = parser(self.columns);
         self.print(format!("\x1b[{};1H{prompt}\x1b[{};{}H", PROMPT_ROW + 1, PROMPT_ROW + 1, column + 1).as_bytes());

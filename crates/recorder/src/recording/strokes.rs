@@ -2,7 +2,7 @@
 
 /// A key that was pressed, as far as a recorder needs to tell keys apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stroke {
+pub(crate) enum Stroke {
     /// A character.
     Char(char),
     /// The end of the line.
@@ -21,7 +21,7 @@ const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Cuts what was read from a keyboard into strokes.
-pub fn strokes_of(bytes: &[u8]) -> Vec<Stroke> {
+pub(crate) fn strokes_of(bytes: &[u8]) -> Vec<Stroke> {
     let (mut strokes, mut rest) = (Vec::new(), bytes);
     while !rest.is_empty() {
         let (stroke, length) = first_stroke(rest);
@@ -76,7 +76,7 @@ fn escape_length(bytes: &[u8]) -> usize {
 }
 
 /// The text that strokes make where only the plainest editing happens: characters, erase, erase word, erase line.
-pub fn plain_text(strokes: &[Stroke]) -> String {
+pub(crate) fn plain_text(strokes: &[Stroke]) -> String {
     let mut text = String::new();
     for stroke in strokes {
         match stroke {

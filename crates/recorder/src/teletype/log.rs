@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write;
 
 /// The dialogue of a session, and a cast that is written as it goes.
-pub struct SessionLog {
+pub(crate) struct SessionLog {
     /// The session so far.
     pub dialogue: Dialogue,
     /// Why the cast ends early, if it does.

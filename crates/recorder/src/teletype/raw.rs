@@ -5,7 +5,7 @@ use rustix::io;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios, Winsize};
 
 /// A terminal in raw mode; it is given back as it was when this is dropped, also by a panic.
-pub struct RawTerminal<'a> {
+pub(crate) struct RawTerminal<'a> {
     terminal: BorrowedFd<'a>,
     before: Termios,
 }
@@ -41,7 +41,7 @@ impl Drop for RawTerminal<'_> {
 }
 
 /// The size of the window of `terminal`; 80 by 24 where it has none.
-pub fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
+pub(crate) fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
     let size = termios::tcgetwinsize(terminal).ok().filter(|size| size.ws_col > 1 && size.ws_row > 0);
     size.unwrap_or(Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 })
 }
@@ -49,7 +49,7 @@ pub fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
 /// Whether what is typed now is kept off the screen: a program reads a line with the echo off, as for a password.
 ///
 /// Editors of lines (readline, editors) switch the line mode off as well, and echo by themselves.
-pub fn echo_is_off(master: BorrowedFd<'_>) -> bool {
+pub(crate) fn echo_is_off(master: BorrowedFd<'_>) -> bool {
     termios::tcgetattr(master)
         .is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON) && !modes.local_modes.contains(LocalModes::ECHO))
 }

@@ -28,7 +28,7 @@ pub enum Shell {
 }
 
 /// What to start, so that the prompt carries the mark.
-pub struct MarkedShell {
+pub(crate) struct MarkedShell {
     /// What kind of shell it is.
     pub shell: Shell,
     /// The command with its arguments.
@@ -133,7 +133,7 @@ pub fn shell_of(command: &[String]) -> Shell {
 }
 
 /// Sixteen random hexadecimal digits.
-pub fn random_id() -> String {
+pub(crate) fn random_id() -> String {
     let mut bits = [0; 8];
     let count = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty()).expect("the system has random bits");
     assert_eq!(count, bits.len(), "so few bits come whole");

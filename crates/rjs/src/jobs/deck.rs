@@ -8,7 +8,7 @@ use loadgo_transfer::moving::records::RECORD;
 /// A deck is no longer than this, in bytes: they were small.
 pub const LONGEST_DECK: u64 = 512 << 10;
 /// No card is longer.
-pub const LONGEST_CARD: usize = 1024;
+pub(crate) const LONGEST_CARD: usize = 1024;
 /// A card that is punched, its newline with it.
 const CARD: usize = 80;
 /// So many cards of a deck are kept for its print file.

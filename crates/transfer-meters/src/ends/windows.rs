@@ -102,12 +102,12 @@ impl Log {
     }
 
     /// A window begins; what came while it was made ready is none of it.
-    pub fn begin_window(&mut self, now: Instant, sums: Interrupts) {
+    pub(crate) fn begin_window(&mut self, now: Instant, sums: Interrupts) {
         (self.last, self.since) = (sums, Some(now));
     }
 
     /// The window under way ends.
-    pub fn end_window(&mut self, now: Instant, sums: Interrupts) {
+    pub(crate) fn end_window(&mut self, now: Instant, sums: Interrupts) {
         let (work, since) = (self.grown(sums), self.since.take());
         match (since, self.began, self.ended) {
             (Some(since), Some(began), None) => {

@@ -7,7 +7,7 @@ const TICK_NS: u64 = 10_000_000;
 
 /// Sums over all processors since the machine began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct InterruptTicks {
+pub(crate) struct InterruptTicks {
     interrupts: u64,
     soft: u64,
 }

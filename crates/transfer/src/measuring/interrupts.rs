@@ -72,7 +72,7 @@ impl Account {
     }
 
     /// Whether it is exact.
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         matches!(self, Account::Exact(_))
     }
 }

@@ -66,7 +66,7 @@ impl Begun {
 
 impl Used {
     /// Whether interrupts that are still to come are counted.
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.account.is_exact()
     }
 

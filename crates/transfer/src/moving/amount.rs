@@ -3,11 +3,11 @@
 use std::io;
 
 /// The error of an other end that sends on.
-pub fn too_much() -> io::Error {
+pub(crate) fn too_much() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the other end sent more than was agreed")
 }
 
 /// The error of an other end that ends at byte `at`.
-pub fn too_early(at: u64, size: u64) -> io::Error {
+pub(crate) fn too_early(at: u64, size: u64) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, format!("the other end ended after {at} of {size} bytes"))
 }

@@ -108,7 +108,7 @@ impl Method {
     }
 
     /// Whether what goes over the connection is enciphered.
-    pub fn is_enciphered(self) -> bool {
+    pub(crate) fn is_enciphered(self) -> bool {
         matches!(self, Method::Tls | Method::Ktls)
     }
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::tickets::ticket;
 
 /// Behind the name of a file that is not whole.
-pub const INCOMPLETE: &str = ".incomplete";
+pub(crate) const INCOMPLETE: &str = ".incomplete";
 
 /// A place for what comes; what did not come whole is removed when it is dropped, and after a kill shows by its name.
 #[derive(Debug)]

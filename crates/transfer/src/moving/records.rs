@@ -8,14 +8,14 @@ use std::io;
 /// The longest record: a line of a printer.
 pub const RECORD: usize = 132;
 /// The header of a block.
-pub const BLOCK_HEADER: usize = 3;
+pub(crate) const BLOCK_HEADER: usize = 3;
 /// The header of a record.
-pub const RECORD_HEADER: usize = 2;
+pub(crate) const RECORD_HEADER: usize = 2;
 /// The first byte of a block.
 const BLOCK: u8 = 0xFF;
 
 /// How many bytes of a file fill a block of at most `block` bytes, at least one.
-pub fn payload_of(block: usize) -> usize {
+pub(crate) fn payload_of(block: usize) -> usize {
     let inside = block.clamp(BLOCK_HEADER + RECORD_HEADER + 1, BLOCK_HEADER + usize::from(u16::MAX)) - BLOCK_HEADER;
     let whole = inside / (RECORD + RECORD_HEADER);
     let rest = (inside % (RECORD + RECORD_HEADER)).saturating_sub(RECORD_HEADER);
@@ -49,7 +49,7 @@ pub fn inside(header: [u8; BLOCK_HEADER]) -> io::Result<usize> {
 ///
 /// # Errors
 /// When a record reaches out of its block.
-pub fn unpack(mut inside: &[u8], payload: &mut Vec<u8>) -> io::Result<()> {
+pub(crate) fn unpack(mut inside: &[u8], payload: &mut Vec<u8>) -> io::Result<()> {
     payload.clear();
     while !inside.is_empty() {
         let (header, rest) = inside.split_first_chunk::<RECORD_HEADER>().ok_or_else(|| garbage("a record has no header"))?;

@@ -13,9 +13,9 @@ use crate::bounds::TO_LOOK_UP;
 use crate::measuring::row::Moved;
 
 /// What an end says that was stopped from elsewhere.
-pub const STOPPED: &str = "it was stopped";
+pub(crate) const STOPPED: &str = "it was stopped";
 /// What an end says whose other end has closed the connection, or died.
-pub const GONE: &str = "the other end is gone";
+pub(crate) const GONE: &str = "the other end is gone";
 
 /// A connection on which nothing but data move.
 #[derive(Debug)]
@@ -45,7 +45,11 @@ impl Socket {
     ///
     /// # Errors
     /// In words: it stalled, was stopped, or what the kernel says.
-    pub fn patiently(&self, moved: &mut Moved, mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>) -> io::Result<usize> {
+    pub(crate) fn patiently(
+        &self,
+        moved: &mut Moved,
+        mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         let mut waited = Duration::ZERO;
         loop {
             self.goes_on(waited)?;
@@ -102,7 +106,7 @@ impl Socket {
     ///
     /// # Errors
     /// As with [`Socket::patiently`].
-    pub fn read_full(&self, moved: &mut Moved, into: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read_full(&self, moved: &mut Moved, into: &mut [u8]) -> io::Result<usize> {
         let mut done = 0;
         while done < into.len() {
             match self.read(moved, &mut into[done..])? {

@@ -101,6 +101,6 @@ impl Source {
 }
 
 /// The error of a file that has become shorter while it is sent.
-pub fn shrunk(at: u64) -> io::Error {
+pub(crate) fn shrunk(at: u64) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file became shorter while it was sent: it ends at byte {at}"))
 }

@@ -94,7 +94,7 @@ impl<'a> Counted<'a> {
 ///
 /// # Errors
 /// When the two do not agree, in words.
-pub fn agree(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+pub(crate) fn agree(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
     tls.set_buffer_limit(None);
     while tls.is_handshaking() {
         tls.complete_io(line)?;
@@ -115,7 +115,7 @@ fn provider(method: Method) -> Arc<CryptoProvider> {
 ///
 /// # Errors
 /// When the two do not agree, or the kernel does not take the keys.
-pub fn hand_to_kernel(way: &mut Way, line: &mut Counted<'_>) -> io::Result<()> {
+pub(crate) fn hand_to_kernel(way: &mut Way, line: &mut Counted<'_>) -> io::Result<()> {
     agree_by_records(way.tls()?, line)?;
     let tls = way.tls.take().ok_or_else(|| io::Error::other("there are no keys for TLS"))?;
     let secrets = tls.dangerous_extract_secrets().map_err(io::Error::other)?;

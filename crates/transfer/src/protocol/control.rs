@@ -87,7 +87,7 @@ impl Control {
     }
 
     /// Waits until the far end hangs up, for at most `time`.
-    pub fn until_it_hangs_up(&mut self, time: Duration) {
+    pub(crate) fn until_it_hangs_up(&mut self, time: Duration) {
         let _ = read_within(self.stream.get_mut(), &mut [0], time); // it has nothing more to say
     }
 
@@ -109,7 +109,7 @@ fn taken(came: &[u8], line: &mut Vec<u8>) -> usize {
 ///
 /// # Errors
 /// They did not come in time, or the far end hung up.
-pub fn read_within(stream: &mut (impl Read + AsFd), into: &mut [u8], time: Duration) -> io::Result<()> {
+pub(crate) fn read_within(stream: &mut (impl Read + AsFd), into: &mut [u8], time: Duration) -> io::Result<()> {
     let until = Instant::now() + time;
     let mut filled = 0;
     while filled < into.len() {

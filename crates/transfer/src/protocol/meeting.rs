@@ -20,16 +20,16 @@ use crate::tickets::{SECRET_BYTES, same};
 /// The first byte of a control connection.
 pub const CONTROL: u8 = b'C';
 /// The first byte of a data connection; the ticket follows.
-pub const DATA: u8 = b'D';
+pub(crate) const DATA: u8 = b'D';
 
 /// How the abstract names of Unix sockets begin.
-pub const DOORS: &str = "loadgo-";
+pub(crate) const DOORS: &str = "loadgo-";
 
 /// A connection over the network, for data: with [`present`] it becomes one.
 ///
 /// # Errors
 /// When the server is gone.
-pub fn over_network(peer: SocketAddr, within: Duration) -> io::Result<TcpStream> {
+pub(crate) fn over_network(peer: SocketAddr, within: Duration) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&peer, within)?;
     stream.set_nodelay(true)?;
     Ok(stream)
@@ -48,7 +48,7 @@ pub fn present(mut stream: TcpStream, ticket: &str) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// When nobody listens there: the server is on another host, or in another network namespace.
-pub fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
+pub(crate) fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
     if !name.starts_with(DOORS) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its name is none of a server's"));
     }
@@ -61,7 +61,7 @@ pub fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// When the name is taken.
-pub fn door(name: &str) -> io::Result<UnixListener> {
+pub(crate) fn door(name: &str) -> io::Result<UnixListener> {
     let door = UnixListener::bind_addr(&UnixAddr::from_abstract_name(name)?)?;
     door.set_nonblocking(true)?;
     Ok(door)
@@ -71,7 +71,7 @@ pub fn door(name: &str) -> io::Result<UnixListener> {
 ///
 /// # Errors
 /// When nobody comes.
-pub fn who_comes(door: &UnixListener, ticket: &str, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
+pub(crate) fn who_comes(door: &UnixListener, ticket: &str, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
     let until = Instant::now() + time;
     loop {
         match door.accept() {

@@ -30,7 +30,7 @@ pub struct Greeting {
 
 /// What every request begins with, of any version.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Introduction {
+pub(crate) struct Introduction {
     /// [`NAME`].
     #[serde(deserialize_with = "words::heard")]
     pub name: String,
@@ -101,7 +101,7 @@ pub enum Answer {
 /// The server follows the data connection: whoever sends may begin, and no packet is missed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Go {
+pub(crate) enum Go {
     /// That is all it says.
     Go,
 }

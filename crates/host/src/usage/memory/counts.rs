@@ -54,7 +54,7 @@ impl Moved {
 
 /// What somebody holds, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub(crate) struct Held {
     /// In memory, of pages that are no file's.
     pub resident: u64,
     /// On paging devices.
@@ -63,7 +63,7 @@ pub struct Held {
 
 impl Held {
     /// Nothing.
-    pub const NOTHING: Held = Held { resident: 0, on_devices: Some(0) };
+    pub(crate) const NOTHING: Held = Held { resident: 0, on_devices: Some(0) };
 
     /// This and more.
     pub fn and(self, more: Held) -> Held {
@@ -72,7 +72,7 @@ impl Held {
     }
 
     /// A process, from the text of `/proc/PID/status`; `None` for one without memory of its own.
-    pub fn of_status(status: &[u8]) -> Option<Held> {
+    pub(crate) fn of_status(status: &[u8]) -> Option<Held> {
         let text = std::str::from_utf8(status.split_at(after_name(status)).1).ok()?;
         let bytes = |label: &str| kilobytes(text, label).map(|kilobytes| kilobytes * 1024);
         Some(Held { resident: bytes("RssAnon:")?, on_devices: bytes("VmSwap:") })
@@ -80,7 +80,7 @@ impl Held {
 
     /// A process of a host without paging devices, from the text of `/proc/PID/statm`: resident pages, less those of files and
     /// shared memory.
-    pub fn of_statm(statm: &[u8], page_bytes: u64) -> Option<Held> {
+    pub(crate) fn of_statm(statm: &[u8], page_bytes: u64) -> Option<Held> {
         let mut words = statm.split(|byte| *byte == b' ').skip(1).map(number);
         let (resident, shared) = (words.next()??, words.next()??);
         Some(Held { resident: resident.saturating_sub(shared) * page_bytes, on_devices: Some(0) })
@@ -113,7 +113,7 @@ impl Group {
 
     /// Pages taken and brought back since `before`. A page that was taken has come back, is out, or was given up meanwhile by a
     /// process that ended: those are not seen.
-    pub fn moved_since(&self, before: &Group) -> [u64; 2] {
+    pub(crate) fn moved_since(&self, before: &Group) -> [u64; 2] {
         let came_back = self.brought.saturating_sub(before.brought);
         [(self.out + came_back).saturating_sub(before.out), came_back]
     }

@@ -57,7 +57,7 @@ pub(crate) struct Span {
 
 impl Span {
     /// Pages that move between processes and paging devices, where there are none of these.
-    pub fn none_without_devices(&self) -> Option<u64> {
+    pub(crate) fn none_without_devices(&self) -> Option<u64> {
         (!self.pages).then_some(0)
     }
 }

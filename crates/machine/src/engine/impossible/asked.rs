@@ -42,7 +42,7 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
 }
 
 /// Whether the numbers that `law` gives can be times or counts.
-pub fn is_sound(law: &Draw) -> bool {
+pub(crate) fn is_sound(law: &Draw) -> bool {
     law.mean() >= 0.0 && law.mean().is_finite()
 }
 
