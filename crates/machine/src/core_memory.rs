@@ -4,7 +4,7 @@
 //! words up to its own size: with onion skin so much of what lies there is dumped and no more, and the upper part of a larger
 //! program stays until somebody needs that too. When a program comes back, only the part that was dumped is brought in again.
 
-use super::ready_list::Job;
+use super::disciplines::Job;
 use super::spec;
 
 /// What is moved so that a program can run.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use clockwork::Clockwork;
 
+use super::disciplines::ReadyList;
+use super::disciplines::ctss::Ctss;
+use super::disciplines::first_come::FirstCome;
+use super::disciplines::linux::Linux;
+use super::disciplines::multics::Multics;
+use super::disciplines::priority::Priority;
+use super::disciplines::round_robin::RoundRobin;
+use super::disciplines::tenex::Tenex;
 use super::meters::{MemoryMeter, Meters};
-use super::ready_list::ReadyList;
-use super::ready_list::ctss::Ctss;
-use super::ready_list::first_come::FirstCome;
-use super::ready_list::linux::Linux;
-use super::ready_list::multics::Multics;
-use super::ready_list::priority::Priority;
-use super::ready_list::round_robin::RoundRobin;
-use super::ready_list::tenex::Tenex;
 use super::spec::{Discipline, Machine};
 use loadgo_core::system::{Usage, UserId};
 use sink::Sink;

@@ -7,7 +7,7 @@
 //! process's own processor time, to the clock's time at that moment. A process that does not run grows old as the clock goes: it
 //! keeps its pages while its user thinks, until others take them.
 
-use super::ready_list::Job;
+use super::disciplines::Job;
 use super::spec;
 use hand::Hand;
 use headway::Law;

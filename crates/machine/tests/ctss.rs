@@ -3,9 +3,9 @@
 mod discipline;
 
 use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
-use loadgo_machine::ready_list::ctss::Ctss;
-use loadgo_machine::ready_list::order::Order;
-use loadgo_machine::ready_list::{Facts, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::ctss::Ctss;
+use loadgo_machine::disciplines::order::Order;
+use loadgo_machine::disciplines::{Facts, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;
 
 const Q: u64 = 16 * MS;

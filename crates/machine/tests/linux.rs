@@ -3,9 +3,9 @@
 mod discipline;
 
 use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
-use loadgo_machine::ready_list::linux::Linux;
-use loadgo_machine::ready_list::virtual_deadlines::VirtualDeadlines;
-use loadgo_machine::ready_list::{Facts, Job, Off, ReadyList, Turn, Why};
+use loadgo_machine::disciplines::linux::Linux;
+use loadgo_machine::disciplines::virtual_deadlines::VirtualDeadlines;
+use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Turn, Why};
 use proptest::prelude::*;
 
 const SLICE: u64 = 3 * MS;

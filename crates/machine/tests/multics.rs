@@ -3,8 +3,8 @@
 mod discipline;
 
 use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
-use loadgo_machine::ready_list::multics::Multics;
-use loadgo_machine::ready_list::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::multics::Multics;
+use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;
 
 const T: u64 = 1000 * MS;

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use discipline::bare::{come, live, machine};
 use discipline::{Interaction, MS, interaction, schedule};
+use loadgo_machine::disciplines::Facts;
+use loadgo_machine::disciplines::ctss::Ctss;
+use loadgo_machine::disciplines::first_come::FirstCome;
+use loadgo_machine::disciplines::linux::Linux;
+use loadgo_machine::disciplines::multics::Multics;
+use loadgo_machine::disciplines::priority::Priority;
+use loadgo_machine::disciplines::round_robin::RoundRobin;
+use loadgo_machine::disciplines::tenex::Tenex;
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::{Engine, Told};
 use loadgo_machine::meters::Category;
-use loadgo_machine::ready_list::Facts;
-use loadgo_machine::ready_list::ctss::Ctss;
-use loadgo_machine::ready_list::first_come::FirstCome;
-use loadgo_machine::ready_list::linux::Linux;
-use loadgo_machine::ready_list::multics::Multics;
-use loadgo_machine::ready_list::priority::Priority;
-use loadgo_machine::ready_list::round_robin::RoundRobin;
-use loadgo_machine::ready_list::tenex::Tenex;
 use loadgo_machine::spec::{Discipline, Limit, Route, Stage, Store, StoreKind, TenexQueue};
 use proptest::prelude::*;
 

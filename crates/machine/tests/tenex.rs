@@ -3,8 +3,8 @@
 mod discipline;
 
 use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
-use loadgo_machine::ready_list::tenex::Tenex;
-use loadgo_machine::ready_list::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::tenex::Tenex;
+use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use loadgo_machine::spec::TenexQueue;
 use proptest::prelude::*;
 

@@ -4,8 +4,8 @@ mod discipline;
 
 use discipline::bare::{live, machine};
 use discipline::{Interaction, MS, interaction};
+use loadgo_machine::disciplines::Facts;
 use loadgo_machine::meters::Category;
-use loadgo_machine::ready_list::Facts;
 use loadgo_machine::spec::{Discipline, Limit};
 
 /// The span of one quantum in the cases.

@@ -3,7 +3,7 @@
 use super::clockwork::Clockwork;
 use super::process::{State, UNSTARTED};
 use super::work::Fate;
-use crate::ready_list::{Facts, Job, ReadyList, Why};
+use crate::disciplines::{Facts, Job, ReadyList, Why};
 use crate::spec::Limit;
 
 impl<L: ReadyList> Clockwork<L> {

@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
+use crate::disciplines::Job;
 use crate::draw::Draw;
 use crate::meters::{Category, FaultKind, Primitive};
-use crate::ready_list::Job;
 use crate::spec::{Amount, Command};
 use loadgo_core::random::{Purpose, Stream};
 

@@ -6,7 +6,7 @@ use super::errand::Aim;
 use super::process::State;
 use super::processor::Doing;
 use super::storage::next_generation;
-use crate::ready_list::{Job, Off, ReadyList};
+use crate::disciplines::{Job, Off, ReadyList};
 
 /// The exit status of a command that was given up, as a shell tells it of one that was interrupted.
 const ABANDONED: u8 = 130;

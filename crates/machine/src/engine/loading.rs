@@ -6,8 +6,8 @@ use super::process::State;
 use super::processor::{Doing, NOBODY};
 use super::storage::id_of;
 use crate::devices::Request;
+use crate::disciplines::{Job, ReadyList};
 use crate::meters::Category;
-use crate::ready_list::{Job, ReadyList};
 use crate::spec::Residence;
 
 impl<L: ReadyList> Clockwork<L> {

@@ -3,8 +3,8 @@
 use super::clockwork::Clockwork;
 use super::errand::whole;
 use super::process::State;
+use crate::disciplines::{Job, ReadyList};
 use crate::draw::Draw;
-use crate::ready_list::{Job, ReadyList};
 use crate::spec::Population;
 use loadgo_core::random::{Purpose, Stream};
 

@@ -4,8 +4,8 @@ use super::clockwork::Clockwork;
 use super::process::State;
 use super::storage::{UNAWAITED, id_of};
 use crate::devices::Request;
+use crate::disciplines::{Job, ReadyList};
 use crate::frames::{Fault, Frames};
-use crate::ready_list::{Job, ReadyList};
 use crate::spec::{Behind, Machine, Residence};
 use loadgo_core::random::{Purpose, Stream};
 

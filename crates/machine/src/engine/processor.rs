@@ -1,7 +1,7 @@
 //! A processor: what it does now, for whom, and what it has done with its time.
 
+use crate::disciplines::Job;
 use crate::meters::Category;
-use crate::ready_list::Job;
 
 /// No process.
 pub(crate) const NOBODY: Job = Job::MAX;

@@ -8,8 +8,8 @@ use super::clockwork::Clockwork;
 use super::process::State;
 use super::processor::{Doing, NOBODY};
 use super::work::{Fate, Next};
+use crate::disciplines::{Job, Off, ReadyList, Stay, Why};
 use crate::meters::{Category, FaultKind};
-use crate::ready_list::{Job, Off, ReadyList, Stay, Why};
 
 impl<L: ReadyList> Clockwork<L> {
     /// What processor `p` does is over.

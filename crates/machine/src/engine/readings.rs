@@ -5,8 +5,8 @@ use super::clockwork::Clockwork;
 use super::paging::Paged;
 use super::process::State;
 use crate::core_memory::CoreMemory;
+use crate::disciplines::{Job, ReadyList};
 use crate::meters::{DeviceMeter, HolderMeter, MemoryMeter, Meters, WORD_BYTES};
-use crate::ready_list::{Job, ReadyList};
 use crate::spec::{Paging, Residence, Swapping};
 
 impl<L: ReadyList> Clockwork<L> {

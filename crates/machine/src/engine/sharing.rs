@@ -10,8 +10,8 @@ use super::process::State;
 use super::processor::Processor;
 use super::work::{Fate, Next};
 use crate::calendar::Calendar;
+use crate::disciplines::{Job, ReadyList};
 use crate::meters::{Category, FaultKind};
-use crate::ready_list::{Job, ReadyList};
 
 /// Parts of a nanosecond in virtual time, as a power of two.
 const FRACTION: u32 = 10;

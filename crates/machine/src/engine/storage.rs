@@ -4,8 +4,8 @@ use super::clockwork::Clockwork;
 use super::process::State;
 use super::work::Fate;
 use crate::devices::{Device, Request, Storage};
+use crate::disciplines::{Job, ReadyList, Why};
 use crate::meters::{Level, StoreMeter};
-use crate::ready_list::{Job, ReadyList, Why};
 use crate::spec::Machine;
 use loadgo_core::random::{Purpose, Stream};
 

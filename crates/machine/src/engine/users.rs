@@ -4,7 +4,7 @@ use super::clockwork::Clockwork;
 use super::errand::{Aim, Errand, MOST_STOPS};
 use super::process::{NO_STAGE, State, UNSTARTED};
 use super::{Answer, Told};
-use crate::ready_list::{Job, ReadyList};
+use crate::disciplines::{Job, ReadyList};
 use loadgo_core::system::Usage;
 
 impl<L: ReadyList> Clockwork<L> {

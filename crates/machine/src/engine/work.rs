@@ -4,9 +4,9 @@ use super::clockwork::Clockwork;
 use super::errand::{Counted, Goal, Step, Stop, number};
 use super::process::{NO_STAGE, State};
 use super::users::too_many;
+use crate::disciplines::{Job, ReadyList};
 use crate::frames::Fault;
 use crate::meters::{Category, Primitive};
-use crate::ready_list::{Job, ReadyList};
 
 /// Where a process goes when it has come to a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]

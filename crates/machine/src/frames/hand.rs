@@ -5,7 +5,7 @@
 
 use super::headway::Law;
 use super::past::Past;
-use crate::ready_list::Job;
+use crate::disciplines::Job;
 use loadgo_core::random::Stream;
 
 /// The frames in a ring, the hand, and what each process holds.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::headway::Law;
 use super::past::Past;
-use crate::ready_list::Job;
+use crate::disciplines::Job;
 
 /// So many pages, and how many of them each process has.
 ///

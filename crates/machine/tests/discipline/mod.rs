@@ -4,7 +4,7 @@
 
 pub mod bare;
 
-use loadgo_machine::ready_list::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;
 
 pub const MS: u64 = 1_000_000;
