@@ -73,11 +73,12 @@ def leaves(tree: str, before: Module = ()) -> Iterator[tuple[str, Module]]:
     yield alias.strip() or path[-1], path
 
 
-def read_crates() -> dict[Module, File]:
-    """Every module of every library, by its path."""
+def read_crates(crates: Path = CRATES) -> dict[Module, File]:
+    """Every module of every library in the folder `crates`, by its path."""
     files = {}
-    for manifest in sorted(CRATES.glob("*/Cargo.toml")):
-        named = re.search(r'\[lib\]\s*name = "(\w+)"', manifest.read_text()) or re.search(r'name = "([\w-]+)"', manifest.read_text())
+    for manifest in sorted(crates.glob("*/Cargo.toml")):
+        text = manifest.read_text()
+        named = re.search(r'\[lib\]\s*name = "(\w+)"', text) or re.search(r'name = "([\w-]+)"', text)
         assert named, manifest
         crate, source = named[1].replace("-", "_"), manifest.parent / "src"
         for path in sorted(source.rglob("*.rs")):
@@ -196,12 +197,11 @@ def name(module: Module) -> str:
     return "::".join(module)
 
 
-def all_circles() -> list[str]:
-    """Each circle of files, and each of rooms or crates that is none of files, in words."""
-    drawn = arrows(read_crates())
-    of_files = [f"files: {', '.join(map(name, circle))}" for circle in circles(drawn)]
-    of_rooms = [f"rooms: {', '.join(map(name, circle))}" for graph in rooms(drawn) for circle in circles(graph)]
-    return of_files + of_rooms
+def all_circles(crates: Path = CRATES) -> list[list[str]]:
+    """Each circle of files, and each of rooms or crates, by the names of its modules."""
+    drawn = arrows(read_crates(crates))
+    found = circles(drawn) + [circle for graph in rooms(drawn) for circle in circles(graph)]
+    return [[name(module) for module in circle] for circle in found]
 
 
 def main(arguments: Iterable[str]) -> int:
@@ -213,7 +213,7 @@ def main(arguments: Iterable[str]) -> int:
                 print(f"{name(module)}: {', '.join(sorted(name(other) for other in used))}")
         return 0
     found = all_circles()
-    print("\n".join(found) or "no circle")
+    print("\n".join(map(", ".join, found)) or "no circle")
     return 1 if found else 0
 
 
