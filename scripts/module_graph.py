@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws which Rust module uses which, and names each circle: of crates, of files, and of rooms (a folder counts as one).
+"""Draws which Rust module uses which, and names each circle: of files, of crates, and of rooms (a folder is one).
 
-`scripts/module_graph.py` exits with 1 when there is a circle; `scripts/module_graph.py CRATE` lists that crate's arrows.
-Tests, examples and `mod child;` draw no arrow. A `pub use` draws none either: it gives a name, and whoever uses that name
-gets an arrow to the file that defines the item.
+`scripts/module_graph.py` exits with 1 when there is a circle; `scripts/module_graph.py CRATE` lists a crate's arrows.
+Tests, examples and `mod child;` draw no arrow. A `pub use` draws none either: it gives a name, and whoever uses that
+name gets an arrow to the file that defines the item.
 """
 
 import re

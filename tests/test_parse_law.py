@@ -1,7 +1,6 @@
 """The grammar of laws as Python calls it: the names, values and bounds that scripts and machine files write."""
 
 import pytest
-
 from loadgo import _loadgo
 
 

@@ -124,7 +124,8 @@ def test_unsafe_is_in_the_sys_crate_alone() -> None:
 def module_graph() -> ModuleType:
     """`scripts/module_graph.py`, imported."""
     spec = importlib.util.spec_from_file_location("module_graph", ROOT / "scripts" / "module_graph.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
