@@ -1,4 +1,4 @@
-//! The host as it is: what `[system]` and `[conditions]` of `run.toml` tell.
+//! What this host is and how busy it is: the sections `[system]` and `[conditions]` of `run.toml`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Records a person's session: a terminal between the person and a shell, that passes everything on and sees it go by.
+//! Records a person's session: sits between the person's terminal and a shell, and passes everything on.
 //!
 //! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, what
 //! they are is not put into any event. The person's own terminal is raw meanwhile and is given back on every way out.

@@ -1,4 +1,4 @@
-//! The command line: which job, with whom; nothing is opened and nothing connected here.
+//! The command line of `loadgo-rjs`, read; nothing is opened or connected here.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The batch host on this host: the server of `loadgo transfer serve`, without Python, for the length of a run.
+//! `loadgo-rjs serve`: a batch host for the length of a run, which is the server of `loadgo transfer serve` without Python.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};

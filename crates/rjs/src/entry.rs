@@ -1,4 +1,4 @@
-//! One job at this end: made, put in its place, and told in a line.
+//! One job at the user's end: a deck submitted, a print file fetched, or a file stored.
 
 use std::fmt;
 use std::fs;

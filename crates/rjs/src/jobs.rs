@@ -1,4 +1,4 @@
-//! The batch host in a server: decks come in, "run", and leave a print file that who has the job's name may fetch.
+//! The batch host: a submitted deck becomes a job, which leaves a print file for whoever has the job's name.
 //!
 //! It keeps a few cards of each job, never a print file; so many jobs, each as long as the bounds say, and nothing on the disk.
 

@@ -1,4 +1,4 @@
-//! `loadgo-rjs`: 0 all came over, 1 a transfer broke off, 2 it could not be.
+//! `loadgo-rjs`; its exit status is 0 when all was moved, 1 when a transfer broke off, and 2 when none began.
 
 use loadgo_rjs::asked::{self, Asked, USAGE};
 use loadgo_rjs::{batch, entry};

@@ -1,4 +1,4 @@
-//! The transfers of jobs as a table in CSV, a row each as they end: the columns that `loadgo transfer --read` knows, and whose it was.
+//! A table of jobs' transfers in CSV, a row for each: the columns that `loadgo transfer --read` knows, and the job.
 
 use std::fs::File;
 use std::io::{self, Write};

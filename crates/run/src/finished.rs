@@ -1,4 +1,4 @@
-//! What a run came to, and what every run does alike.
+//! What a run came to, and what runs on a host and on a machine share.
 
 use crate::refusal::Refusal;
 use loadgo_core::driver::Summary;

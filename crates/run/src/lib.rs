@@ -1,8 +1,8 @@
-//! A run put together: on this host (here) or on a simulated machine (`machine`); the driver, the host, the meters and the run folder put together.
+//! A run put together: the driver, its system (this host or a simulated machine), the meters and the run folder.
 //!
-//! The driver has a thread to itself; a second thread samples the meters once a second, a third writes. The calling
-//! thread waits, tells how the run stands, and may stop it. All that can fail at the start fails before anybody logs in.
-//! Metering without a load (`meter`) is a run too, without users.
+//! `host` runs a script here, `machine` on a simulated machine, and `meter` meters this host without users. The driver has a
+//! thread to itself; a second thread samples the meters once a second, a third writes. The calling thread waits, reports how
+//! the run stands, and may stop it. What can fail at the start fails before anybody logs in.
 
 mod account;
 mod asked;

@@ -1,4 +1,4 @@
-//! How a run stands, for whoever watches it: counted by the driver's thread, read by any other.
+//! How far a run is: counted by the driver's thread, read by any other.
 
 use crate::asked::Asked;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};

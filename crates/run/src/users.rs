@@ -1,4 +1,4 @@
-//! The ground on which users will stand: their groups, limits, homes and meter, made before the first log-in.
+//! What the users need before the first log-in: control groups, limits, homes, and the meter of their usage.
 
 use crate::commands::numbers_by_line;
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! What a run has come to so far, looked at now and then whether that is enough.
+//! An estimator that is fed interaction by interaction and says when the run is precise enough.
 
 use crate::until::Until;
 use crate::windows::Windows;

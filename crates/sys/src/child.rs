@@ -1,4 +1,4 @@
-//! Processes of our own: what is arranged for them before they execute, how they end, and what they used.
+//! Child processes: what is arranged before they execute, how they end, and what they used.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};

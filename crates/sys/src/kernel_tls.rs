@@ -1,4 +1,4 @@
-//! TLS by the kernel: a connected socket is given the keys, and what is written to it is enciphered there.
+//! TLS by the kernel: a connected socket gets the keys, and the kernel enciphers what is written to it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

@@ -1,4 +1,4 @@
-//! Memory that the kernel's programs and this process share: an array map (`BPF_F_MMAPABLE`), read and written without system calls.
+//! Memory shared with kernel programs: an array map (`BPF_F_MMAPABLE`), read and written without system calls.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

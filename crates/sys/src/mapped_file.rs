@@ -1,4 +1,4 @@
-//! A file's pages, mapped to be written to a socket from where they are.
+//! The pages of a file, mapped, and sent to a socket from where they are.
 //!
 //! Only the kernel reads them, so a file that shrinks meanwhile is an error of the call (`EFAULT`) and no signal.
 

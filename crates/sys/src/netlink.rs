@@ -1,4 +1,4 @@
-//! As much of generic netlink as taskstats needs: a socket, a request, the attributes of an answer.
+//! Generic netlink, as far as taskstats needs it: a socket, a request, the attributes of an answer.
 
 use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};

@@ -1,4 +1,4 @@
-//! Signals as bytes in a pipe, for as long as a recording lasts; then each is handled as before.
+//! Signals as bytes in a pipe, while a person's session is recorded; afterwards they are handled as before.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io;

@@ -1,4 +1,4 @@
-//! A pseudo-terminal with a process of its own on it, made cheaply enough for tens of thousands.
+//! Starts a program on a new pseudo-terminal, cheaply enough for tens of thousands of them.
 //!
 //! The child is cloned with the parent's memory and, at first, its table of descriptors (as vfork does), and unshares an
 //! empty table at once: copying the driver's table into each child would make 16,000 log-ins take 25 s instead of 10.

@@ -1,4 +1,4 @@
-//! What a socket itself counts, and sending without a copy: what no safe wrapper offers.
+//! What a TCP socket counts, and sending without a copy (MSG_ZEROCOPY).
 
 use std::io;
 use std::mem::{size_of, zeroed};

@@ -1,4 +1,4 @@
-//! Why something cannot be had on this host, and what would change that.
+//! Why this host refuses something, and the remedy.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Whether the time of an interrupt is charged to whoever it came upon, or kept apart: by the kernel's types, and by a trial.
+//! Whether the kernel charges an interrupt to the process that it came upon: by the kernel's types, and by a trial.
 //!
 //! A kernel that can keep interrupts apart (CONFIG_IRQ_TIME_ACCOUNTING) need not do it: without a steady clock, or without
 //! `tsc=` at boot, it leaves it. The trial sends datagrams to itself, so that soft interrupts come upon this thread. Where nobody else

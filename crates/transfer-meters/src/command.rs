@@ -1,4 +1,4 @@
-//! A command's transfer: one command under the meter of single commands, with the kernel's programs that follow its sockets.
+//! `loadgo transfer -- COMMAND`: one metered command, whose sockets kernel programs follow.
 
 use crate::sockets::{Counted, SocketMeter};
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};

@@ -1,4 +1,4 @@
-//! The interrupt work of ends of transfers, each apart: by its connection's addresses, and by the thread that moves its data.
+//! The interrupt work of each end of a transfer, by its connection's addresses and by the thread that moves its data.
 //!
 //! The programs are loaded once. They are at work without a break while an end begins, then in short windows at random moments, at
 //! first often, then seldom, between which they are taken away: even a program that does nothing takes 65 ns a run, and all of

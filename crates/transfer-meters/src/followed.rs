@@ -1,4 +1,4 @@
-//! The meter of ends as `loadgo-transfer` asks for it.
+//! `loadgo-transfer`'s interface of interrupt work, implemented by the meter of ends.
 
 use crate::ends::{EndInterrupts, EndMeter, EndWork};
 use loadgo_transfer::measuring::interrupts::{Followed, Interrupts, Meter, Work};

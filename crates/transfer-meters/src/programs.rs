@@ -1,4 +1,4 @@
-//! The kernel's programs of a transfer (`bpf/transfers/transfers.bpf.c`): loaded, attached as they are needed, and read.
+//! The kernel programs of transfers (`bpf/transfers/`): loaded, attached as they are needed, and read.
 
 use crate::sums::{Interrupts, NETWORK_WORDS, WORK_WORDS};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray};

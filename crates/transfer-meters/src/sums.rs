@@ -1,4 +1,4 @@
-//! What a command's sockets moved, and the interrupts that worked for them: sums as the kernel's programs keep them.
+//! Sums that the kernel programs of transfers keep: what sockets moved, and interrupts.
 
 use std::ops::{AddAssign, Sub};
 

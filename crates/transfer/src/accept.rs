@@ -1,4 +1,4 @@
-//! Who connects to a listener next, also while the system has no room for anybody.
+//! The next connection to a listener, also while the system has no descriptor or memory for one.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};

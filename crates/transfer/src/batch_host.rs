@@ -1,4 +1,4 @@
-//! The batch host behind a server: transfers that belong to a job have their data from it, or bring them to it.
+//! The interface of a batch host: what a server asks about transfers that belong to a job.
 
 use std::fmt;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What a server allows: how many at once, how much, how long.
+//! The limits of a server: transfers at once, bytes, and times.
 
 use std::time::Duration;
 

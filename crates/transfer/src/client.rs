@@ -1,4 +1,4 @@
-//! The end that asks: `loadgo transfer --to`.
+//! The client of a transfer: `loadgo transfer --to`.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};

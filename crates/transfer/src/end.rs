@@ -1,4 +1,4 @@
-//! One end of a transfer, moved and measured in the thread that calls.
+//! One end of a transfer: moves the data in the calling thread and measures it.
 
 use std::io;
 use std::thread;

@@ -1,4 +1,4 @@
-//! What a server tells whoever watches it: so much at once, and of what was too much the number.
+//! What a server reports to whoever watches it; what is too much for them is counted instead.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

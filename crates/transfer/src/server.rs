@@ -1,4 +1,4 @@
-//! The end that waits: `loadgo transfer serve`.
+//! The server of transfers: `loadgo transfer serve`.
 //!
 //! It answers every request in a thread of its own, keeps to its bounds, writes nowhere unless a folder was named, and takes nothing
 //! for granted of who connects.

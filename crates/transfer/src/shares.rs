@@ -1,4 +1,4 @@
-//! What a server gives to its guests, and gets back when they go, however they go: places at once, and bytes on its disk.
+//! What a server lends to each connection and gets back however it ends: a place among them, and bytes on its disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What the other end says in words, made fit for a terminal: nothing that it would obey, nothing unseen, not without end.
+//! Words from the other end, made safe to print: no control characters, and a bounded length.
 
 use serde::{Deserialize, Deserializer};
 

@@ -1,4 +1,4 @@
-//! Where a mistake is: offsets in bytes become line and column; near names are found for what was misspelt.
+//! Mistakes with their place: an offset in bytes becomes line and column. Names near to a misspelt one.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! TOML tables with places: each value comes with where it stands, each unknown key with the one that was meant.
+//! TOML tables with places: values know where they stand, and an unknown key is told the key that was meant.
 
 use crate::notation::misread::{Misread, inside, listed, nearest};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The limits of this host that so many users would meet, looked at before anybody logs in, each with its remedy.
+//! Limits of this host that a run with so many users would exceed, each with its remedy; checked before the first log-in.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

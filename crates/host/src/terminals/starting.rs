@@ -1,4 +1,4 @@
-//! The threads that start sessions, so that the driver's is never held up: a log-in waits until its program has executed.
+//! Threads that start sessions, so that the driver's thread never waits until a log-in program has been executed.
 //!
 //! Each takes the next user in turn, makes the home and the control group, and starts the log-in command on a terminal.
 

@@ -1,4 +1,4 @@
-//! A finer account of what users' processes wait for, where somebody keeps one: the kernel meters, which are not of this crate.
+//! The interface of a finer meter of users' waits, which the kernel meters (`loadgo-meters`) implement.
 
 use loadgo_core::system::UserId;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a simulation without a driver is told of, and whether it goes on.
+//! What the engine tells of its own load, interaction by interaction, and whether it goes on.
 
 /// Takes what happens in a simulation, interaction by interaction.
 pub trait Sink {

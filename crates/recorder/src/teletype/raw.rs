@@ -1,4 +1,4 @@
-//! A person's own terminal: made raw for a session, and given back as it was.
+//! The person's own terminal in raw mode, restored at the end.
 
 use rustix::fd::BorrowedFd;
 use rustix::io;

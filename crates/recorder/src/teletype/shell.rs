@@ -1,4 +1,4 @@
-//! A person's shell with a mark in its prompt, and nothing else changed.
+//! The person's shell, with a mark in its prompt and nothing else changed.
 //!
 //! Shells that read a start-up file set their prompt there, so bash and zsh get a file of ours that reads the person's own
 //! and then appends the mark; it is appended again before each prompt, because themes make the prompt anew each time.

@@ -1,4 +1,4 @@
-//! What an end's interrupts came to, of which all were clocked or those in windows of its time: sums as they grow, and an estimate.
+//! The interrupt work of an end that was measured in windows of its time: sums, an estimate of the rest, and its error.
 //!
 //! The first window begins with the data and stands for itself; the rest of the time goes by the rates of the windows after it, each
 //! for the time around it, or by the first one's where there are none. Their spread gives the standard error.

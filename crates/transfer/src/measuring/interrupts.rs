@@ -1,4 +1,4 @@
-//! The interrupt work of an end: exactly, where somebody can tell it (the kernel's programs, which are not of this crate), else by ticks.
+//! The interrupt work of an end: exact where kernel programs measure it (`loadgo-transfer-meters`), else from clock ticks.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;

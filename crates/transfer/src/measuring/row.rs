@@ -1,4 +1,4 @@
-//! One end's row: the columns of the seed's tables, and what they did not have.
+//! The row of one end: the columns of the seed's tables, and further ones.
 
 use serde::{Deserialize, Serialize};
 

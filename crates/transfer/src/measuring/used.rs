@@ -1,4 +1,4 @@
-//! What a thread uses between two moments: to be called in the thread that moves the data.
+//! What the calling thread uses between two moments; the thread that moves the data calls it.
 
 use std::time::Instant;
 

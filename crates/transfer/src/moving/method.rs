@@ -1,4 +1,4 @@
-//! The ways in which data can be moved onto a socket and off it.
+//! The methods by which data can be sent and received.
 
 use std::io;
 

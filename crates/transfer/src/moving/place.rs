@@ -1,4 +1,4 @@
-//! Where what comes is put: a file whose name says that it is incomplete until it is whole, or nowhere.
+//! Where received data are written: a file that has another name until it is whole, or `/dev/null`.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

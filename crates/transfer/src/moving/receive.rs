@@ -1,4 +1,4 @@
-//! Taking data off the network, in the way that answers to how they were sent, and putting them where they belong.
+//! Receives data by each method, and writes them to their place.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Bringing data onto the network, by each method.
+//! Sends data by each method.
 
 use std::io;
 use std::os::fd::BorrowedFd;

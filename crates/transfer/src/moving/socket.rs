@@ -1,4 +1,4 @@
-//! A data connection: calls that end early when they should, and count themselves.
+//! A data connection, whose calls are counted, and end early when the transfer is stopped or stalls.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! Where the bytes come from: a file, or a pattern in memory that looks like one.
+//! What is sent: a file, or a pattern in memory that is read like one.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write};

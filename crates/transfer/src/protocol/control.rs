@@ -1,4 +1,4 @@
-//! A control connection: lines of JSON, none too long, none waited for too long.
+//! A control connection: lines of JSON of bounded length, each awaited for a bounded time.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! How a session ends: its terminal closed, its first process dead, or the run over; nothing of it stays behind.
+//! The end of a session: its terminal closed, its first process dead, or the run over. Nothing of it stays behind.
 
 use super::Host;
 use crate::terminals::session::Stage;

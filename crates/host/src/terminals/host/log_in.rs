@@ -1,4 +1,4 @@
-//! How a user gets in: a home, a group, a terminal with the log-in command on it, and a prompt that speaks to us.
+//! Log-ins: a started session gets its place in the event loop, and is prepared until its prompt carries our mark.
 
 use super::{Host, Seat};
 use crate::terminals::login;

@@ -1,4 +1,4 @@
-//! Between a session and its terminal: what is typed goes out, what is printed comes in, and who is ready is told.
+//! Input and output of sessions: writes what users type, reads what their programs print, and reports who is ready.
 
 use super::Host;
 use super::end::End;

@@ -1,4 +1,4 @@
-//! What each user's processes hold, read user by user, in turns where there are many; and what was taken from all together.
+//! The memory of each user's processes, read in turns where there are many users, and the pages taken from all users together.
 //!
 //! A process costs some ten microseconds to read and a thousand users have a thousand processes and more, so in a span so many
 //! users are read as [`SHARE`] of its time is processor time enough for, and the next ones in the next span.
