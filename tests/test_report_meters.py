@@ -292,6 +292,22 @@ def test_unclocked_faults_are_explained_and_have_no_time(run: Tables) -> None:
     assert "Unclocked" not in page(summarize(run), run, width=120)
 
 
+def test_unclocked_interrupts_are_counted_explained_and_have_no_time(run: Tables) -> None:
+    row = {"at_ns": 60 * 10**9, "span_ns": 10**9, "kind": "interrupt unclocked", "count": 11}
+    faults = pl.concat([run.faults, frame([row, row | {"device": "timer"}], "faults")])
+    made = dataclasses.replace(run, faults=faults)
+    text = page(summarize(made), made, width=120)
+    assert "Unclocked interrupts came while the kernel ran" in text
+    assert "Unclocked faults" not in text
+    assert re.search(r"^interrupt unclocked +11 +– ", section(text, "Faults"), re.MULTILINE)
+    assert re.search(r"^timer unclocked +11 +– ", section(text, "Interrupts"), re.MULTILINE)
+    before, after = (summarize(tables).meters.ready for tables in (run, made))
+    assert before is not None
+    assert after is not None
+    assert before.interruptions is not None
+    assert after.interruptions == before.interruptions + 11
+
+
 def test_segments_with_the_most_samples_are_first_and_memory_of_no_file_is_not_left_out(run: Tables) -> None:
     table = section(page(summarize(run), run, width=120), "Faults and samples by segment")
     assert [line.split()[0] for line in table.splitlines()[3:]] == ["cc1", LIBC_END, "[heap]", "[anon]"]

@@ -187,13 +187,15 @@ def everybodys(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_device(faults: pl.DataFrame) -> tuple[Metered, ...]:
-    """Interrupts, then soft ones, by what interrupted: what took the most processor time first."""
+    """Interrupts, then soft ones, by what interrupted: what took the most processor time first, unclocked ones last."""
     mine = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
-    kinds = [metered(mine.filter(pl.col("name") == kind).with_columns(name="device")) for kind in _INTERRUPTS]
+    device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
+    kinds = [metered(mine.filter(pl.col("name") == kind).with_columns(name=device)) for kind in _INTERRUPTS]
     return tuple(row for found in kinds for row in sorted(found, key=lambda row: -(row.cpu_ns or 0)))
 
 
-_INTERRUPTS = ("interrupt", "soft interrupt")
+_INTERRUPTS = ("interrupt", "interrupt unclocked", "soft interrupt", "soft interrupt unclocked")
+"""Kinds of the table `faults`. The kernel counted the unclocked ones; no program of the meters ran at them."""
 
 
 def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:

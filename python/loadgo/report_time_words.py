@@ -109,7 +109,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines += [("Processors", _under_way(summary, told))]
     lines += [("Laboratory", _laboratory(summary, told))]
     lines += _vocabulary(summary, told, view)
-    lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), _unclocked(summary))]
+    lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
     return [(label, line) for label, line in lines if line]
 
@@ -195,14 +195,24 @@ def _of_command(summary: Summary) -> str:
     )
 
 
-def _unclocked(summary: Summary) -> str:
-    """What unclocked faults are, where there are such."""
-    if not any(row.name.endswith(" unclocked") and row.count for row in summary.meters.faults):
-        return ""
+def _unclocked(summary: Summary) -> tuple[str, ...]:
+    """What unclocked faults and interrupts are, where there are such."""
+    kinds = [row.name for row in summary.meters.faults if row.name.endswith(" unclocked") and row.count]
+    interrupts = [kind for kind in kinds if "interrupt" in kind]
     return (
-        "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
-        "direct I/O, locked memory), or the event of them was lost: they are counted, and their time is not told apart."
+        (_UNCLOCKED_FAULTS if len(kinds) > len(interrupts) else ""),
+        (_UNCLOCKED_INTERRUPTS if interrupts else ""),
     )
+
+
+_UNCLOCKED_FAULTS = (
+    "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
+    "direct I/O, locked memory), or the event of them was lost: they are counted, and their time is not told apart."
+)
+_UNCLOCKED_INTERRUPTS = (
+    "Unclocked interrupts came while the kernel ran no program of the meters: the kernel itself counted them, and "
+    "their time is in that of whatever they interrupted."
+)
 
 
 def _laboratory(summary: Summary, told: TotalTime) -> str:

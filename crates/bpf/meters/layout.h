@@ -145,6 +145,8 @@ _Static_assert(__builtin_offsetof(struct processor, idle_integral) == 27 * 8, "p
 _Static_assert(__builtin_offsetof(struct processor, switches) == 35 * 8, "processor.switches");
 _Static_assert(__builtin_offsetof(struct processor, queue_ns) == 38 * 8, "processor.queue_ns");
 _Static_assert(__builtin_offsetof(struct processor, since) == 54 * 8, "processor.since");
+_Static_assert(__builtin_offsetof(struct processor, interrupts) == 56 * 8 + 4, "processor.interrupts");
+_Static_assert(__builtin_offsetof(struct processor, soft) == 57 * 8, "processor.soft");
 _Static_assert(__builtin_offsetof(struct waiting, since) == 10 * 8, "waiting.since");
 _Static_assert(sizeof(struct waiting) == 19 * 8, "waiting");
 _Static_assert(sizeof(struct account) == 8 * 8, "account");

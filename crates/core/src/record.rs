@@ -151,7 +151,8 @@ pub struct FaultRow {
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`, `soft interrupt`.
+    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`, `soft interrupt`; `minor`, `major` and the
+    /// last two with ` unclocked` behind them: counted by the kernel, seen by no program of the meters.
     pub kind: &'static str,
     /// Which interrupt: its device, or the kind of the soft interrupt; `None`: all of the kind, and faults.
     pub device: Option<Arc<str>>,

@@ -4,6 +4,7 @@ use crate::kernel_symbols::hidden;
 use crate::programs::addresses::Addresses;
 use crate::programs::hooks::{At, HOOKS};
 use crate::programs::load::Loaded;
+use crate::tables::kernel_interrupts;
 use crate::wanted::{Tier, Wanted};
 use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
@@ -164,6 +165,10 @@ fn usual(meter: &str, tier: Tier) -> How {
         ("idle by cause", _) if Addresses::read().fault.begins == 0 => {
             How::Estimated(format!("a primitive's wait for a page counts as a wait for the disk, since {}", hidden()))
         }
+        ("interrupts", Tier::Exact) if !kernel_interrupts::are_shown() => How::Estimated(format!(
+            "an interrupt that comes while the kernel runs no program of ours is not counted, since {} cannot be read",
+            kernel_interrupts::HARD
+        )),
         (meter, Tier::Cheap) if ONLY_EXACT.contains(&meter) => {
             How::NotHere("the cheap meters leave it out: --meters exact".into())
         }

@@ -74,7 +74,11 @@ pub mod processor {
     pub(crate) const SINCE: usize = 54;
     /// The place of its name in the lower half, its account in the upper.
     pub const NAME: usize = 55;
-    /// What is read of a processor.
+    /// Whether it is in a hard interrupt, in the upper half.
+    pub const INTERRUPTED: usize = 56;
+    /// Whether it is in a soft one, in the lower half.
+    pub const SOFT: usize = 57;
+    /// What is read of a processor at once: the words before those two.
     pub const WORDS: usize = 56;
 }
 

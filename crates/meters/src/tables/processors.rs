@@ -41,6 +41,14 @@ impl Processors {
         self.memory.words().chunks_exact(self.stride).map(read_whole)
     }
 
+    /// Of each processor, whether it has begun an interrupt, hard or soft, that has not ended.
+    pub fn in_interrupts(&self) -> Vec<bool> {
+        let begun = |words: &[AtomicU64]| {
+            words[processor::INTERRUPTED].load(Acquire) >> 32 != 0 || words[processor::SOFT].load(Acquire) as u32 != 0
+        };
+        self.memory.words().chunks_exact(self.stride).map(begun).collect()
+    }
+
     /// The same, each with what `beside` says of it, both of one moment: no task came or went between.
     pub(crate) fn read_with<T>(&self, beside: impl Fn(&State) -> T) -> impl Iterator<Item = (State, T)> {
         self.memory.words().chunks_exact(self.stride).map(move |words| read_both(words, &beside))
