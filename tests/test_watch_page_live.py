@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 pytestmark = NEEDS_CHROMIUM
 
 ROWS = "loadgo.store.tables.interactions.rows"
+ALL_PROCESSES_WAIT = """async () => {
+    const { answer } = await import(new URL("answer.js", location)), told = loadgo.figures();
+    const states = told.states.map((values, at) => values.map(() => at === 1 ? 1 : 0));
+    const time = [{ name: "user", share: 0.5 }, { name: "idle zero", share: 0.5 }];
+    return answer({ ...told, states, time }, loadgo.windowNow(), 0, null);
+}"""
+"""The answer of a page without users where processors are half busy and every process is ready and waits."""
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +154,7 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
         sight.wait("loadgo.store.tables.time.rows > 0 && document.querySelector('#processes tbody tr')")
         sight.wait("answer.textContent.includes('processors')")
         assert sight.text("answer").split(":")[0] in ("Fine", "Full")
+        assert sight.tell(ALL_PROCESSES_WAIT).startswith("Fine: processors ")
         assert not sight.page.is_visible("#commands")
         assert not sight.page.is_visible("#states")
         assert "No users" in sight.text("instrument")

@@ -12,7 +12,8 @@ export function answer(told, window, everybody, target) {
   const theirs = everybody && !Number.isNaN(told.usersShare) ? `, ${share(told.usersShare)} for users` : "";
   const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`) + theirs, p90 = told.response.p90;
   if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}.`;
-  const parts = waits(told.states), most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
+  // Without users the bands are of processes: how long those were ready is nobody's response time.
+  const parts = everybody ? waits(told.states) : null, most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
   const verdict = target !== null && p90 !== null && p90 > target ? "Too slow" : busy >= BUSY ? "Full" : held ? "Held up" : "Fine";
   let why = held ? `${share(parts[most])} of the response time is ${CAUSES[STATES[most]]}` : "";
   if (!everybody) {
