@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt64Type;
@@ -17,15 +18,23 @@ use loadgo_store::{Error, Folder, Follower, Recording, Stopped, Table, WhenFull,
 const ROWS: u64 = 200_000;
 const RUN: &str = "format = 1\nfinished = false\n";
 
+/// One disk at a time: a process that another test starts holds this one's open files until it loads its program, and then
+/// the disk cannot be unmounted.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// A small disk, which goes when this is dropped.
-struct Disk(tempfile::TempDir);
+struct Disk {
+    folder: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
 
 impl Disk {
     fn mounted() -> Option<Disk> {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::tempdir().unwrap();
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "loadgo-test"]).arg(dir.path()).output();
         match mount {
-            Ok(done) if done.status.success() => return Some(Disk(dir)),
+            Ok(done) if done.status.success() => return Some(Disk { folder: dir, _alone: alone }),
             Ok(refused) => {
                 writeln!(std::io::stderr(), "NOT TESTED, no small disk to be had: {}", String::from_utf8_lossy(&refused.stderr))
                     .expect("said")
@@ -36,14 +45,14 @@ impl Disk {
     }
 
     fn run(&self) -> PathBuf {
-        self.0.path().join("run")
+        self.folder.path().join("run")
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.path()).status();
-        assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.0.path().display());
+        let unmounted = Command::new("umount").arg(self.folder.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.folder.path().display());
     }
 }
 
@@ -113,7 +122,7 @@ fn a_disk_that_fills_while_a_run_is_finished_leaves_the_streams() {
     let Some(disk) = Disk::mounted() else { return };
     let stopped = record(Folder::create(disk.run(), RUN).unwrap(), 1000);
     let stream = stopped.folder.stream(Table::Interactions);
-    let ballast = disk.0.path().join("ballast");
+    let ballast = disk.folder.path().join("ballast");
     fill(&ballast);
     let error = finish(&stopped.folder, "format = 1\nfinished = true\n", &[]).unwrap_err();
     assert!(matches!(error, Error::Refused(..)) && error.to_string().contains("make room on this disk"), "{error}");
@@ -131,7 +140,7 @@ fn rows_are_written_again_when_there_is_room_again() {
     let Some(disk) = Disk::mounted() else { return };
     let folder = Folder::create(disk.run(), RUN).unwrap();
     let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
-    let (run, ballast) = (Folder::open(disk.run()).unwrap(), disk.0.path().join("ballast"));
+    let (run, ballast) = (Folder::open(disk.run()).unwrap(), disk.folder.path().join("ballast"));
     fill(&ballast);
     let mut tried = 0;
     while recording.lost() == 0 {
