@@ -126,11 +126,22 @@ fn a_shell_whose_start_up_sets_another_prompt_is_given_ours() {
 
 #[test]
 fn processor_time_of_what_a_line_starts_is_the_users() {
-    let spin =
-        r#"["python3 -c 'import time; t=time.process_time(); [0 for _ in iter(lambda: time.process_time() - t < 0.2, False)]'"]"#;
-    let (kept, _) = run(&lines(spin), 1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (spin, begin, used) = (folder.path().join("spin.py"), folder.path().join("begin.py"), folder.path().join("used"));
+    std::fs::write(&spin, "import time\nwhile time.process_time() < 0.2: pass\n").expect("written");
+    // A process that another one starts, waits for, and tells the time of, with its own.
+    let program = format!(
+        "import resource, subprocess\nsubprocess.run(['python3', {spin:?}])\n\
+         both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]\n\
+         open({used:?}, 'w').write(str(sum(one.ru_utime + one.ru_stime for one in both)))\n"
+    );
+    std::fs::write(&begin, program).expect("written");
+    let (kept, _) = run(&lines(&format!("[\"python3 {}\"]", begin.display())), 1);
     let cpu = kept.rows[0].cpu_ns.expect("measured here") as f64 / 1e9;
-    assert!((0.2..0.5).contains(&cpu), "{cpu}");
+    let told: f64 = std::fs::read_to_string(&used).expect("it said so").parse().expect("a number");
+    assert!(told >= 0.2, "{told}");
+    // More than it told by what the shell takes to start it, and by its end; not by its time once more.
+    assert!((told * 0.99..told * 2.0).contains(&cpu), "{cpu} of {told}");
 }
 
 #[test]
