@@ -24,7 +24,7 @@ use loadgo_transfer::server::{Serving, serve};
 
 #[path = "../../transfer/tests/ends/mod.rs"]
 mod ends;
-use ends::{Line, ask, data, done, serving};
+use ends::{Line, PATIENCE, ask, data, done, serving};
 
 /// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
 struct Batch {
@@ -247,8 +247,7 @@ fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
     let wave = vec![b'w'; 200_001];
     let done = batch.asked(Job::Store, Some(batch.file(&wave)), None).expect("it is stored");
     assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);
-    let News::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(Duration::from_secs(60)).expect("news")
-    else {
+    let News::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(PATIENCE).expect("news") else {
         panic!("no row of the client's end");
     };
     let path = batch.folder.path().join("rows.csv");

@@ -107,16 +107,22 @@ pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, ne
         }
     }
     // Guests hear of it when they next look up: what they have begun is then told, and what did not come whole removed.
-    let until = Instant::now() + TO_LEAVE;
+    let begun = Instant::now();
+    let mut until = begun + TO_LEAVE;
     while house.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+        if house.transfers.load(Ordering::Relaxed) > 0 {
+            until = (Instant::now() + TO_LEAVE).min(begun + TO_UNDO);
+        }
         thread::sleep(Duration::from_millis(2));
     }
     news.catch_up();
     Ok(())
 }
 
-/// So long a server that is stopped waits for its guests: those who are silent are left.
+/// So long a server that is stopped waits for its guests when no transfer is under way: those who are silent are left.
 const TO_LEAVE: Duration = Duration::from_secs(1);
+/// So long at most it waits for transfers to end, which takes a look's time unless the host is busy: a file of one that is left stays.
+const TO_UNDO: Duration = Duration::from_secs(30);
 
 /// So many of those for whom there is no room are told so at once; more are left without a word.
 const TURNED_AWAY_AT_ONCE: usize = 16;

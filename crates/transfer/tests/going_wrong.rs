@@ -14,7 +14,7 @@ use loadgo_transfer::news::News;
 use loadgo_transfer::protocol::wire::Direction;
 
 mod ends;
-use ends::{GREETING, Line, Server, ask, data, done, far_end, possible};
+use ends::{GREETING, Line, PATIENCE, Server, ask, data, done, far_end, possible};
 
 /// More than sockets hold.
 const MUCH: u64 = 64 << 20;
@@ -134,12 +134,17 @@ fn who_sends_a_byte_now_and_then_is_left_in_time() {
     let server = Server::plain();
     let mut slow = TcpStream::connect(server.at).expect("it listens");
     slow.write_all(b"C").expect("it hears");
-    let until = Instant::now() + 4 * TO_SAY_SOMETHING;
+    let patience = Instant::now() + PATIENCE;
     // Each byte comes before a look's time is over; together they are no line.
-    while slow.write_all(b" ").is_ok() {
-        assert!(Instant::now() < until, "a line that never ends was waited for");
-        std::thread::sleep(TO_LOOK_UP / 2);
-    }
+    let news = loop {
+        let _ = slow.write_all(b" "); // it may have been left just now
+        match server.news.recv_timeout(TO_LOOK_UP / 2) {
+            Ok(news) => break news,
+            Err(_) => assert!(Instant::now() < patience, "a line that never ends was waited for"),
+        }
+    };
+    let left = format!("it did not say what was waited for in {} s", TO_SAY_SOMETHING.as_secs());
+    assert!(matches!(&news, News::Refused(_, why) if *why == left), "{news:?}");
 }
 
 #[test]
@@ -173,7 +178,7 @@ fn garbage_and_silence_leave_the_server_standing() {
         let mut stream = TcpStream::connect(server.at).expect("it listens");
         let _ = stream.write_all(said); // it may hang up in the middle
         let _ = stream.shutdown(Shutdown::Write);
-        let told = server.news.recv_timeout(Duration::from_secs(60)).expect("it tells");
+        let told = server.news.recv_timeout(PATIENCE).expect("it tells");
         assert!(matches!(told, News::Refused(..)), "{told:?}");
     }
     assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
@@ -247,6 +252,6 @@ fn a_folder_that_cannot_be_written_is_told_at_both_ends() {
     let told =
         transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").words();
     assert!(told.contains("gone") && told.contains("No such file"), "{told}");
-    let news = server.news.recv_timeout(Duration::from_secs(60)).expect("it tells");
+    let news = server.news.recv_timeout(PATIENCE).expect("it tells");
     assert!(matches!(&news, News::Refused(_, why) if why.contains("No such file")), "{news:?}");
 }

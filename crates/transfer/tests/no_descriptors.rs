@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::net::TcpStream;
-use std::time::Duration;
 
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::News;
@@ -10,7 +9,7 @@ use loadgo_transfer::protocol::wire::Direction;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 mod ends;
-use ends::{Server, ask, done};
+use ends::{PATIENCE, Server, ask, done};
 
 #[test]
 fn a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one() {
@@ -20,7 +19,7 @@ fn a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one() {
     let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).take(64).collect();
     taken.pop().expect("there were some");
     let guest = TcpStream::connect(server.at).expect("it listens");
-    let told = server.news.recv_timeout(Duration::from_secs(60)).expect("it tells");
+    let told = server.news.recv_timeout(PATIENCE).expect("it tells");
     let words = told.of_the_server().expect("of itself");
     assert!(matches!(&told, News::Full(_)) && words.contains("Too many open files"), "{words}");
     drop((guest, taken));

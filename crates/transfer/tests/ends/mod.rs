@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use loadgo_transfer::batch_host::NoJobs;
 use loadgo_transfer::bounds::Bounds;
@@ -17,6 +18,9 @@ use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::{self, News};
 use loadgo_transfer::protocol::wire::Direction;
 use loadgo_transfer::server::{Serving, serve};
+
+/// For what comes at last, however busy the host is.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// With these bounds alone: open to all, keeping nothing, with no meter of interrupts.
 pub fn serving(bounds: Bounds) -> Serving {
