@@ -5,6 +5,7 @@ pub mod group;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::mapped::Mapped;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
@@ -109,6 +110,9 @@ impl Drop for Program {
 /// What the executable does when it was started as a program; nothing otherwise.
 pub fn program() {
     let Ok(what) = std::env::var(ASKED) else { return };
+    if what != "spin" {
+        stay_on_one_processor();
+    }
     let path = cold_file(&what);
     let mut line = String::new();
     burn(20_000_000); // past its loading
@@ -171,6 +175,14 @@ fn read_past_the_cache(path: &Path) {
 /// Places all over the file, so far from each other that reading one brings no other.
 fn scattered() -> impl Iterator<Item = usize> {
     (0..READS).map(|step| step * (FILE_BYTES / PAGE / READS))
+}
+
+/// On the processor that it is on: since Linux 6.12 the scheduler may move a task that sleeps, and counts its sleep from then on
+/// as being ready, so that a program that moves has no truth.
+fn stay_on_one_processor() {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    sched_setaffinity(None, &here).expect("a processor that it is on already");
 }
 
 fn burn(ns: u64) {
