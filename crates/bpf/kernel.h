@@ -53,11 +53,14 @@ struct mm_struct {
 	} RELOCATED;
 } RELOCATED;
 
+/* What the scheduler notes of a task, on its own clock: when it last came to a processor. */
 struct sched_info {
-	u64 run_delay;
+	u64 last_arrival;
 } RELOCATED;
 
-struct rq;
+struct rq {
+	u64 clock; /* the scheduler's, of this processor, when that was last brought up: at each switch */
+} RELOCATED;
 
 struct cfs_rq {
 	s32 throttle_count;

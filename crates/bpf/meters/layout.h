@@ -68,6 +68,8 @@ struct processor {
 	u32 soft;
 	u32 pid; /* of the running task */
 	struct doing doing; /* of the running task */
+	u64 ahead; /* our clock less the scheduler's; 0: not known */
+	u64 compared; /* when the two were */
 	u64 entered; /* where the registers are of the task that last called or returned: each has a place of its own */
 };
 

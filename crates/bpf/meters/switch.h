@@ -71,8 +71,8 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	}
 }
 
-/* Takes a task up again; since when it has been ready. */
-INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now)
+/* Takes a task up again, which came to the processor at `came`; since when it has been ready. */
+INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 came)
 {
 	struct kept *kept = kept_of(task);
 	if (!kept) {
@@ -87,7 +87,7 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now)
 	u64 ready = kept->ready, out = kept->out;
 	settle(cpu, kept, now);
 	if (exact) {
-		u64 off = out && now > out ? now - out : 0;
+		u64 off = out && came > out ? came - out : 0;
 		cpu->doing = kept->doing;
 		cpu->doing.call.off += off;
 		cpu->doing.fault.off += off;
@@ -97,12 +97,33 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now)
 	cpu->slot = kept->slot;
 	cpu->name = kept->name;
 	if (out) {
-		u64 woken = ready ? ready : now;
-		charge_wait(kept, woken > out ? woken - out : 0, ready && now > ready ? now - ready : 0);
+		u64 woken = ready ? ready : came;
+		charge_wait(kept, woken > out ? woken - out : 0, ready && came > ready ? came - ready : 0);
 	}
 	kept->out = 0;
 	kept->doing.call.began = kept->doing.fault.began = 0; /* over, if nobody is told that the task leaves */
 	return ready;
+}
+
+/* For so long the scheduler's clock and ours go alike: they differ by some microseconds after a second. */
+enum { CLOCKS_AGREE_NS = 10000000 };
+
+/* At a switch to `task`, for which the scheduler has brought its clock up. */
+INLINE void compare_clocks(struct processor *cpu, struct task_struct *task, u64 now)
+{
+	cpu->compared = now;
+	if (FIELD_EXISTS(task->se.cfs_rq->rq))
+		cpu->ahead = now - task->se.cfs_rq->rq->clock;
+}
+
+/* When the running task, whose coming was not told, came to the processor: as the scheduler has it, but not before the last
+ * task that was seen to come. */
+INLINE u64 came_untold(struct processor *cpu, struct task_struct *task, u64 now)
+{
+	u64 came = task->sched_info.last_arrival + cpu->ahead;
+	if (!cpu->ahead || came > now)
+		return now;
+	return came < cpu->since ? cpu->since : came;
 }
 
 /* Takes the running task up if the processor has gone over to it and nobody was told. */
@@ -111,10 +132,11 @@ static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
 	struct task_struct *task = current_task_btf();
 	if (task->pid == cpu->pid)
 		return 0;
-	charge_unknown(cpu, now > cpu->since ? now - cpu->since : 0);
-	u64 ready = enter(cpu, task, now);
-	turn_from_idle(cpu, now, cpu->doing.category, ready);
-	cpu->since = now;
+	u64 came = came_untold(cpu, task, now);
+	charge_unknown(cpu, came > cpu->since ? came - cpu->since : 0);
+	u64 ready = enter(cpu, task, now, came);
+	turn_from_idle(cpu, came, cpu->doing.category, ready);
+	cpu->since = came;
 	cpu->tgid = task->tgid;
 	cpu->pid = task->pid;
 	return 0;
@@ -129,19 +151,21 @@ int on_switch(u64 *context)
 	u64 now = ktime_ns(), ready = 0;
 	if (!cpu)
 		return 0;
+	if (now - cpu->compared > CLOCKS_AGREE_NS)
+		compare_clocks(cpu, after, now);
 	u32 state = preempted ? 0 : switch_tells_state ? (u32)context[3] : before->__state;
 	cpu->interrupts = cpu->soft = 0;
 	cpu->entered = 0;
 	if (before->pid) {
 		if (cpu->since && before->pid != cpu->pid)
-			enter(cpu, before, now); /* some kernels leave a few switches untold */
+			take_over(cpu, now); /* some kernels leave a few switches untold */
 		fault_leaves(cpu, before, now);
 		leave(context, cpu, before, state, now);
 		cpu->preemptions += preempted != 0;
 	}
 	if (after->pid) {
 		cpu->switches++;
-		ready = enter(cpu, after, now);
+		ready = enter(cpu, after, now, now);
 		fault_returns(cpu, after);
 	} else {
 		cpu->doing.category = IDLE;
