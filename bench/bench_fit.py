@@ -29,7 +29,8 @@ from figures import Figure, figure, finish
 from loadgo.compare import Comparison, compare
 from loadgo.compare_figures import change_interval
 from loadgo.fit import fit
-from loadgo.predict_figures import ALL, figures_of
+from loadgo.predict_figures import figures_of
+from loadgo.records_prediction import ALL
 from loadgo.tables import tables
 from machine import machine
 

@@ -26,7 +26,7 @@ import loadgo
 import polars as pl
 from figures import Figure, figure, finish
 from loadgo import bundled
-from loadgo.speedup import Cause, Speedup
+from loadgo.speedup_results import Cause, Speedup
 from machine import Machine, machine
 
 ROUNDS, PASSES = 12, 12

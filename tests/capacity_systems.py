@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo import queueing
-from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
+from loadgo.capacity_drive import Load, Site, site_of, tried
 from loadgo.capacity_outcomes import Step, Wanted
 from loadgo.capacity_rounds import Length, Tries
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Trial
 from loadgo.networks import Class, Station, mean_values
+from loadgo.running_prepared import Settings
 from model_machines import HEAD, central_server
 
 SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}"]\n'
@@ -113,7 +114,7 @@ def laid(known: Known, folder: Path) -> Site:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "machine.toml").write_text(known.machine, encoding="utf-8")
     (folder / "script.toml").write_text(known.script, encoding="utf-8")
-    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), Manner())
+    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), Settings())
 
 
 def wanted(known: Known, within: int | None = 1) -> Wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from loadgo.capacity import ClassPoint, Figure, Point, Target, Verdict
+from loadgo.capacity_curve import ClassPoint, Figure, Point, Target, Verdict
 from loadgo.networks import Class as Population
 from loadgo.networks import Station
 from loadgo.populations import Populations, populations

@@ -21,8 +21,8 @@ from known_capacity import (
     seeds,
     simulated,
 )
-from loadgo.capacity import Class, Point, Target, Verdict
 from loadgo.capacity_basis import users_of
+from loadgo.capacity_curve import Class, Point, Target, Verdict
 from loadgo.capacity_demands import Demand, demands_of, knee_of
 from loadgo.capacity_follow import At
 from loadgo.capacity_holds import Holds

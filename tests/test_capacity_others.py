@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from known_capacity import MEAN, SERVERS, exact, exacts
-from loadgo.capacity import Point
 from loadgo.capacity_answer import Beside, answer_of, others_of, saturation_of
+from loadgo.capacity_curve import Point
 from loadgo.capacity_demands import demands_of
-from loadgo.capacity_drive import Load, Manner, site_of
+from loadgo.capacity_drive import Load, site_of
 from loadgo.capacity_drive import tried as site_trial
 from loadgo.capacity_models import Models, models_of
 from loadgo.capacity_outcomes import Found, Untold, Wanted
@@ -20,6 +20,7 @@ from loadgo.capacity_points import point_of
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Asked, Trial, trial_of
 from loadgo.cost import load_tariff
+from loadgo.running_prepared import Settings
 from loadgo.tables import Tables, tables
 from synthetic import S, Work, closed_loop
 from test_capacity_page import capacity_of, grid, rows
@@ -117,7 +118,7 @@ def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path
     script = tmp_path / "count.toml"
     script.write_text(COUNTING, encoding="utf-8")
     targets = targets_of("mean < 30s")
-    site = site_of(script, "here", Manner(), out=tmp_path)
+    site = site_of(script, "here", Settings(), out=tmp_path)
     trial = site_trial(site, targets, Load(1, 1, 0.5, 4.0), lambda *_: True)
     if trial.whose is None:
         pytest.skip("whose time it was is not told apart here: loadgo doctor says why")

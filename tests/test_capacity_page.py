@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 from known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
-from loadgo.capacity import Capacity, Class, Figure, Limits, Point, Saturation, Target, Verdict
+from loadgo.capacity_curve import Class, Figure, Point, Target, Verdict
 from loadgo.capacity_drawn import followed, modelled, top_of
 from loadgo.capacity_models import models_of
 from loadgo.capacity_page import capacity_page, render_capacity
 from loadgo.capacity_pictures import capacity_pictures
+from loadgo.capacity_results import Capacity, Limits, Saturation
 from loadgo.capacity_text import capacity_grids
 from loadgo.charts_capacity import capacity_charts
 from loadgo.charts_spec import png

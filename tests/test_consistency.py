@@ -6,9 +6,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from loadgo.consistency import Finding, check
-from loadgo.published import FOLDER, document
+from loadgo.consistency import check
+from loadgo.published_catalogue import FOLDER, document
 from loadgo.published_file import parse
+from loadgo.published_finding import Finding
 
 
 @cache

@@ -20,7 +20,7 @@ from loadgo.fit_laws import read_law
 from loadgo.predict import drawing, predict
 from loadgo.predict_draws import doubt_in, drawn
 from loadgo.predict_figures import figures_of, foreseen_of
-from loadgo.predict_folder import NAME, read_prediction
+from loadgo.records_prediction import NAME, read_prediction
 from loadgo.report_figures import duration
 from loadgo.report_words import answer as answer_of
 from loadgo.tables import tables

@@ -12,7 +12,8 @@ import small_machine
 from fitted_machine import SCRIPT, truth
 from loadgo.compare import compare
 from loadgo.fit import fit
-from loadgo.predict_figures import ALL, figures_of
+from loadgo.predict_figures import figures_of
+from loadgo.records_prediction import ALL
 from loadgo.tables import tables
 
 CHANGE = ["processors.count=4", "storage.disk.service=exponential(1ms)"]

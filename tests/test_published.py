@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from loadgo.claims import Interval, Reference, evaluate, parse
-from loadgo.published import FOLDER, Document, document, documents, names
+from loadgo.published import Document
+from loadgo.published_catalogue import FOLDER, document, documents, names
 from loadgo.published_file import parse as parse_document
 from loadgo.published_file import tolerance
 from loadgo.published_number import read_number

@@ -4,7 +4,8 @@ import fnmatch
 
 import pytest
 from loadgo.claims import Reference, references
-from loadgo.published import Document, document, documents
+from loadgo.published import Document
+from loadgo.published_catalogue import document, documents
 from loadgo.published_file import tolerance
 from loadgo.published_number import read_number
 from loadgo.reproduce import DocumentAgain, judged, reproduce

@@ -9,7 +9,7 @@ from functools import cache
 from io import StringIO
 
 import pytest
-from loadgo.published import documents
+from loadgo.published_catalogue import documents
 from loadgo.reproduce import Reproduction, judged
 from loadgo.reproduce_plots import charts
 from loadgo.reproduce_value import Area, Curve, Plot

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from loadgo.published import document
+from loadgo.published_catalogue import document
 from loadgo.reproduce import DocumentAgain, Reproduction, judged, reproduce
 from loadgo.reproduce_here import Here, made_here
 from loadgo.reproduce_lab import Lab

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from loadgo import _loadgo
-from loadgo.speedup import Load, speedup
+from loadgo.speedup import speedup
 from loadgo.speedup_between import speedup_between
 from loadgo.speedup_machines import between
 from loadgo.speedup_page import render_speedup
+from loadgo.speedup_runs import Load
 from small_machine import MACHINE, laid
 
 FASTER = MACHINE.replace("count      = 2", "count      = 2\nspeed      = 2").replace(

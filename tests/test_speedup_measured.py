@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadgo.account import Account
-from loadgo.speedup import Change, Speedup, speedup, taken_apart
+from loadgo.speedup import speedup
+from loadgo.speedup_causes import taken_apart
 from loadgo.speedup_measured import speedup_of
 from loadgo.speedup_page import render_speedup
+from loadgo.speedup_results import Change, Speedup
 from small_machine import laid
 from typer.testing import CliRunner
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from kernel_programs import WITHOUT_TYPES, all_unloaded, held_by
-from loadgo.ready import CommandRun, Waited
+from loadgo.running_command_run import CommandRun, Waited
 from loadgo.transfer_command import CommandTransfer, Interrupts, Moved
 from loadgo.transfer_command_page import command_page, render_command
 from loadgo.transfer_price import Prices

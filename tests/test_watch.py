@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.predict_figures import figures_of
+from loadgo.records_following import follow, reach_of
 from loadgo.report_figures import duration, share
 from loadgo.tables import Tables, tables
 from loadgo.watch_expected import Model, beside
-from loadgo.watch_follow import follow, reach_of
 from loadgo.watch_frame import STATES, frame_of
 from loadgo.watch_play import Clock, screens
 from loadgo.watch_terminal import SIGNS, Shown, screen

@@ -12,10 +12,10 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.records_following import reach_of
 from loadgo.report_figures import duration, number, share
 from loadgo.tables import Tables, tables
 from loadgo.total_time import GROUPS
-from loadgo.watch_follow import reach_of
 from loadgo.watch_frame import STATES, Frame, frame_of
 from loadgo.watch_terminal import answer
 from watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served

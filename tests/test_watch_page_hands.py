@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import loadgo
 import polars as pl
 import pytest
+from loadgo.records_following import reach_of
 from loadgo.report_figures import duration, share
 from loadgo.tables import Tables, tables
-from loadgo.watch_follow import reach_of
 from loadgo.watch_frame import STATES
 from watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from loadgo.records_following import reach_of
 from loadgo.tables import tables
-from loadgo.watch_follow import reach_of
 from loadgo.watch_frame import frame_of
 from loadgo.watch_terminal import answer
 from outside import PATIENCE_S, Bench, wait_until

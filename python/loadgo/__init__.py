@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loadgo.capacity import Capacity as Capacity
     from loadgo.capacity import capacity as capacity
+    from loadgo.capacity_results import Capacity as Capacity
     from loadgo.compare import Comparison as Comparison
     from loadgo.compare import compare as compare
     from loadgo.cost import Costs as Costs
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from loadgo.runs import runs as runs
     from loadgo.simulate import Simulation as Simulation
     from loadgo.simulate import simulate as simulate
-    from loadgo.speedup import Speedup as Speedup
     from loadgo.speedup import speedup as speedup
     from loadgo.speedup_measured import speedup_of as speedup_of
+    from loadgo.speedup_results import Speedup as Speedup
     from loadgo.tables import tables as tables
     from loadgo.transfer import transfer as transfer
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadgo.capacity import End, Point, Saturation, Target, Verdict
+from loadgo.capacity_curve import Point, Target, Verdict
 from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Outcome, Wanted
+from loadgo.capacity_results import End, Saturation
 from loadgo.report_figures import digits, duration, number, people, share
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from loadgo.capacity import Class, ClassPoint, Point
+from loadgo.capacity_curve import Class, ClassPoint, Point
 from loadgo.capacity_demands import Demand, demands_of
 from loadgo.job_bounds import JobBounds, job_bounds
 from loadgo.networks import Class as Population

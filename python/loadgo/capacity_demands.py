@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.capacity import Point
+from loadgo.capacity_curve import Point
 from loadgo.capacity_resources import PROCESSORS
 
 TELLING = 400

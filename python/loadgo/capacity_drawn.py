@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from loadgo.capacity import Capacity, Figure, Target
+from loadgo.capacity_curve import Figure, Target
 from loadgo.capacity_follow import At
+from loadgo.capacity_results import Capacity
 
 Row = Mapping[str, str | float | bool | None]
 

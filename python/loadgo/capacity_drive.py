@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -10,17 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loadgo import _loadgo, asked, bundled, on_host, on_machine
-from loadgo.capacity import Target
+from loadgo import bundled
+from loadgo.capacity_curve import Target
 from loadgo.capacity_mix import Mix, seed_near
 from loadgo.capacity_resources import PROCESSORS, Servers, servers_of
 from loadgo.capacity_trials import Asked, Trial, trial_of
-from loadgo.cost import Tariff, tariff_on
-from loadgo.errors import Mistake
-from loadgo.on_host import USUAL, Driver
-from loadgo.run import Drive, Told, new_folder
-
-HERE = "here"
+from loadgo.cost_tariff import Tariff, tariff_on
+from loadgo.running_folders import new_folder
+from loadgo.running_prepared import HERE, Drive, Prepared, Settings, Told, prepared
 
 Watch = Callable[[Told, Path], bool]
 """Hears how a trial stands and where its records are, about three times a second; False ends it."""
@@ -50,62 +48,33 @@ class Site:
         return self.on == HERE
 
 
-@dataclass(frozen=True)
-class Manner:
-    """How the users are, and what they may have: what `loadgo.run` is given beside the script and their number."""
-
-    think: str | None = None
-    typing: float | str | None = None
-    set: tuple[str, ...] = ()
-    limit: str | None = None
-    usage_every: int | None = None
-    meters: str | None = None
-    driver: Driver = USUAL
-
-
 def site_of(
-    script: str | Path | Mix, on: str, manner: Manner, *, tariff: str = "default", out: Path | None = None
+    script: str | Path | Mix, on: str, settings: Settings, *, tariff: str = "default", out: Path | None = None
 ) -> Site:
     """The script, or a mix of them, on the system `on`; raises what `loadgo.run` raises before anybody logs in."""
     mix = script if isinstance(script, Mix) else None
     source = script.source if isinstance(script, Mix) else bundled.find(script)
-    try:
-        told = _loadgo.parse_script(source.text)
-    except Mistake as mistake:
-        raise mistake.in_file(str(source.path)) from None
-    system: dict[str, Any] = {}
-    if on == HERE:
-        if manner.set:
-            raise ValueError("--set changes a simulated machine: name one with --on")
-        options = on_host.options(told["needs"], manner.limit, manner.usage_every, manner.driver)
-        options |= {"meters": on_host.meters(manner.meters)}
-        drive: Drive = _loadgo.run_host
-        servers: dict[str, int | None] = {PROCESSORS: _online()}
-    else:
-        prepared = on_machine.prepare(
-            on,
-            manner.set,
-            limit=manner.limit,
-            usage_every=manner.usage_every,
-            meters=manner.meters,
-            driver=manner.driver,
-        )
-        options, system, drive = prepared.options, prepared.system, _loadgo.run_machine
-        parsed = _loadgo.parse_machine(options["machine_text"], list(manner.set))
-        servers = servers_of(parsed["text"], parsed["processors"])
-    commands = [str(name) for _, name in told["lines"]]
+    ready = prepared(source, on, settings)
+    commands = [str(name) for _, name in ready.script["lines"]]
     return Site(
         source=source,
         on=on,
-        drive=drive,
-        options={"script": source.asked, "command": [], **options, **_manners(manner)},
+        drive=ready.drive,
+        options={"script": source.asked, "command": [], **ready.options},
         commands=tuple(dict.fromkeys(commands)),
         lines_a_pass=len(commands),
-        servers=servers,
-        tariff=tariff_on(tariff, system),
+        servers=_servers(ready),
+        tariff=tariff_on(tariff, ready.system),
         out=out,
         mix=mix,
     )
+
+
+def _servers(ready: Prepared) -> Servers:
+    """How many servers each resource of the system has."""
+    if ready.machine is None:
+        return {PROCESSORS: os.cpu_count() or 1}
+    return servers_of(ready.machine.parsed["text"], ready.machine.parsed["processors"])
 
 
 @dataclass(frozen=True)
@@ -160,24 +129,8 @@ def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Tr
         )
 
 
-def _manners(manner: Manner) -> dict[str, Any]:
-    """What replaces the script's think time and typing rate."""
-    manners: dict[str, Any] = {}
-    if manner.think is not None:
-        manners["think"] = _loadgo.parse_think(manner.think)
-    if manner.typing is not None:
-        manners["typing"] = asked.chars_per_second(manner.typing) or 0.0
-    return manners
-
-
 def _folder(site: Site, users: int, seed: int) -> Path:
     name = f"{site.source.path.stem}-{users}-user{'s' if users > 1 else ''}"
     if site.out is None:
         return new_folder(None, name, datetime.now(UTC))
     return site.out / f"trial-{seed}-{name}"
-
-
-def _online() -> int:
-    import os
-
-    return os.cpu_count() or 1

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Figure
 from loadgo.capacity_basis import Basis, End, Kind, Networks, networks, users_of
+from loadgo.capacity_curve import Figure
 from loadgo.capacity_demands import Demand
 from loadgo.populations import Populations
 from loadgo.resample import Interval

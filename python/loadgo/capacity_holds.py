@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Figure, Point, Target
+from loadgo.capacity_curve import Figure, Point, Target
 from loadgo.capacity_demands import Demand
 from loadgo.capacity_follow import MOST_USERS, At, Follow
 from loadgo.job_bounds import JobBounds

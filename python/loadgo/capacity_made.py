@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo import asked
-from loadgo.capacity import CONFIDENCE, Capacity, Limits, Point, Progress
 from loadgo.capacity_answer import Beside, answer_of, saturation_of
-from loadgo.capacity_drive import Load, Manner, Site, site_of, tried
+from loadgo.capacity_curve import CONFIDENCE, Point
+from loadgo.capacity_drive import Load, Site, site_of, tried
 from loadgo.capacity_mix import Mix, mix_of
 from loadgo.capacity_models import models_of
 from loadgo.capacity_outcomes import Step, Wanted
 from loadgo.capacity_points import points_of
+from loadgo.capacity_results import Capacity, Limits, Progress
 from loadgo.capacity_rounds import Bounds, Length, Searched, search
 from loadgo.capacity_targets import check_commands, check_resources, targets_of
 from loadgo.capacity_trials import Trial
 from loadgo.capacity_watch import watch_of
 from loadgo.report_figures import people
-from loadgo.run import asked_to_stop
+from loadgo.running_prepared import Settings
+from loadgo.running_stopping import asked_to_stop
 
 MOST_USERS = 10_000
 """On a simulated machine, when nobody says more."""
@@ -49,9 +51,11 @@ class Options:
     out: Path | None = None
 
 
-def made(script: str | Path | None, on: str, options: Options, manner: Manner, progress: Progress | None) -> Capacity:
+def made(
+    script: str | Path | None, on: str, options: Options, settings: Settings, progress: Progress | None
+) -> Capacity:
     """The capacity of `on` for users who type `script`; raises what `loadgo.capacity` does."""
-    site = site_of(_loaded(script, options.mix), on, manner, tariff=options.tariff, out=options.out)
+    site = site_of(_loaded(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
     wanted = wanted_of(options, site)
     bounds = bounds_of(options, site)
     with asked_to_stop() as stop:

@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from loadgo import _loadgo, bundled
-from loadgo.capacity import Class
-from loadgo.errors import Mistake
+from loadgo import bundled
+from loadgo.capacity_curve import Class
+from loadgo.running_prepared import line_count, parsed_script, run_machine
 
 MOST_LINES = 900_000
 """A pass holds no more: a class repeats its script as often as this lets it."""
@@ -56,7 +56,7 @@ def mix_of(asked: str) -> Mix:
         raise ValueError(f"mix {asked!r}: two scripts have the same name")
     scripts = [tomllib.loads(source.text) for source, _ in found]
     text = _joined(scripts, [one.name for one in classes], [one.weight for one in classes])
-    lines = [len(_loadgo.parse_script(source.text)["lines"]) for source, _ in found]
+    lines = [line_count(source.text) for source, _ in found]
     source = bundled.Source(asked=asked, path=Path("mix.toml"), text=text)
     return Mix(classes, source, tuple(1 + sum(lines[:place]) for place in range(len(lines))))
 
@@ -83,10 +83,7 @@ def _part(text: str) -> tuple[bundled.Source, int]:
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
         raise ValueError(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
     source = bundled.find(name.strip())
-    try:
-        _loadgo.parse_script(source.text)
-    except Mistake as mistake:
-        raise mistake.in_file(str(source.path)) from None
+    parsed_script(source)
     return source, int(weight)
 
 
@@ -109,7 +106,7 @@ def _joined(scripts: Sequence[Mapping[str, Any]], names: Sequence[str], weights:
 
 def _class(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
     """A group that types the script again and again."""
-    lines = len(_loadgo.parse_script("".join(f"{key} = {_toml(value)}\n" for key, value in script.items()))["lines"])
+    lines = line_count("".join(f"{key} = {_toml(value)}\n" for key, value in script.items()))
     inner = {key: script[key] for key in _OF_GROUP if key in script}
     inner.setdefault("think", "none")
     return {"weight": weight, "lines": [{"repeat": MOST_LINES // (lines * 100), **inner, "lines": script["lines"]}]}
@@ -164,7 +161,7 @@ def _taken(mix: Mix, users: int, seed: int) -> tuple[str, ...]:
         "think": "none",
     }
     with tempfile.TemporaryDirectory(prefix="loadgo-mix-") as folder:
-        _loadgo.run_machine(mix.source.text, options, f"{folder}/run", None)
+        run_machine(mix.source.text, options, f"{folder}/run", lambda _: True)
         rows = read_table(Path(folder) / "run", "interactions").sort("user", "sent_ns").group_by("user").first()
     first = dict(rows.select("user", "line").rows())
     names = [one.name for one in mix.classes]

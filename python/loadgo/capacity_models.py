@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loadgo.capacity import Class, Point
 from loadgo.capacity_basis import Basis, Kind, basis_of
+from loadgo.capacity_curve import Class, Point
 from loadgo.capacity_demands import Demand, own_told, taken_by_others, telling
 from loadgo.capacity_follow import MOST_USERS, At, Follow, follow_law, follow_mean_values
 from loadgo.capacity_holds import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from loadgo.capacity import Target
+from loadgo.capacity_curve import Target
 from loadgo.capacity_root import Crossing
 
 SHORTEST = 200

@@ -6,11 +6,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from loadgo.capacity import Capacity, Point
 from loadgo.capacity_answer import others_of
+from loadgo.capacity_curve import Point
 from loadgo.capacity_pictures import capacity_pictures
+from loadgo.capacity_results import Capacity
 from loadgo.capacity_text import capacity_grids
-from loadgo.compare_page import finite
+from loadgo.documents_as_json import finite
 from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import digits, duration, number, people, share
 from loadgo.resample import Interval

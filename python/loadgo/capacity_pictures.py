@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from loadgo.capacity import Capacity
 from loadgo.capacity_drawn import (
     Row,
     last_users,
@@ -18,8 +17,9 @@ from loadgo.capacity_drawn import (
     modelled,
     top_of,
 )
+from loadgo.capacity_results import Capacity
+from loadgo.documents_signs import legend
 from loadgo.pages import Picture
-from loadgo.report_drawn import legend
 from loadgo.report_figures import digits, duration
 
 _ROWS = 10

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadgo.capacity import ClassPoint, Figure, Point, Standing, Target, Verdict
+from loadgo.capacity_curve import ClassPoint, Figure, Point, Standing, Target, Verdict
 from loadgo.capacity_root import Scale, dispersion_of, excess_of, scale_of, student
 from loadgo.capacity_steady import steadiness_of
 from loadgo.capacity_trials import Tally, Trial

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from loadgo.capacity import CONFIDENCE, Target
+from loadgo.capacity_curve import CONFIDENCE, Target
 from loadgo.capacity_trials import Tally
 from loadgo.resample import Floats
 

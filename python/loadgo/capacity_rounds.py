@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from loadgo.capacity import Progress
 from loadgo.capacity_outcomes import Outcome, Step, Untold, Wanted
+from loadgo.capacity_results import Progress
 from loadgo.capacity_search import next_step, standing
 from loadgo.capacity_steady import steadiness_of
 from loadgo.capacity_trials import Trial

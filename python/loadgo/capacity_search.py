@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loadgo.capacity import Standing
+from loadgo.capacity_curve import Standing
 from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Outcome, Step, Untold, Wanted
 from loadgo.capacity_root import Crossing, Excess, crossing_of, excess_of
 from loadgo.capacity_trials import Tally, Trial

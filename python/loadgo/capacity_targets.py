@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from loadgo.capacity import Target
+from loadgo.capacity_curve import Target
 from loadgo.capacity_resources import PROCESSORS
 
 MEASURES = ("mean", "p50", "p90", "p95", "p99", "errors", "busy", "throughput")

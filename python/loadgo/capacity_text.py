@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loadgo.capacity import Capacity, Figure, Point, Target, Verdict
+from loadgo.capacity_curve import Figure, Point, Target, Verdict
 from loadgo.capacity_holds import Holds
 from loadgo.capacity_models import Model, Models
-from loadgo.compare_figures import percent
+from loadgo.capacity_results import Capacity
+from loadgo.notation_measures import percent
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, number, people, share
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval

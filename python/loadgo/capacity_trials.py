@@ -16,10 +16,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.audit import driver_of, losses_of, sessions_of
-from loadgo.capacity import ClassPoint, Target
+from loadgo.capacity_curve import ClassPoint, Target
 from loadgo.capacity_resources import Servers, Whose, busy_spans, utilisation, whose_of
 from loadgo.classes import classes_of, with_classes
-from loadgo.cost import Tariff, cost_of
+from loadgo.cost_rates import cost_of
+from loadgo.cost_tariff import Tariff
 from loadgo.laws import little_closed
 from loadgo.phases import Stretch, interactions_in, stretch_of
 from loadgo.resample import Floats

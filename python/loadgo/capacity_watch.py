@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from loadgo.capacity import Target
+from loadgo.capacity_curve import Target
 from loadgo.errors import BadRun
-from loadgo.run import Told
+from loadgo.running_prepared import Told
 
 EVERY_S = 2.0
 """How often the records are looked at."""

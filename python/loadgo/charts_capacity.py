@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from loadgo.capacity import Capacity
 from loadgo.capacity_demands import knee_of
 from loadgo.capacity_drawn import (
     BOUNDS,
@@ -29,6 +28,7 @@ from loadgo.capacity_drawn import (
     modelled,
     top_of,
 )
+from loadgo.capacity_results import Capacity
 from loadgo.charts_spec import ACCENT, TIME_LABEL, Chart, chart_of, legend, safe
 
 _GREY = "#8b97a3"

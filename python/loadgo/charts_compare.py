@@ -11,7 +11,8 @@ from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, safe
 from loadgo.charts_waterfall import MORE, waterfall_charts
 from loadgo.compare import Comparison
 from loadgo.compare_drawn import DRAWN, Distribution, DrawnRow, distribution_of, drawn_rows
-from loadgo.compare_figures import change, change_interval, figure, name_of
+from loadgo.compare_figures import change, change_interval
+from loadgo.notation_measures import figure, name_of
 from loadgo.resample import Interval
 from loadgo.waterfall import of_chains
 

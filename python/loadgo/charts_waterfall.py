@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of
-from loadgo.compare_figures import factor, factor_interval
+from loadgo.notation_measures import factor, factor_interval
 from loadgo.report_figures import plain
 from loadgo.waterfall import Step, Waterfall
 from loadgo.waterfall_text import figure_of

@@ -58,8 +58,8 @@ def watch(
         # Tables are read by one thread: what is watched may be this host.
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         from loadgo.asked import span_s
+        from loadgo.records_following import follow
         from loadgo.watch_expected import Model, beside
-        from loadgo.watch_follow import follow
         from loadgo.watch_host import metered
         from loadgo.watch_play import Clock, screens
 
@@ -107,7 +107,7 @@ def _play(pictures: Iterator[list[str]]) -> None:
     The signals are heard between two pictures: an exception that one raised inside a library's own code, such as
     polars', would come out as that library's panic.
     """
-    from loadgo.run import asked_to_stop
+    from loadgo.running_stopping import asked_to_stop
 
     last: list[str] = []
     with asked_to_stop() as stop:

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from loadgo import _loadgo
 from loadgo.errors import Refused
-from loadgo.ready import Cold, ColdFile, CommandRun, Stage, Waited
+from loadgo.running_command_run import Cold, ColdFile, CommandRun, Stage, Waited
 
 NO_PROGRAM, NOT_EXECUTABLE = 127, 126
 WAITS = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")

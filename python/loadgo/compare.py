@@ -17,8 +17,7 @@ from loadgo.compare_printed import findings_of, is_printed, printed_side
 from loadgo.compare_roads import Road, roads_of
 from loadgo.compare_rows import Matched, matched
 from loadgo.compare_side import Side, side_of_runs
-from loadgo.predict_figures import ALL
-from loadgo.predict_folder import read_prediction, run_folders
+from loadgo.records_prediction import ALL, read_prediction, run_folders
 from loadgo.resample import Interval
 from loadgo.run_checks import Check, checks_of
 from loadgo.runs import find_run

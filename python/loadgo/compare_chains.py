@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadgo.chains import Chain, Factor
-from loadgo.compare_figures import factor, factor_interval, figure, percent
 from loadgo.compare_roads import Disagreement, Road, disagreeing, slightly_apart
+from loadgo.notation_measures import factor, factor_interval, figure, percent
 from loadgo.report_figures import digits
 from loadgo.report_grid import Column, Grid
 

@@ -3,62 +3,8 @@
 from __future__ import annotations
 
 from loadgo.compare_rows import Difference
-from loadgo.report_figures import NOT_MEASURED, digits, duration, number, size
-from loadgo.resample import Interval
-
-MARK = "†"
-"""At whatever has extrapolated interactions in it."""
-
-NAMES = {
-    "response": "response",
-    "p50 response": "response, p50",
-    "p90 response": "response, p90",
-    "cpu": "CPU",
-    "programs": "CPU of programs",
-    "work": "CPU but page faults",
-    "page": "CPU of page faults",
-    "output": "bytes of output",
-    "cycle": "prompt to prompt",
-}
-"""What the measures are called."""
-
-
-def name_of(measure: str) -> str:
-    """The measure as a report calls it."""
-    return NAMES.get(measure, measure)
-
-
-def figure(measure: str, value: float | None) -> str:
-    """A measure's value with its unit."""
-    if value is None:
-        return NOT_MEASURED
-    if measure in ("faults", "major faults", "number"):
-        return number(value)
-    if measure == "output":
-        return size(value)
-    if measure == "cost":
-        return digits(value)
-    if measure == "throughput":
-        return f"{number(value)}/s"
-    return signed(value) if value < 0 else duration(value)
-
-
-def signed(value: float | None) -> str:
-    """A span of nanoseconds with its sign."""
-    if value is None:
-        return NOT_MEASURED
-    if value == 0:
-        return "0"
-    return f"{'−' if value < 0 else '+'}{duration(abs(value))}"
-
-
-def percent(value: float | None, places: int = 1) -> str:
-    """A change as a part of one: `+12.3 %`."""
-    if value is None:
-        return NOT_MEASURED
-    shown = f"{abs(100 * value):.{places}f}"
-    sign = "" if float(shown) == 0 else "−" if value < 0 else "+"
-    return f"{sign}{shown} %"
+from loadgo.notation_measures import percent
+from loadgo.report_figures import NOT_MEASURED
 
 
 def change(told: Difference) -> str:
@@ -78,13 +24,3 @@ def change_interval(told: Difference) -> str:
     near = max(map(abs, ends)) < 0.1
     low, high = (percent(end, 1 if near or abs(end) < 0.01 else 0) for end in ends)
     return f"{low.removesuffix(' %')} to {high}"
-
-
-def factor(value: float) -> str:
-    """A factor: `×2.039`."""
-    return f"×{value:.3f}" if value < 100 else f"×{value:,.0f}"
-
-
-def factor_interval(interval: Interval | None) -> str:
-    """Its interval."""
-    return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from loadgo.compare import Comparison
 from loadgo.compare_chains import chain_grids, road_grid
-from loadgo.compare_figures import MARK, change, change_interval, figure, name_of, percent, signed
+from loadgo.compare_figures import change, change_interval
 from loadgo.compare_parts import Part
 from loadgo.compare_rows import Difference, Row
+from loadgo.notation_measures import MARK, figure, name_of, percent, signed
 from loadgo.report_figures import NOT_MEASURED, duration, number
 from loadgo.report_grid import Column, Grid
 

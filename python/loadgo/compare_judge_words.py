@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from loadgo.compare_figures import change, change_interval, name_of
+from loadgo.compare_figures import change, change_interval
 from loadgo.compare_judge import Judged
+from loadgo.notation_measures import name_of
 from loadgo.report_figures import in_words
 
 

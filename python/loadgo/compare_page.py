@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 from loadgo.compare import DOCUMENT_CHECK, Comparison
 from loadgo.compare_cells import WAITS_A_STRETCH
 from loadgo.compare_chains import road_notes, road_warnings
 from loadgo.compare_drawn import distribution_of
-from loadgo.compare_figures import MARK, change, change_interval, name_of
+from loadgo.compare_figures import change, change_interval
 from loadgo.compare_grids import comparison_grids
 from loadgo.compare_judge_words import judged_in_words, off_in_words, two_intervals, why_not_judged
 from loadgo.compare_pictures import comparison_pictures
 from loadgo.compare_rows import Difference
 from loadgo.compare_side import Side
+from loadgo.documents_as_json import finite
+from loadgo.notation_measures import MARK, name_of
 from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import number
 from loadgo.resample import FEWEST
@@ -92,15 +93,6 @@ def comparison_json(made: Comparison) -> str:
         "notes": list(made.notes),
     }
     return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def finite(value: object) -> object:
-    """The value with null where a number is not finite."""
-    if isinstance(value, dict):
-        return {str(key): finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _side(side: Side) -> dict[str, Any]:

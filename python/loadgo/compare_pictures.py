@@ -10,7 +10,8 @@ import numpy as np
 
 from loadgo.compare import Comparison
 from loadgo.compare_drawn import DRAWN, Distribution, DrawnRow, distribution_of, drawn_rows
-from loadgo.compare_figures import change, name_of
+from loadgo.compare_figures import change
+from loadgo.notation_measures import name_of
 from loadgo.pages import Picture
 from loadgo.report_figures import NEVER, duration
 

@@ -15,10 +15,13 @@ from typing import Any
 
 import polars as pl
 
-from loadgo import claims, published
+from loadgo import claims, published_catalogue
 from loadgo.account import Account
 from loadgo.compare_side import ROW_SCHEMA, Side
-from loadgo.consistency import Finding, Numbers, check
+from loadgo.consistency import check
+from loadgo.published import Document
+from loadgo.published_failures import Numbers
+from loadgo.published_finding import Finding
 
 _MENDED = 2
 """Of so many claims that come right with it a corrected cell is taken for the printed one."""
@@ -27,7 +30,7 @@ _SECOND_NS = 1e9
 
 def is_printed(asked: str) -> bool:
     """Whether `asked` names a column of a published document (`mpl-16:ctss`), or a document."""
-    return asked.partition(":")[0] in published.names()
+    return asked.partition(":")[0] in published_catalogue.names()
 
 
 def printed_side(asked: str) -> Side:
@@ -38,7 +41,7 @@ def printed_side(asked: str) -> Side:
         known = ", ".join(f"{name}:{one}" for one in sides) or "none"
         raise ValueError(f"{asked} is no side of a comparison; {name} has {known}")
     told = sides[column]
-    document = published.document(name)
+    document = published_catalogue.document(name)
     numbers, notes = _corrected(document)
     rows = _rows(document, told, numbers)
     account = _account(document, told, numbers) if "elapsed_s" in told else None
@@ -57,7 +60,7 @@ def printed_side(asked: str) -> Side:
 
 
 def _sides(name: str) -> dict[str, Any]:
-    path = published.FOLDER / f"{name}.toml"
+    path = published_catalogue.FOLDER / f"{name}.toml"
     told: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("sides", {})
     return told
 
@@ -66,7 +69,7 @@ def _extrapolated(told: dict[str, Any]) -> tuple[str, ...]:
     return (f"Extrapolated: {told['extrapolated']}.",) if "extrapolated" in told else ()
 
 
-def _corrected(document: published.Document) -> tuple[Numbers, dict[str, str]]:
+def _corrected(document: Document) -> tuple[Numbers, dict[str, str]]:
     """The document's numbers, misprints set right; and by figure what was set right, in words."""
     suspects = [suspect for finding in check(document) for suspect in finding.suspects if suspect.mended >= _MENDED]
     taken: dict[str, Fraction] = {}
@@ -81,7 +84,7 @@ def _corrected(document: published.Document) -> tuple[Numbers, dict[str, str]]:
     return Numbers(document.figures, corrected=tuple(taken.items())), words
 
 
-def _of_side(notes: dict[str, str], told: dict[str, Any], document: published.Document) -> list[str]:
+def _of_side(notes: dict[str, str], told: dict[str, Any], document: Document) -> list[str]:
     """The notes of those figures that the side uses."""
     rows = told.get("rows", {})
     columns = [rows[name] for name in ("cpu", "work", "page") if name in rows]
@@ -91,7 +94,7 @@ def _of_side(notes: dict[str, str], told: dict[str, Any], document: published.Do
     return [words for figure, words in notes.items() if any(fnmatch.fnmatchcase(figure, one) for one in patterns)]
 
 
-def _value(document: published.Document, expression: str | float, numbers: Numbers) -> float:
+def _value(document: Document, expression: str | float, numbers: Numbers) -> float:
     if not isinstance(expression, str):
         return float(expression)
 
@@ -104,7 +107,7 @@ def _value(document: published.Document, expression: str | float, numbers: Numbe
     return float(found)
 
 
-def _rows(document: published.Document, told: dict[str, Any], numbers: Numbers) -> pl.DataFrame:
+def _rows(document: Document, told: dict[str, Any], numbers: Numbers) -> pl.DataFrame:
     """A row for each row of the table, in its passes; page faults where one has a time."""
     rows = told.get("rows")
     if rows is None:
@@ -126,7 +129,7 @@ def _rows(document: published.Document, told: dict[str, Any], numbers: Numbers) 
     return pl.DataFrame(found, schema=ROW_SCHEMA)
 
 
-def _account(document: published.Document, told: dict[str, Any], numbers: Numbers) -> Account:
+def _account(document: Document, told: dict[str, Any], numbers: Numbers) -> Account:
     def each(name: str, scale: float) -> dict[str, float]:
         return {key: _value(document, text, numbers) * scale for key, text in told.get(name, {}).items()}
 
@@ -143,7 +146,7 @@ def _account(document: published.Document, told: dict[str, Any], numbers: Number
     )
 
 
-def _conditions(document: published.Document, pattern: str) -> dict[str, str]:
+def _conditions(document: Document, pattern: str) -> dict[str, str]:
     """The cells of a table of conditions, by their rows' labels."""
     if not pattern:
         return {}
@@ -160,4 +163,4 @@ def _conditions(document: published.Document, pattern: str) -> dict[str, str]:
 
 def findings_of(side: Side) -> tuple[Finding, ...]:
     """What the side's document says of its own numbers and they do not bear out; nothing of a run."""
-    return check(published.document(side.document)) if side.document else ()
+    return check(published_catalogue.document(side.document)) if side.document else ()

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from loadgo.claims import Claim, Operation, apart, evaluate, references
-from loadgo.consistency import Failure, Numbers
 from loadgo.published import Relation
+from loadgo.published_failures import Numbers
+from loadgo.published_finding import Failure
 
 FACTORS = {
     Fraction(1): "",

@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loadgo.claims import Claim, Expression, Reference, evaluate
-from loadgo.consistency import Failure, Numbers, Suspect, failure_of, figures_in
+from loadgo.published_failures import Numbers, failure_of, figures_in
+from loadgo.published_finding import Failure, Suspect
 
 STEPS = 40
 

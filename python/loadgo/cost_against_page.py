@@ -6,12 +6,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from loadgo.compare_page import finite
 from loadgo.cost_against import FAIR, Differential, Fairness, Price, Ratio
 from loadgo.cost_against_pictures import fairness_pictures
 from loadgo.cost_rates import HOUR_NS
 from loadgo.cost_sides import Side
 from loadgo.cost_words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
+from loadgo.documents_as_json import finite
 from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.report_grid import Column, Grid

@@ -6,8 +6,8 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from loadgo.compare_page import finite
 from loadgo.cost_curve import Curve, curves
+from loadgo.documents_as_json import finite
 
 if TYPE_CHECKING:
     from loadgo.cost import Costs, Point

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo import _loadgo
 from loadgo.fit_demands import delays, elsewhere, processor_times
 from loadgo.fit_doubt import Doubt, Estimate, Grouping, doubt_of, groupings_of, interval
 from loadgo.fit_file import file_of, parameters_of
@@ -29,6 +28,7 @@ from loadgo.fit_trial import Check, Switching, checks_of, is_open, switching_in,
 from loadgo.fit_unowned import Unowned, unowned_in
 from loadgo.fit_values import Found, Value, joined
 from loadgo.fitted import Fitted
+from loadgo.records_machine_file import parsed_machine
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def fit(
         raise ValueError(f"{path} exists: name another file with -o, or say --force to replace it")
     readings = readings_of(runs or ("last",))
     made = _fitted(readings, name, path)
-    _loadgo.parse_machine(made.text, [])
+    parsed_machine(made.text)
     if path is not None:
         path.write_text(made.text, encoding="utf-8")
     return made

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo import _loadgo
 from loadgo.bundled import Source, read_text
 from loadgo.errors import Mistake
+from loadgo.records_machine_file import parsed_machine
 
 FOLDER = Path(__file__).parent / "machines"
 _TABLES = re.compile(r"^\s*\[", re.MULTILINE)
@@ -60,21 +60,21 @@ def _placed(text: str, folder: Path) -> str:
 
 def told(machine: str | Path, set: Sequence[str] = ()) -> Machine:
     """What a machine file says in short; raises what `find` raises, and `errors.Mistake` with the file's name."""
-    parsed = _parsed(find(machine), set)
+    read = parsed(find(machine), set)
     return Machine(
         name=str(machine),
-        title=parsed["title"],
-        source=parsed["source"],
-        processors=parsed["processors"],
-        commands=tuple(parsed["commands"]),
+        title=read["title"],
+        source=read["source"],
+        processors=read["processors"],
+        commands=tuple(read["commands"]),
     )
 
 
 def printed(machine: str | Path, set: Sequence[str] = ()) -> str:
     """A machine's file as it stands, with its comments; with values `set` over it, everything merged in one text."""
     source = find(machine)
-    parsed = _parsed(source, set)
-    return str(parsed["text"]) if set else source.text
+    read = parsed(source, set)
+    return str(read["text"]) if set else source.text
 
 
 def listed() -> list[list[str]]:
@@ -82,8 +82,9 @@ def listed() -> list[list[str]]:
     return [[machine.name, machine.title, str(machine.processors), machine.source] for machine in machines()]
 
 
-def _parsed(source: Source, set: Sequence[str]) -> dict[str, Any]:
+def parsed(source: Source, set: Sequence[str] = ()) -> dict[str, Any]:
+    """Reads a machine file; raises `errors.Mistake` with the file's name, and `ValueError` for a mistake in `set`."""
     try:
-        return _loadgo.parse_machine(source.text, list(set))
+        return parsed_machine(source.text, set)
     except Mistake as mistake:
         raise mistake.in_file(mistake.file or str(source.path)) from None

@@ -14,7 +14,9 @@ from loadgo import _loadgo, asked
 from loadgo.command_runs import Signals, checked_program, passing_on
 from loadgo.meter_totals import Totals
 from loadgo.meter_views import NOBODY, Viewers, viewed
-from loadgo.run import Progress, asked_to_stop, new_folder
+from loadgo.running_folders import new_folder
+from loadgo.running_prepared import Progress
+from loadgo.running_stopping import asked_to_stop
 
 Told = dict[str, Any]
 TIERS = ("cheap", "exact")

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadgo import _loadgo
-from loadgo.errors import Mistake
+from loadgo.machines import find, parsed
 from loadgo.on_host import Driver
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A machine that can be run."""
+class SimulatedMachine:
+    """A simulated machine that scripts can run on."""
 
     options: dict[str, Any]
-    """What `_loadgo.run_machine` is told beside the load."""
+    """The options of `_loadgo.run_machine` besides the load."""
     system: dict[str, Any]
-    """The machine as `run.toml` tells it, as far as prices go."""
+    """Name, title and tariff, as `run.toml` has them."""
+    parsed: dict[str, Any]
+    """The machine's file as the simulator reads it, with all values set."""
 
 
 def prepare(
@@ -30,7 +31,7 @@ def prepare(
     usage_every: int | None,
     meters: str | None,
     driver: Driver,
-) -> Prepared:
+) -> SimulatedMachine:
     """The machine `on` (a bundled name or a file) with values `set`.
 
     Raises `ValueError` for an unknown machine, for what is wrong in `set`, and for what can be asked of a host only;
@@ -49,18 +50,14 @@ def prepare(
     return _prepared(on, set, driver)
 
 
-def _prepared(on: str, set: Sequence[str], driver: Driver) -> Prepared:
-    from loadgo.machines import find
-
+def _prepared(on: str, set: Sequence[str], driver: Driver) -> SimulatedMachine:
     found = find(on)
-    try:
-        merged = tomllib.loads(_loadgo.parse_machine(found.text, list(set))["text"])
-    except Mistake as mistake:
-        raise mistake.in_file(mistake.file or str(found.path)) from None
+    read = parsed(found, set)
+    merged = tomllib.loads(read["text"])
     options = {
         "machine": found.asked,
         "machine_text": found.text,
         "set": list(set),
         "log_ins_at_once": driver.log_ins_at_once,
     }
-    return Prepared(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})})
+    return SimulatedMachine(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})}, read)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.documents_markdown import escaped
 from loadgo.report_figures import plain
 from loadgo.report_grid import Grid
-from loadgo.report_markdown import escaped
 
 if TYPE_CHECKING:
     from loadgo.charts_spec import Chart
@@ -118,7 +118,7 @@ def html_page(page: Page, charts: Sequence[Chart] = ()) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from loadgo.report_html import drawing_scripts, json_in_html, policy, template
+    from loadgo.documents_html import drawing_scripts, json_in_html, policy, template
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["plain"] = plain

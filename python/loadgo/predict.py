@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.fit_check import check_fit
 from loadgo.predict_draws import Doubt, Set, doubt_in, drawn
-from loadgo.predict_figures import Prediction, figures_of, foreseen_of
-from loadgo.predict_folder import DRAWN, FITTED, run_folders, write_prediction
+from loadgo.predict_figures import figures_of, foreseen_of
+from loadgo.predict_folder import write_prediction
+from loadgo.records_machine_file import parsed_machine
+from loadgo.records_prediction import DRAWN, FITTED, Prediction, run_folders
 from loadgo.resample import FEWEST
 
 USUAL_DRAWS = 20
@@ -52,7 +53,7 @@ def drawing(
         )
     if draws == 0:
         return None
-    merged = str(_loadgo.parse_machine(machine_text, list(set))["text"])
+    merged = str(parsed_machine(machine_text, set)["text"])
     check_fit(merged, source=machine_text, file=file)
     doubt = doubt_in(merged)
     if doubt is None or not doubt.parameters:
@@ -87,7 +88,7 @@ def predict(again: Again, drawing: Drawing, folder: Path, seed: int, progress: P
 
 def _can_be(machine_text: str, set: Set) -> bool:
     try:
-        _loadgo.parse_machine(machine_text, list(set))
+        parsed_machine(machine_text, set)
     except LoadgoError:
         return False
     return True

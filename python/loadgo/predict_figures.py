@@ -9,7 +9,6 @@ within t(K - 1) s sqrt(1 + 1/K) of the mean.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,71 +16,18 @@ import polars as pl
 
 from loadgo.classes import with_classes
 from loadgo.phases import interactions_in, stretch_of
+from loadgo.records_prediction import ALL, OF_COMMANDS, QUANTILES, Foreseen
 from loadgo.resample import CONFIDENCE, Floats, Interval
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
 
-ALL = ""
-"""The command that stands for all of them."""
-QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
 _LATE, _LAST = ("cpu", *QUANTILES), ("cpu", "throughput")
 """The mean response comes first, then its quantiles; what is not response comes last."""
-OF_COMMANDS = ("response", "cpu")
-"""What is told of each command, too."""
 
 Key = tuple[str, str]
 """A command and a measure, as comparisons call them: times in nanoseconds, throughput a second."""
 Figures = Mapping[Key, float]
-
-
-@dataclass(frozen=True)
-class Foreseen:
-    """One figure of a prediction."""
-
-    command: str
-    """Empty: all commands together."""
-    measure: str
-    predicted: float
-    """Of the machine as fitted: the mean of its runs."""
-    interval: Interval
-    """In which another run of the same load would lie, 95 times of 100, if the machine is of the right form."""
-    doubt: Interval
-    """What the doubt in the parameters makes of it, as factors."""
-    chance: Interval
-    """What chance makes of one run, as factors."""
-
-    @property
-    def central(self) -> float:
-        """The middle of what the machines as drawn came to, on the logarithmic scale: that of the interval."""
-        return float(np.sqrt(self.interval.low * self.interval.high))
-
-    @property
-    def parameters_share(self) -> float:
-        """The parameters' part of the doubt, 0 to 1; the rest is chance."""
-        parts = [np.log(one.high / one.low) ** 2 for one in (self.doubt, self.chance)]
-        return float(parts[0] / sum(parts)) if sum(parts) else 0.0
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A machine's runs with its parameters in doubt: what was drawn, and what it came to."""
-
-    draws: int
-    redrawn: int
-    """Draws that were no machine, and were drawn again."""
-    parameters: tuple[str, ...]
-    """The parameters that were drawn: their keys, and `mean` or `spread`."""
-    set_aside: tuple[str, ...]
-    """Keys whose fitted values were set otherwise: they are in no doubt."""
-    users: tuple[int, ...]
-    """With how many users the machine was measured."""
-    figures: Mapping[str, tuple[Foreseen, ...]]
-    """By stretch of the run, `steady` or `all`; those of all commands together come first."""
-
-    def of(self, stretch: str) -> Prediction:
-        """The same with the figures of one stretch alone."""
-        return replace(self, figures={stretch: self.figures.get(stretch, ())})
 
 
 def figures_of(tables: Tables, phases: str) -> Figures:

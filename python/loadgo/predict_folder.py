@@ -9,45 +9,11 @@ RUN/prediction.toml      what was drawn, and what it came to; written last
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from loadgo.errors import BadRun
 from loadgo.predict_draws import Doubt, Set
-from loadgo.predict_figures import Foreseen, Prediction
-from loadgo.resample import Interval
-
-NAME = "prediction.toml"
-FITTED, DRAWN = "fitted", "drawn"
-FORMAT = 1
-
-
-def run_folders(folder: Path, draws: int) -> tuple[list[Path], list[Path]]:
-    """The folders of the runs as fitted, the first of them `folder` itself, and of their partners as drawn."""
-    numbers = [f"{number:02}" for number in range(1, draws + 1)]
-    fitted = [folder, *(folder / FITTED / number for number in numbers[1:])]
-    return fitted, [folder / DRAWN / number for number in numbers]
-
-
-def read_prediction(folder: Path) -> Prediction | None:
-    """The prediction in a run's folder; None where the run is none. Raises `BadRun` for one that is damaged."""
-    path = folder / NAME
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        raise BadRun(f"cannot read {path}: {error}") from error
-    if told.get("format") != FORMAT:
-        raise BadRun(
-            f"{path} has format {told.get('format')}, and this version of loadgo reads {FORMAT}: use a newer one"
-        )
-    try:
-        return _prediction(told)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadRun(f"cannot read {path}: {error!r} is wrong in it: predict again") from error
+from loadgo.records_prediction import FORMAT, NAME, Foreseen, Prediction
 
 
 def write_prediction(
@@ -81,22 +47,6 @@ def _lines(one: Foreseen) -> list[str]:
         f"predicted = {one.predicted!r}",
         *(f"{name} = {_numbers((end.low, end.high))}" for name, end in ends.items()),
     ]
-
-
-def _prediction(told: dict[str, Any]) -> Prediction:
-    return Prediction(
-        draws=int(told["draws"]),
-        redrawn=int(told["redrawn"]),
-        parameters=tuple(map(str, told["parameters"])),
-        set_aside=tuple(map(str, told["set_aside"])),
-        users=tuple(map(int, told["users"])),
-        figures={phases: tuple(map(_figure, figures)) for phases, figures in told.get("figures", {}).items()},
-    )
-
-
-def _figure(told: dict[str, Any]) -> Foreseen:
-    interval, doubt, chance = (Interval(*map(float, told[name])) for name in ("interval", "doubt", "chance"))
-    return Foreseen(str(told["command"]), str(told["measure"]), float(told["predicted"]), interval, doubt, chance)
 
 
 def _words(words: tuple[str, ...]) -> str:

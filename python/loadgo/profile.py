@@ -19,7 +19,7 @@ from typing import Any
 
 from loadgo.command_runs import checked_program, passing_on
 from loadgo.errors import BadRun, Refused
-from loadgo.run import asked_to_stop
+from loadgo.running_stopping import asked_to_stop
 
 EVERY_S = 1.0
 HZ = 1000
@@ -100,11 +100,6 @@ class Profile:
         """How far the share of so many samples may be off, one standard deviation of a binomial law."""
         share = samples / max(self.samples, 1)
         return sqrt(share * (1 - share) / max(self.samples, 1))
-
-    def __str__(self) -> str:
-        from loadgo.profile_text import profile_text
-
-        return profile_text(self, width=120)
 
 
 def frame_of(text: str) -> Frame:

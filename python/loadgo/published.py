@@ -1,6 +1,6 @@
 """The printed documents as data: tables with their labels, figures in running text, and what is said of them.
 
-`docs/published.md` is the format of the files in `published/`. A figure is one printed number, or a range of two; its
+A figure is one printed number, or a range of two; its
 id is `DOCUMENT/TABLE/ROW/COLUMN`, or `DOCUMENT/text/NAME` in running text.
 """
 
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from loadgo.published_number import Number
 
 if TYPE_CHECKING:
     from loadgo.claims import Claim, Expression
-
-FOLDER = Path(__file__).parent / "published"
 
 
 @dataclass(frozen=True)
@@ -158,24 +155,3 @@ def figures_of(tables: tuple[Table, ...], passages: tuple[Passage, ...]) -> list
     """All figures, those of the tables first."""
     found = [cell.figure for table in tables for row in table.rows for cell in row.cells if cell.figure is not None]
     return [*found, *(figure for passage in passages for figure in passage.figures)]
-
-
-def names() -> list[str]:
-    """The names of the published documents, in the order of their dates."""
-    return [document.name for document in documents()]
-
-
-def document(name: str) -> Document:
-    """The document called `name`; raises `ValueError` with the names there are."""
-    for found in documents():
-        if found.name == name:
-            return found
-    raise ValueError(f"there is no document {name!r}; published are {', '.join(names())}")
-
-
-@cache
-def documents() -> tuple[Document, ...]:
-    """All published documents, in the order of their dates."""
-    from loadgo.published_file import read
-
-    return tuple(sorted((read(path) for path in FOLDER.glob("*.toml")), key=lambda found: found.dated))

@@ -12,93 +12,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from loadgo.running_command_run import CommandRun, Stage
 
 if TYPE_CHECKING:
     from loadgo.cost_tariff import Tariff
 
 CONFIDENCE = 0.95
-Stage = Literal["as it is", "cold first", "warm first", "following"]
 ALONE: Stage = "as it is"
 COLD_STAGES: tuple[Stage, ...] = ("cold first", "warm first", "following")
-
-
-@dataclass(frozen=True)
-class Waited:
-    """What wait4 says of the command and of those that it waited for, from its creation on."""
-
-    user_ns: int
-    system_ns: int
-    faults_minor: int
-    faults_major: int
-    max_resident_bytes: int
-    switches_voluntary: int
-    switches_involuntary: int
-
-
-@dataclass(frozen=True)
-class ColdFile:
-    """A file whose pages were dropped before a run."""
-
-    path: Path
-    bytes: int
-    stayed_bytes: int | None
-    """How much of it stayed in memory; None where the kernel does not tell."""
-
-
-@dataclass(frozen=True)
-class Cold:
-    """How cold the command was made."""
-
-    files: tuple[ColdFile, ...]
-    names_dropped: bool
-    """Whether names and attributes of files were dropped too."""
-
-
-@dataclass(frozen=True)
-class CommandRun:
-    """One run of the command, raw; None is not measured, never 0."""
-
-    stage: Stage
-    real_ns: int
-    """From the loading of the program to its end."""
-    cpu_user_ns: int | None
-    cpu_system_ns: int | None
-    faults_minor: int | None
-    faults_major: int | None
-    ready_wait_ns: int | None
-    """Ready to run, waiting for a processor."""
-    paging_wait_ns: int | None
-    io_wait_ns: int | None
-    max_resident_bytes: int | None
-    """The most memory of one of its processes; None when it had less than loadgo, whose memory a child begins with."""
-    waited: Waited
-    exit_status: int | None
-    signal: int | None
-    """The signal that ended it."""
-    left_running: int | None
-    """Processes of the command that still ran when it had ended; None where no control group tells."""
-    let_go: int
-    """Those of them that run on; the others were killed."""
-    lost: int
-    """Records of usage that were lost."""
-    cold: Cold | None
-    interrupted: bool
-    """A signal came to loadgo while it ran."""
-
-    @property
-    def cpu_ns(self) -> int | None:
-        """User and system time together."""
-        if self.cpu_user_ns is None or self.cpu_system_ns is None:
-            return None
-        return self.cpu_user_ns + self.cpu_system_ns
-
-    @property
-    def status(self) -> int:
-        """As a shell tells it: the exit status, or 128 and the signal that ended it."""
-        return 128 + self.signal if self.signal is not None else self.exit_status or 0
 
 
 @dataclass(frozen=True)
@@ -165,11 +89,6 @@ class Ready:
             return found
         value: int | None = getattr(run, figure)
         return value
-
-    def __str__(self) -> str:
-        from loadgo.ready_text import ready_text
-
-        return ready_text(self)
 
 
 FIGURES = (

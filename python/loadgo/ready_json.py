@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from loadgo.ready import FIGURES, CommandRun, Ready
+from loadgo.ready import FIGURES, Ready
+from loadgo.running_command_run import CommandRun
 
 
 def ready_json(ready: Ready) -> str:

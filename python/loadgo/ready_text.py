@@ -7,8 +7,9 @@ import signal
 import textwrap
 from itertools import zip_longest
 
-from loadgo.ready import ALONE, FIGURES, Cold, CommandRun, Ready, Spread, Stage
+from loadgo.ready import ALONE, FIGURES, Ready, Spread
 from loadgo.report_figures import NOT_MEASURED, digits, duration, money, money_scale, number, plain, size
+from loadgo.running_command_run import Cold, CommandRun, Stage
 
 WIDTH = 80
 _LABELS = {

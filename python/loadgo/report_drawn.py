@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from loadgo.charts_meters_data import fault_times, lengths_over_time
+from loadgo.documents_signs import line, shade
 from loadgo.report_figures import duration, number
 from loadgo.report_grid import Column, Grid
 from loadgo.summary import Summary
@@ -17,8 +18,6 @@ from loadgo.summary import Summary
 if TYPE_CHECKING:
     from loadgo.tables import Tables
 
-_LEVELS = " ▁▂▃▄▅▆▇█"
-_SHADES = " ░▒▓█"
 _TIME_SIGNS = 24
 _FAULT_SIGNS = 40
 _MOST_ROWS = 16
@@ -49,31 +48,6 @@ def drawn_of(summary: Summary, tables: Tables) -> Drawn:
         lengths={name: line(_resampled(frame)) for name, frame in by_length.items()},
         faults=_fault_grid(tables),
     )
-
-
-def line(shares: Sequence[float]) -> str:
-    """A sign for each share, 0 to 1: the higher the more; what is there at all is seen."""
-    return "".join(_LEVELS[min(8, math.ceil(share * 8 - 1e-9))] if share > 0 else " " for share in shares)
-
-
-def legend(parts: Sequence[str], width: int) -> list[str]:
-    """What signs mean, side by side, in lines of at most `width` signs."""
-    lines = [""]
-    for part in parts:
-        joined = f"{lines[-1]}   {part}" if lines[-1] else part
-        if len(joined) <= width:
-            lines[-1] = joined
-        else:
-            lines.append(part)
-    return lines
-
-
-def shade(rate: float, least: float, most: float) -> str:
-    """A sign for a rate: the darker the more, by its logarithm from the least to the most that there is."""
-    if rate <= 0:
-        return _SHADES[0]
-    strength = math.log(rate / least) / math.log(most / least) if most > least else 1.0
-    return _SHADES[min(4, 1 + math.floor(strength * 4))]
 
 
 def _time_shares(tables: Tables) -> dict[str, list[float]]:

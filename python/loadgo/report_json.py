@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 from loadgo.chart_frames import frame_of
+from loadgo.documents_as_json import finite
 from loadgo.report_time_words import without_load
 from loadgo.report_view import View
 from loadgo.summary import Summary
@@ -25,9 +25,9 @@ def json_report(summary: Summary, tables: Tables, view: View | None = None) -> s
     where `state` says `never`. `over_time` has the columns behind the charts of the meters.
     """
     text = json.dumps(
-        _plain(_told(summary, view or View())), indent=2, ensure_ascii=False, allow_nan=False, default=str
+        finite(_told(summary, view or View())), indent=2, ensure_ascii=False, allow_nan=False, default=str
     )
-    charts = json.dumps(_plain(_over_time(summary, tables)), ensure_ascii=False, allow_nan=False)
+    charts = json.dumps(finite(_over_time(summary, tables)), ensure_ascii=False, allow_nan=False)
     return text.removesuffix("\n}") + f',\n  "over_time": {charts}\n}}\n'
 
 
@@ -63,13 +63,3 @@ def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:
         for name, found in plotted.items()
         if not found.frame.is_empty()
     }
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from loadgo import report_words as words
-from loadgo.report_figures import plain
+from loadgo.documents_markdown import escaped
 from loadgo.report_grid import Grid
 from loadgo.report_tables import grids
 from loadgo.report_view import View
 from loadgo.summary import Summary
 
 _WIDTH = 120
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
 def markdown_report(summary: Summary, view: View | None = None) -> str:
@@ -26,11 +23,6 @@ def markdown_report(summary: Summary, view: View | None = None) -> str:
     parts += [f"### {escaped(grid.title)}\n\n{_table(grid.fitting(_WIDTH))}" for grid in grids(summary, view)]
     parts += ["\n".join(f"- **{label}**: {escaped(line)}" for label, line in words.fine_print(summary, view))]
     return "\n\n".join(parts) + "\n"
-
-
-def escaped(text: str) -> str:
-    """`text` that Markdown shows as it is."""
-    return _SPECIAL.sub(r"\\\1", plain(text))
 
 
 def _table(grid: Grid) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.predict_figures import ALL, Foreseen, Prediction
+from loadgo.records_prediction import ALL, Foreseen, Prediction
 from loadgo.report_figures import digits, duration, number, people
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import Interval

@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Literal, get_args
 
-from loadgo.consistency import Finding, check
-from loadgo.published import Document, Figure, Rule, Total, document, documents
+from loadgo.consistency import check
+from loadgo.published import Document, Figure, Rule, Total
+from loadgo.published_catalogue import document, documents
+from loadgo.published_finding import Finding
 from loadgo.reproduce_arithmetic import ours_of, with_arithmetic
 from loadgo.reproduce_here import Here, made_here
 from loadgo.reproduce_lab import Lab

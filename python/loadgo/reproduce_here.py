@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from loadgo.errors import Refused
-from loadgo.published import FOLDER
+from loadgo.published_catalogue import FOLDER
 from loadgo.reproduce_002 import Transfer, transfers
 from loadgo.transfer import Server, serving, transfer
 from loadgo.transfer_grid import table_of

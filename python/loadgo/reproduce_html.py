@@ -8,8 +8,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from loadgo import reproduce_words as words
+from loadgo.documents_html import drawing_scripts, json_in_html, policy, template
 from loadgo.report_figures import plain
-from loadgo.report_html import drawing_scripts, json_in_html, policy, template
 from loadgo.reproduce import BAD, DocumentAgain, Reproduction
 from loadgo.reproduce_layout import blocks
 from loadgo.reproduce_plots import charts
@@ -22,7 +22,7 @@ def html_reproduction(told: Reproduction) -> str:
     scripts = drawing_scripts() if drawn else []
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page.filters["plain"] = plain
-    return page.from_string(template("reproduce.html")).render(
+    return page.from_string(template("reproduce.html", __name__)).render(
         answer=words.answer(told),
         bad=told.bad,
         legend=words.LEGEND,
@@ -30,7 +30,7 @@ def html_reproduction(told: Reproduction) -> str:
         summary=words.summary(told),
         took=f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s",
         parts=parts,
-        style=Markup(template("report.css") + template("reproduce.css")),
+        style=Markup(template("report.css") + template("reproduce.css", __name__)),
         policy=policy(scripts),
         specs=Markup(json_in_html({chart.name: chart.spec for chart in drawn})),
         scripts=[Markup(script) for script in scripts],

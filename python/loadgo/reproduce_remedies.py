@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.published import document
+from loadgo.published_catalogue import document
 from loadgo.reproduce_lab import Experiment, Lab
 from loadgo.reproduce_machine import number, priced
 from loadgo.reproduce_scripts import of_lines

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import date
 
-from loadgo.consistency import Failure, Finding
 from loadgo.published import Document, Figure
+from loadgo.published_finding import Failure, Finding
 from loadgo.report_figures import digits
 from loadgo.reproduce import BAD, DocumentAgain, Reproduced, ReproducedTotal, Reproduction, Verdict
 

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import math
-import re
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgo import _loadgo, asked, bundled, on_host, on_machine
+from loadgo import _loadgo, asked, bundled
 from loadgo.cost_tariff import tariff_on
-from loadgo.errors import Mistake
 from loadgo.on_host import USUAL, Driver
+from loadgo.running_folders import new_folder
+from loadgo.running_prepared import HERE, Drive, Progress, Settings, Told, prepared
+from loadgo.running_stopping import asked_to_stop
 
 if TYPE_CHECKING:
     from loadgo.fail_if import Finding
     from loadgo.fail_if_grammar import Condition
     from loadgo.predict import Drawing
     from loadgo.summary import Summary
-
-Told = dict[str, Any]
-Progress = Callable[[Told], None]
-Drive = Callable[[str, dict[str, Any], str, Callable[[Told], bool]], Told]
 
 
 @dataclass(frozen=True)
@@ -115,35 +109,24 @@ def run(
         "warm_up_s": None if warm_up is None else asked.span_s(warm_up),
         "until": None if until is None else _loadgo.parse_until(until),
         "seed": _seed(seed),
-        **_manners(think, typing),
     }
-    told = _checked(source)
+    ready = prepared(source, on, Settings(think, typing, tuple(set), limit, usage_every, meters, driver))
+    if on == HERE and draws:
+        raise ValueError("--draws predicts with a simulated machine: name one with --on")
     # In an open load users come, do their passes and leave; only those of a closed one stay until the time is up.
     endless = arrivals is None and (duration is not None or until is not None)
-    load["passes"] = _passes(passes, told["passes"], endless=endless)
-    drive: Drive = _loadgo.run_host
-    system: dict[str, Any] = {}
-    drawing: Drawing | None = None
-    if on == "here":
-        if set or draws:
-            option, does = ("set", "changes") if set else ("draws", "predicts with")
-            raise ValueError(f"--{option} {does} a simulated machine: name one with --on")
-        options = on_host.options(told["needs"], limit, usage_every, driver) | {"meters": on_host.meters(meters)}
-    else:
-        drive = _loadgo.run_machine
-        prepared = on_machine.prepare(on, set, limit=limit, usage_every=usage_every, meters=meters, driver=driver)
-        options, system = prepared.options, prepared.system
-        drawing = None if draws == 0 else _drawing(options, draws, seed)
+    load["passes"] = _passes(passes, ready.script["passes"], endless=endless)
+    drawing = None if on == HERE or draws == 0 else _drawing(ready.options, draws, seed)
     job = _Job(
         source=source,
-        drive=drive,
-        options={"script": source.asked, "command": list(command), **options, **load},
+        drive=ready.drive,
+        options={"script": source.asked, "command": list(command), **ready.options, **load},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
-        conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in told["lines"]))),
+        conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"]))),
     )
-    tariff_on(tariff, system)
+    tariff_on(tariff, ready.system)
     told = _driven(job, progress)
-    if on != "here":
+    if on != HERE:
         told["notes"] = [*told["notes"], *_transfers_kept(job)]
     if drawing is not None and told["outcome"] == "done":
         _foretold(job, drawing, progress)
@@ -211,35 +194,6 @@ def _seed(seed: int) -> int:
     return seed
 
 
-def _manners(think: str | None, typing: float | str | None) -> dict[str, Any]:
-    """What replaces the script's think time and typing rate (0: at once); a key that is absent leaves the script's."""
-    manners: dict[str, Any] = {}
-    if think is not None:
-        manners["think"] = _loadgo.parse_think(think)
-    if typing is not None:
-        manners["typing"] = asked.chars_per_second(typing) or 0.0
-    return manners
-
-
-def _checked(source: bundled.Source) -> dict[str, Any]:
-    try:
-        return _loadgo.parse_script(source.text)
-    except Mistake as mistake:
-        raise mistake.in_file(str(source.path)) from None
-
-
-def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
-    """Where the run is written: `out`, else a new folder where runs are kept, named for the moment and the script."""
-    if out is not None:
-        return Path(out)
-    from loadgo.runs import runs_folder
-
-    slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "script"
-    first = runs_folder() / f"{now:%Y-%m-%dT%H-%M-%S}-{slug}"
-    numbered = (first.with_name(f"{first.name}-{number}") for number in range(2, 1000))
-    return first if not first.exists() else next(folder for folder in numbered if not folder.exists())
-
-
 def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
     if not fail_if:
         return ()
@@ -261,36 +215,6 @@ def _driven(job: _Job, progress: Progress | None) -> Told:
             return not stop.is_set()
 
         return job.drive(job.source.text, job.options, str(job.folder), go_on)
-
-
-class Stop(threading.Event):
-    """Set when a signal has asked for the end."""
-
-    number = 0
-    """The signal that asked last; 0: none has."""
-
-
-@contextmanager
-def asked_to_stop() -> Iterator[Stop]:
-    """What SIGINT, SIGTERM and SIGHUP set while this lasts; a second SIGINT raises `KeyboardInterrupt`."""
-    stop = Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def asked_to_stop(number: int, _frame: object) -> None:
-        if stop.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        stop.number = number
-        stop.set()
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, asked_to_stop) for number in numbers}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _summed_up(job: _Job, told: Told, tariff: str) -> Run:

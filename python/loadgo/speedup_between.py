@@ -10,8 +10,9 @@ import numpy as np
 
 from loadgo.account import Account
 from loadgo.shapley import MOST_CHANGES
-from loadgo.speedup import Load, Machine, Progress, Speedup, accounts_on, of_machines
 from loadgo.speedup_machines import Between, between
+from loadgo.speedup_results import Progress, Speedup
+from loadgo.speedup_runs import Load, Machine, accounts_on, of_machines
 
 REST = "the rest"
 

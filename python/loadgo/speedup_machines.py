@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.machines import find
-from loadgo.speedup import Change
+from loadgo.records_machine_file import parsed_machine
+from loadgo.speedup_results import Change
 
 STORAGE = "storage"
 _NO_CHANGE = ("", "fit", "[load]")
@@ -65,7 +65,7 @@ def between(on: str, to: str, set: Sequence[str]) -> Between:
 
     Raises `ValueError` when nothing differs, or a machine in between cannot be; `errors.Mistake` for a file's mistake.
     """
-    before, after = (str(_loadgo.parse_machine(find(name).text, list(set))["text"]) for name in (on, to))
+    before, after = (str(parsed_machine(find(name).text, set)["text"]) for name in (on, to))
     own = _sections(before), _sections(after)
     tables = list(dict.fromkeys(_table(heading) for sections in own for heading in sections))
     groups = tuple((table,) for table in tables if table not in _NO_CHANGE and _differs(*own, table))
@@ -87,7 +87,7 @@ def _possible(asked: Between) -> Between:
 
 def _can_be(text: str) -> bool:
     try:
-        _loadgo.parse_machine(text, [])
+        parsed_machine(text)
     except (ValueError, LoadgoError):
         return False
     return True

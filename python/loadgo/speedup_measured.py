@@ -21,7 +21,8 @@ from loadgo.report_figures import number, share
 from loadgo.run_checks import checks_of
 from loadgo.runs import find_run
 from loadgo.shapley import MOST_CHANGES
-from loadgo.speedup import Change, Speedup, taken_apart
+from loadgo.speedup_causes import taken_apart
+from loadgo.speedup_results import Change, Speedup
 from loadgo.tables import Tables, read_conditions, tables
 from loadgo.total_time import TotalTime, total_time_of
 

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.compare_chains import chain_grids, road_grid, road_notes, road_warnings
-from loadgo.compare_figures import factor, factor_interval, signed
-from loadgo.compare_page import finite
+from loadgo.documents_as_json import finite
+from loadgo.notation_measures import factor, factor_interval, signed
 from loadgo.pages import Format, Page, render_page
 from loadgo.report_figures import digits, duration, in_words
 from loadgo.report_grid import Column, Grid
 from loadgo.resample import FEWEST
-from loadgo.speedup import Caused, Speedup
-from loadgo.waterfall import Waterfall, of_causes, of_chains
+from loadgo.speedup_results import Caused, Speedup
+from loadgo.speedup_waterfall import of_causes
+from loadgo.waterfall import Waterfall, of_chains
 from loadgo.waterfall_text import waterfall_pictures
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from loadgo.cost_use import held_of
 from loadgo.laws import Audit, little_closed, little_open
 from loadgo.meters import By, Meters, meters_of
 from loadgo.phases import Stretch, interactions_in, stretch_of
-from loadgo.predict_figures import Prediction
+from loadgo.records_prediction import Prediction
 from loadgo.response import Response, Sample, responses
 from loadgo.total_time import TotalTime, counts_of, total_time_of
 from loadgo.usage import Outcomes, Usage, outcomes_of, usage_of

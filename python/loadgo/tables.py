@@ -16,8 +16,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.predict_figures import Prediction
-from loadgo.predict_folder import read_prediction
+from loadgo.records_prediction import Prediction, read_prediction
 from loadgo.runs import LAST, check_sections, find_run
 
 FORMAT = 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
 from loadgo.errors import NotPossible, Refused
-from loadgo.run import asked_to_stop
+from loadgo.running_stopping import asked_to_stop
 from loadgo.transfer_row import Row, Side, row
 
 if TYPE_CHECKING:

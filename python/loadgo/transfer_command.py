@@ -20,7 +20,7 @@ from typing import Any
 
 from loadgo import _loadgo
 from loadgo.command_runs import Host, Signals, command_run, not_run, own_bytes, passing_on, with_wait4
-from loadgo.ready import CommandRun
+from loadgo.running_command_run import CommandRun
 
 UNIX = "Unix"
 _HOUR_S = 3600.0

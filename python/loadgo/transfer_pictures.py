@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from loadgo.documents_signs import legend
 from loadgo.pages import Picture
-from loadgo.report_drawn import legend
 from loadgo.report_figures import digits
 from loadgo.transfer_apart import Apart
 from loadgo.transfer_drawn import WORDS, Point, Priced, longest, points_by_size, priced_methods

@@ -19,9 +19,10 @@ from typing import Any
 
 from loadgo.errors import BadRun, LoadgoError, Refused
 from loadgo.machines import find as find_machine
-from loadgo.predict_figures import ALL, figures_of
+from loadgo.predict_figures import figures_of
+from loadgo.records_following import reach_of
+from loadgo.records_prediction import ALL
 from loadgo.tables import Tables, read_conditions, tables
-from loadgo.watch_follow import reach_of
 from loadgo.watch_frame import frame_of
 
 Expected = dict[str, Any]

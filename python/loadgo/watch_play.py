@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from loadgo.records_following import Following, reach_of
 from loadgo.report_figures import digits
 from loadgo.watch_expected import Expected
-from loadgo.watch_follow import Following, reach_of
 from loadgo.watch_frame import frame_of
 from loadgo.watch_terminal import Shown, columns_of, screen
 

@@ -24,9 +24,9 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from loadgo.errors import BadRun, LoadgoError, Refused
+from loadgo.records_following import Following, News, reach_in
 from loadgo.watch_expected import Model
 from loadgo.watch_feed import Feed, message
-from loadgo.watch_follow import Following, News, reach_in
 from loadgo.watch_play import title_of
 
 ADDRESS = "127.0.0.1"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.bootstrap import Floats
-from loadgo.predict_figures import ALL
-from loadgo.report_drawn import line
+from loadgo.documents_signs import line
+from loadgo.records_prediction import ALL
 from loadgo.report_figures import NOT_MEASURED, duration, number, people, plain, share, size
 from loadgo.watch_expected import Expected
 from loadgo.watch_frame import STATES, Command, Frame

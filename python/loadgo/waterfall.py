@@ -13,7 +13,6 @@ from typing import Literal
 
 from loadgo.chains import Chain, Whole
 from loadgo.resample import Interval
-from loadgo.speedup import Caused
 
 SMALLEST = 0.0005
 """A factor nearer to 1 than this is no step of its own."""
@@ -52,13 +51,6 @@ class Waterfall(Whole):
         return f"Bookkeeping: what {self.measure} moved by, for one interaction"
 
 
-def of_causes(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
-    """The changes of each figure, in the order in which they were named."""
-    return tuple(
-        _waterfall("causes", told, [(one.name, one.factor, one.interval) for one in told.causes]) for told in causes
-    )
-
-
 def of_chains(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
     """Elapsed time and response down to the meters; what moved nothing is one step, and so are the smallest of
     many. A ratio of exactly 1, by itself, has none.
@@ -75,13 +67,13 @@ def _of_chain(chain: Chain) -> Waterfall:
     if left:
         said = "that moved less" if len(kept) < len(moved) else "that moved nothing"
         shown.append((f"{len(left)} {said}", math.exp(math.fsum(one.log for one in left)), None))
-    return _waterfall("bookkeeping", chain, shown)
+    return waterfall_of("bookkeeping", chain, shown)
 
 
-def _waterfall(
+def waterfall_of(
     kind: Literal["causes", "bookkeeping"], told: Whole, factors: Sequence[tuple[str, float, Interval | None]]
 ) -> Waterfall:
-    """The steps of a ratio."""
+    """The waterfall of a ratio whose `factors` have a name and perhaps an interval each."""
     return Waterfall(
         measure=told.measure,
         unit=told.unit,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from loadgo.compare_figures import factor, factor_interval
+from loadgo.notation_measures import factor, factor_interval
 from loadgo.pages import Picture
 from loadgo.report_figures import digits, duration
 from loadgo.waterfall import SMALLEST, Step, Waterfall
