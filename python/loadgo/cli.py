@@ -1,8 +1,4 @@
-"""The command line: what was typed becomes a call of the function of the same name, and its answer is printed.
-
-The other commands are in `cli_commands.py`, `cli_machines.py` and `cli_meter.py`, what several of them ask for in
-`cli_options.py`, what is said and how it ends in `cli_output.py`.
-"""
+"""The command line: each command calls the function of the same name and prints its answer; here `run` and `report`."""
 
 from __future__ import annotations
 
@@ -13,20 +9,19 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo import (
-    cli_capacity,
-    cli_commands,
-    cli_compare,
-    cli_cost,
-    cli_fit,
-    cli_machines,
-    cli_meter,
-    cli_profile,
-    cli_transfer,
-    cli_watch,
-)
+from loadgo.cli_capacity import capacity
+from loadgo.cli_commands import doctor, query, ready, record, runs
+from loadgo.cli_compare import compare, speedup
+from loadgo.cli_cost import cost
+from loadgo.cli_fit import fit
+from loadgo.cli_machines import machines, reproduce, simulate
+from loadgo.cli_meter import meter
 from loadgo.cli_options import FORMAT_HELP, By, Draws, Format, On, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
 from loadgo.cli_output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
+from loadgo.cli_profile import profile
+from loadgo.cli_transfer import transfer
+from loadgo.cli_watch import watch as watch_command
+from loadgo.cli_watch import watched
 
 FIRST_STEPS = """\
 loadgo loads this host with users who type, and tells how many it holds, what each interaction costs, and where the
@@ -132,7 +127,7 @@ def run(
         from loadgo.on_host import Driver
         from loadgo.progress import bar
 
-        with bar(console(), shown=not quiet) as shown, cli_watch.watched(shown, wanted=watch) as progress:
+        with bar(console(), shown=not quiet) as shown, watched(shown, wanted=watch) as progress:
             made = loadgo.run(
                 script,
                 on=on,
@@ -218,22 +213,21 @@ def _conclude(made: loadgo.Run) -> None:
 
 
 for command in (
-    cli_commands.runs,
-    cli_commands.record,
-    cli_commands.doctor,
-    cli_commands.query,
-    cli_compare.compare,
-    cli_compare.speedup,
-    cli_capacity.capacity,
-    cli_fit.fit,
-    cli_transfer.transfer,
-    cli_cost.cost,
-    cli_machines.machines,
-    cli_machines.simulate,
-    cli_machines.reproduce,
-    cli_watch.watch,
+    runs,
+    record,
+    doctor,
+    query,
+    compare,
+    speedup,
+    capacity,
+    fit,
+    transfer,
+    cost,
+    machines,
+    simulate,
+    reproduce,
+    watch_command,
 ):
     app.command()(command)
-app.command(context_settings={"allow_interspersed_args": False})(cli_commands.ready)
-app.command(context_settings={"allow_interspersed_args": False})(cli_meter.meter)
-app.command(context_settings={"allow_interspersed_args": False})(cli_profile.profile)
+for command_of_another in (ready, meter, profile):
+    app.command(context_settings={"allow_interspersed_args": False})(command_of_another)

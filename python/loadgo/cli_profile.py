@@ -66,13 +66,11 @@ def profile(
 
 
 def _write(made: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
-    from loadgo import profile_folded, profile_pprof, profile_speedscope
+    from loadgo.profile_folded import folded as as_folded
+    from loadgo.profile_pprof import pprof as as_pprof
+    from loadgo.profile_speedscope import speedscope as as_speedscope
 
-    forms: tuple[Callable[[Profile], str | bytes], ...] = (
-        profile_folded.folded,
-        profile_speedscope.speedscope,
-        profile_pprof.pprof,
-    )
+    forms: tuple[Callable[[Profile], str | bytes], ...] = (as_folded, as_speedscope, as_pprof)
     for file, form in zip((folded, speedscope, pprof), forms, strict=True):
         if file is None:
             continue

@@ -6,9 +6,6 @@ a run that has ended, a prediction or a measurement, whose figures then are what
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +19,7 @@ from loadgo.machines import find as find_machine
 from loadgo.predict_figures import figures_of
 from loadgo.records_following import reach_of
 from loadgo.records_prediction import ALL
+from loadgo.running_apart import Apart
 from loadgo.tables import Tables, read_conditions, tables
 from loadgo.watch_frame import frame_of
 
@@ -35,7 +33,7 @@ class Model:
 
     name: str
     watched: Path
-    _running: subprocess.Popen[str] | None = None
+    _running: Apart | None = None
     _over: bool = False
 
     def check(self) -> None:
@@ -57,34 +55,39 @@ class Model:
         """
         if self._is_run():
             return of_run(tables(self.name), f"of the run {Path(self.name).name}")
-        load = read_conditions(self.watched).get("load", {})
+        load = _load(read_conditions(self.watched).get("load", {}))
         with TemporaryDirectory(prefix="loadgo-expected-") as kept:
             folder = Path(kept) / "expected"
-            asked = [str(self.watched / "script.toml"), "--on", self.name, *_load(load), "--out", str(folder)]
-            self._run([sys.executable, "-m", "loadgo", "run", *asked, "--quiet"])
+            self._run(script=self.watched / "script.toml", on=self.name, out=folder, draws=None, **load)
             return of_run(tables(folder), f"of {Path(self.name).name}, run here with the same script and users")
 
     def end(self) -> None:
-        """Nobody wants to know any more."""
+        """Ends the machine's run, since nobody waits for it any more."""
         self._over = True
-        if self._running is not None and self._running.poll() is None:
-            self._running.terminate()
-            self._running.wait()
+        if self._running is not None:
+            self._running.end()
 
     def _is_run(self) -> bool:
         return Path(self.name, "run.toml").exists()
 
-    def _run(self, command: list[str]) -> None:
-        """At the lowest priority: what is watched may be this host."""
+    def _run(self, **arguments: Any) -> None:
+        """Calls `loadgo.run` in a process of its own, at the lowest priority: the watched run may be on this host."""
         if self._over:
             raise Refused("nobody waits for the model any more")
-        self._running = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        os.sched_setscheduler(self._running.pid, os.SCHED_IDLE, os.sched_param(0))
-        said = self._running.communicate()[1]
-        if self._running.returncode != 0:
-            raise Refused(f"the model {self.name} could not be run: {said.strip() or 'no reason was given'}")
+        self._running = Apart(_run, idle=True, **arguments)
+        try:
+            outcome = self._running.result()
+        except (LoadgoError, ValueError, OSError) as why:
+            raise Refused(f"the model {self.name} could not be run: {why}") from None
+        if outcome != "done":
+            raise Refused(f"the model {self.name} could not be run to its end: it {outcome}")
+
+
+def _run(**arguments: Any) -> str:
+    """Makes a run and returns its outcome; its records stay in its folder."""
+    from loadgo.run import run
+
+    return run(**arguments).outcome
 
 
 @contextmanager
@@ -111,19 +114,19 @@ def _so_far(asked: Future[Expected]) -> Expected:
         return nothing | {"note": str(why)}
 
 
-def _load(load: Mapping[str, Any]) -> list[str]:
-    """The options for the same load; of one that went on until there was enough, ten minutes."""
-    options = {
-        "--users": load.get("users"),
-        "--think": load.get("think"),
-        "--passes": load.get("passes"),
-        "--seed": load.get("seed"),
-        "--arrivals": load.get("arrivals_per_second"),
-        "--for": None if load.get("duration_s") is None else f"{load['duration_s']}s",
+def _load(load: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `loadgo.run` for the same load; a load without an end of its own gets ten minutes."""
+    arguments = {
+        "users": load.get("users"),
+        "think": load.get("think"),
+        "passes": load.get("passes"),
+        "seed": load.get("seed"),
+        "arrivals": load.get("arrivals_per_second"),
+        "duration": load.get("duration_s"),
     }
-    if options["--passes"] is None and options["--for"] is None:
-        options["--for"] = "10min"
-    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    if arguments["passes"] is None and arguments["duration"] is None:
+        arguments["duration"] = "10min"
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def of_run(told: Tables, whose: str) -> Expected:

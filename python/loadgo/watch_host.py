@@ -2,49 +2,60 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
-from loadgo.errors import Refused
+from loadgo.errors import LoadgoError, Refused
+from loadgo.running_apart import Apart
 
 _PATIENCE_S = 60.0
 _LOOK_S = 0.1
 
 
 @contextmanager
-def metered(tier: str = "cheap", every: str = "1s") -> Iterator[Path]:
+def metered(tier: Literal["cheap", "exact"] = "cheap", every: str = "1s") -> Iterator[Path]:
     """The folder of a metering that goes on meanwhile. Raises `errors.Refused` when it does not begin."""
-    with TemporaryDirectory(prefix="loadgo-watch-") as kept:
+    with TemporaryDirectory(prefix="loadgo-watch-", ignore_cleanup_errors=True) as kept:
         folder = Path(kept) / "host"
-        command = [sys.executable, "-m", "loadgo.cli_watch_host", str(folder), tier, every]
-        # A session of its own: an interrupt from the terminal ends the watching, and that ends this. Its input ends
-        # with us, however we end.
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-        )
+        metering = Apart(_meter, folder=folder, tier=tier, every=every)
         try:
-            _await(process, folder)
+            _await(metering, folder)
             yield folder
         finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-            process.communicate()
+            metering.end()
 
 
-def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Until the folder is one that can be followed."""
+def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str) -> None:
+    """Meters into `folder` until it is interrupted; leaves nothing behind, for the caller may be gone."""
+    from loadgo.meter import meter
+
+    try:
+        with suppress(KeyboardInterrupt):
+            meter(meters=tier, every=every, out=folder)
+    finally:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def _await(metering: Apart, folder: Path) -> None:
+    """Waits until the folder is one that can be followed."""
     until = time.monotonic() + _PATIENCE_S
     while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
-        if process.poll() is not None:
-            said = process.communicate()[1].decode(errors="replace").strip()
-            why = said or "no reason was given"
+        if metering.ended:
+            why = _reason(metering)
             raise Refused(f"this host could not be metered: {why}; a run can be watched by whoever may read its folder")
         if time.monotonic() > until:
             raise Refused(f"the metering of this host has not begun within {_PATIENCE_S:.0f} s")
         time.sleep(_LOOK_S)
+
+
+def _reason(metering: Apart) -> str:
+    try:
+        metering.result()
+    except (LoadgoError, ValueError, OSError) as why:
+        return str(why)
+    return "no reason was given"
