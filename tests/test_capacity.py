@@ -17,7 +17,7 @@ from loadgo.capacity_page import render_capacity
 from loadgo.capacity_rounds import search
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Asked, trial_of
-from loadgo.cost import load_tariff
+from loadgo.cost_tariff import load_tariff
 from loadgo.errors import Mistake
 
 REPAIRMAN = repairman_p90(0.3, 4.0)

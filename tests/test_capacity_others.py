@@ -19,7 +19,7 @@ from loadgo.capacity_outcomes import Found, Untold, Wanted
 from loadgo.capacity_points import point_of
 from loadgo.capacity_targets import targets_of
 from loadgo.capacity_trials import Asked, Trial, trial_of
-from loadgo.cost import load_tariff
+from loadgo.cost_tariff import load_tariff
 from loadgo.running_prepared import Settings
 from loadgo.tables import Tables, tables
 from synthetic import S, Work, closed_loop

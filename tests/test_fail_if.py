@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.fail_if import Finding, check_commands, evaluate, parse
-from loadgo.fail_if_grammar import FIGURES, FailIfError
+from loadgo.fail_if import Finding, evaluate
+from loadgo.fail_if_grammar import FIGURES, FailIfError, check_commands, parse
 from loadgo.summary import Summary, summarize
 from synthetic import Work, closed_loop, empty_run, interaction, run_of
 

@@ -4,7 +4,8 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.fail_if import evaluate, parse
+from loadgo.fail_if import evaluate
+from loadgo.fail_if_grammar import parse
 from loadgo.phases import interactions_in, stretch_of
 from loadgo.report_words import answer
 from loadgo.summary import summarize

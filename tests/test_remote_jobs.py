@@ -14,8 +14,9 @@ import pytest
 from far_end import waiting
 from loadgo import on_host
 from loadgo.transfer import Served
+from loadgo.transfer_cells import KNOWN
 from loadgo.transfer_grid import as_csv
-from loadgo.transfer_table import KNOWN, read_table
+from loadgo.transfer_table import read_table
 from outside import PATIENCE_S, Bench, finished, wait_until
 
 AT_ONCE = ("--think", "none", "--typing", "none")

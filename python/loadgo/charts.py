@@ -11,15 +11,13 @@ import polars as pl
 
 from loadgo import chart_data
 from loadgo.charts_meters import METER_CHARTS
-from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, png, run_time, safe, seconds, svg
+from loadgo.charts_spec import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, run_time, safe, seconds
 from loadgo.charts_time import time_chart
 from loadgo.report_time_words import without_load
 from loadgo.summary import Summary
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
-
-__all__ = ["CHARTS", "Chart", "chart", "charts", "png", "svg"]
 
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:

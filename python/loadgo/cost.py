@@ -9,29 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgo.cost_priced import By, Priced, priced
-from loadgo.cost_rates import Cost, Held, cost_of, interaction_cost
-from loadgo.cost_tariff import Tariff, bundled_tariffs, load_shifts, load_tariff, shifts_on, tariff_on
+from loadgo.cost_tariff import Tariff, shifts_on
 from loadgo.cost_use import Use, typed_of, use_of
 from loadgo.phases import CHOICES
 
 if TYPE_CHECKING:
     from loadgo.tables import Tables
-
-__all__ = [
-    "Cost",
-    "Costs",
-    "Held",
-    "Point",
-    "Tariff",
-    "bundled_tariffs",
-    "cost",
-    "cost_of",
-    "interaction_cost",
-    "load_shifts",
-    "load_tariff",
-    "shifts_on",
-    "tariff_on",
-]
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,10 @@ from loadgo.fail_if_grammar import (
     Comparison,
     Condition,
     Dimension,
-    Either,
-    FailIfError,
-    check_commands,
-    parse,
     unknown_command,
 )
 from loadgo.report_figures import digits, duration, number, plain, quantile, share
 from loadgo.summary import Command, Summary
-
-__all__ = ["Both", "Comparison", "Condition", "Either", "FailIfError", "Finding", "check_commands", "evaluate", "parse"]
 
 Truth = bool | None
 """None: it cannot be told."""

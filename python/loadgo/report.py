@@ -52,9 +52,9 @@ def render(
 
 def _drawn(summary: Summary, tables: Tables, format: Format, view: View, chart: str) -> str | bytes:
     """The formats with charts: loaded only here, since charts take a second to load."""
-    from loadgo import charts, report_html
+    from loadgo import charts, charts_spec, report_html
 
     if format == "html":
         return report_html.html_report(summary, tables, view)
     spec = charts.chart(chart, summary, tables)
-    return charts.svg(spec) if format == "svg" else charts.png(spec)
+    return charts_spec.svg(spec) if format == "svg" else charts_spec.png(spec)

@@ -8,7 +8,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from loadgo import report_words as words
-from loadgo.charts import Chart, charts
+from loadgo.charts import charts
+from loadgo.charts_spec import Chart
 from loadgo.documents_html import drawing_scripts, json_in_html, policy, template
 from loadgo.report_figures import plain
 from loadgo.report_tables import grids

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from loadgo.charts import Chart
+from loadgo.charts_spec import Chart
 from loadgo.reproduce import DocumentAgain
 from loadgo.reproduce_value import Plot
 

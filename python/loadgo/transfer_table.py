@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from loadgo.transfer_cells import KNOWN, NEEDED, TEXTS, Place, cells_of, lines_of, number, parting_sign, places
-
-__all__ = ["KNOWN", "NEEDED", "THIS_HOST", "Observed", "Table", "contradictions", "read_table"]
+from loadgo.transfer_cells import NEEDED, TEXTS, Place, cells_of, lines_of, number, parting_sign, places
 
 THIS_HOST = "this host"
 """What a table of rows that were made here is called."""
