@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadgo import queueing
-from loadgo.capacity_drive import Load, Site, site_of, tried
-from loadgo.capacity_outcomes import Step, Wanted
-from loadgo.capacity_rounds import Length, Tries
-from loadgo.capacity_targets import targets_of
-from loadgo.capacity_trials import Trial
-from loadgo.networks import Class, Station, mean_values
-from loadgo.running_prepared import Settings
+from loadgo.running.prepared import Settings
+from loadgo.sizing.outcomes import Step, Wanted
+from loadgo.sizing.rounds import Length, Tries
+from loadgo.sizing.site import Load, Site, site_of, tried
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Trial
+from loadgo.theory import queueing
+from loadgo.theory.networks import Class, Station, mean_values
 from model_machines import HEAD, central_server
 
 SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}"]\n'

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from loadgo.transfer import Served, Server, serving
+from loadgo.transfers.transfer import Served, Server, serving
 
 
 @contextmanager

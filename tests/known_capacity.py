@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from loadgo.capacity_curve import ClassPoint, Figure, Point, Target, Verdict
-from loadgo.networks import Class as Population
-from loadgo.networks import Station
-from loadgo.populations import Populations, populations
-from loadgo.resample import Interval
-from loadgo.simulate import Estimate, Simulation, sweep
+from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.sizing.curve import ClassPoint, Figure, Point, Target, Verdict
+from loadgo.stats.resample import Interval
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import Populations, populations
 from model_machines import central_server
 
 SERVERS: Mapping[str, int | None] = {"processors": 2, "disk": 1}

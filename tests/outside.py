@@ -14,8 +14,8 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadRun
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 PATIENCE_S = 900

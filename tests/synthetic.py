@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from loadgo.tables import COLUMNS, Tables
+from loadgo.records.tables import COLUMNS, Tables
 
 S = 1_000_000_000
 

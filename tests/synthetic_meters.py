@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from loadgo.tables import Tables
+from loadgo.records.tables import Tables
 from synthetic import S, Work, closed_loop, frame
 
 SPANS = 90

@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from loadgo.audit import Loss
-from loadgo.report_text import text_report
-from loadgo.report_words import warnings
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.measures.audit import Loss
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+from loadgo.reporting.as_text import text_report
+from loadgo.reporting.words import warnings
 from synthetic import closed_loop, frame
 
 MS = 1_000_000

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from loadgo.bootstrap import draw_users, quantile_intervals
+from loadgo.stats.cluster_bootstrap import draw_users, quantile_intervals
 from numpy.typing import NDArray
 
 

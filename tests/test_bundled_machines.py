@@ -7,8 +7,8 @@ from pathlib import Path
 import loadgo
 import pytest
 
-MACHINES = Path(loadgo.__file__).parent / "machines"
-SCRIPTS = Path(loadgo.__file__).parent / "scripts"
+MACHINES = Path(loadgo.__file__).parent / "data" / "machines"
+SCRIPTS = Path(loadgo.__file__).parent / "data" / "scripts"
 NAMES = sorted(path.stem for path in MACHINES.glob("*.toml"))
 BUNDLED = sorted(path.stem for path in SCRIPTS.glob("*.toml"))
 ORIGIN = re.compile(r"#.*\b(printed|derived|fitted|assumed)\b")

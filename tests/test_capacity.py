@@ -12,13 +12,13 @@ import loadgo
 import polars as pl
 import pytest
 from capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
-from loadgo.capacity_outcomes import Found
-from loadgo.capacity_page import render_capacity
-from loadgo.capacity_rounds import search
-from loadgo.capacity_targets import targets_of
-from loadgo.capacity_trials import Asked, trial_of
-from loadgo.cost_tariff import load_tariff
 from loadgo.errors import Mistake
+from loadgo.measures.tariff import load_tariff
+from loadgo.sizing.outcomes import Found
+from loadgo.sizing.page import render_capacity
+from loadgo.sizing.rounds import search
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Asked, trial_of
 
 REPAIRMAN = repairman_p90(0.3, 4.0)
 """37 users, beyond its knee."""

@@ -1,8 +1,8 @@
 """The answer of a search in words, where its number as measured and the line through all points do not agree."""
 
 from known_capacity import MEAN, exact, exact_response_s
-from loadgo.capacity_answer import Answer, answer_of
-from loadgo.capacity_outcomes import Found, Wanted
+from loadgo.sizing.answer import Answer, answer_of
+from loadgo.sizing.outcomes import Found, Wanted
 
 
 def said(users: int, low: int, high: int) -> Answer:

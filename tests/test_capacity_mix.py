@@ -8,7 +8,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo import _loadgo
-from loadgo.capacity_mix import mix_of, seed_near
+from loadgo.sizing.mix import mix_of, seed_near
 
 MACHINE = """title = "two kinds"
 source = "a textbook"

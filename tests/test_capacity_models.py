@@ -21,15 +21,15 @@ from known_capacity import (
     seeds,
     simulated,
 )
-from loadgo.capacity_basis import users_of
-from loadgo.capacity_curve import Class, Point, Target, Verdict
-from loadgo.capacity_demands import Demand, demands_of, knee_of
-from loadgo.capacity_follow import At
-from loadgo.capacity_holds import Holds
-from loadgo.capacity_models import Models, models_of
-from loadgo.networks import Class as Population
-from loadgo.networks import Station
-from loadgo.populations import populations
+from loadgo.sizing.curve import Class, Point, Target, Verdict
+from loadgo.sizing.demands import Demand, demands_of, knee_of
+from loadgo.sizing.model_answers import Holds
+from loadgo.sizing.model_basis import users_of
+from loadgo.sizing.model_curve import At
+from loadgo.sizing.models import Models, models_of
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import populations
 
 MEASURED = (5, 15, 30, 36)
 

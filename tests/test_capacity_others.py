@@ -9,19 +9,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 from known_capacity import MEAN, SERVERS, exact, exacts
-from loadgo.capacity_answer import Beside, answer_of, others_of, saturation_of
-from loadgo.capacity_curve import Point
-from loadgo.capacity_demands import demands_of
-from loadgo.capacity_drive import Load, site_of
-from loadgo.capacity_drive import tried as site_trial
-from loadgo.capacity_models import Models, models_of
-from loadgo.capacity_outcomes import Found, Untold, Wanted
-from loadgo.capacity_points import point_of
-from loadgo.capacity_targets import targets_of
-from loadgo.capacity_trials import Asked, Trial, trial_of
-from loadgo.cost_tariff import load_tariff
-from loadgo.running_prepared import Settings
-from loadgo.tables import Tables, tables
+from loadgo.measures.tariff import load_tariff
+from loadgo.records.tables import Tables, tables
+from loadgo.running.prepared import Settings
+from loadgo.sizing.answer import Beside, answer_of, others_of, saturation_of
+from loadgo.sizing.curve import Point
+from loadgo.sizing.demands import demands_of
+from loadgo.sizing.models import Models, models_of
+from loadgo.sizing.outcomes import Found, Untold, Wanted
+from loadgo.sizing.points import point_of
+from loadgo.sizing.site import Load, site_of
+from loadgo.sizing.site import tried as site_trial
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Asked, Trial, trial_of
 from synthetic import S, Work, closed_loop
 from test_capacity_page import capacity_of, grid, rows
 
@@ -150,7 +150,7 @@ def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
 
 
 def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
-    from loadgo.capacity_page import render_capacity
+    from loadgo.sizing.page import render_capacity
 
     made = capacity_of([on_busy_host(users, 0.3) for users in USERS])
     curve = rows(grid(made, "Measured"))

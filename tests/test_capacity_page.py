@@ -9,20 +9,20 @@ from dataclasses import replace
 
 import pytest
 from known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
-from loadgo.capacity_curve import Class, Figure, Point, Target, Verdict
-from loadgo.capacity_drawn import followed, modelled, top_of
-from loadgo.capacity_models import models_of
-from loadgo.capacity_page import capacity_page, render_capacity
-from loadgo.capacity_pictures import capacity_pictures
-from loadgo.capacity_results import Capacity, Limits, Saturation
-from loadgo.capacity_text import capacity_grids
-from loadgo.charts_capacity import capacity_charts
-from loadgo.charts_spec import png
-from loadgo.networks import Class as Population
-from loadgo.networks import Station
-from loadgo.pages import FORMATS
-from loadgo.populations import populations
-from loadgo.report_grid import Grid
+from loadgo.documents.chart import png
+from loadgo.documents.grid import Grid
+from loadgo.documents.page import FORMATS
+from loadgo.sizing.chart_data import followed, modelled, top_of
+from loadgo.sizing.charts import capacity_charts
+from loadgo.sizing.curve import Class, Figure, Point, Target, Verdict
+from loadgo.sizing.models import models_of
+from loadgo.sizing.page import capacity_page, render_capacity
+from loadgo.sizing.pictures import capacity_pictures
+from loadgo.sizing.results import Capacity, Limits, Saturation
+from loadgo.sizing.tables import capacity_grids
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import populations
 
 CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
 USERS = (5, 15, 30, 34, 36, 40)

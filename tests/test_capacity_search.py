@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from loadgo.capacity_outcomes import EveryNumber, Found, NoNumber, Step, Untold, Wanted
-from loadgo.capacity_root import crossing_of, excess_of, scale_of
-from loadgo.capacity_rounds import Bounds, Length, Searched, search
-from loadgo.capacity_search import LEAP
-from loadgo.capacity_steady import steadiness_of
-from loadgo.capacity_targets import target_of, targets_of
-from loadgo.capacity_trials import Tally, Trial
+from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
+from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Step, Untold, Wanted
+from loadgo.sizing.rounds import Bounds, Length, Searched, search
+from loadgo.sizing.search import LEAP
+from loadgo.sizing.steady_state import steadiness_of
+from loadgo.sizing.targets import target_of, targets_of
+from loadgo.sizing.trials import Tally, Trial
 
 BATCHES = 12
 Shares = Callable[[int], float]

@@ -1,7 +1,7 @@
 """Targets read from words: what they mean, and what is no target."""
 
 import pytest
-from loadgo.capacity_targets import check_commands, check_resources, target_of, targets_of
+from loadgo.sizing.targets import check_commands, check_resources, target_of, targets_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import polars as pl
 import pytest
-from loadgo.chart_data import (
+from loadgo.measures.summary import summarize
+from loadgo.reporting.chart_data import (
     BUCKETS,
     MOST_BARS,
     MOST_USERS,
@@ -11,7 +12,6 @@ from loadgo.chart_data import (
     time_by_category,
     user_waits,
 )
-from loadgo.summary import summarize
 from synthetic import S, Work, closed_loop, interaction, run_of
 
 SMALL = closed_loop(10, 20, [Work("edit", 0.05), Work("compile", 0.4)], think_s=5.0)
@@ -76,7 +76,7 @@ def test_the_shares_of_a_large_run_are_the_time_that_its_users_waited() -> None:
 
 
 def test_a_run_without_processor_time_has_no_chart_of_it() -> None:
-    from loadgo.charts import charts
+    from loadgo.reporting.charts import charts
 
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)])
     assert [chart.name for chart in charts(summarize(run), run)] == ["response", "throughput", "users", "timeline"]

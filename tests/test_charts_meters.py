@@ -6,9 +6,12 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.charts import chart, charts
-from loadgo.charts_colors import BUSY, IDLE, category_colors
-from loadgo.charts_meters_data import (
+from loadgo.measures.summary import Summary, summarize
+from loadgo.notation.figures import path_end
+from loadgo.records.tables import Tables
+from loadgo.reporting.category_colors import BUSY, IDLE, category_colors
+from loadgo.reporting.charts import chart, charts
+from loadgo.reporting.meter_chart_data import (
     COLUMNS_OVER_TIME,
     fault_times,
     lengths_over_time,
@@ -17,16 +20,13 @@ from loadgo.charts_meters_data import (
     segment_faults,
     segment_samples,
 )
-from loadgo.report_figures import path_end
-from loadgo.summary import Summary, summarize
-from loadgo.tables import Tables
 from synthetic import S, closed_loop, frame, interaction, run_of
 from synthetic_meters import FAULTS, LENGTHS, LIBC, SEGMENTS, SHARES, SPANS, metered_host
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 PAPERS = ("#ffffff", "#15191e")
-"""The page's own, light and dark (templates/report.css)."""
+"""The page's own, light and dark (documents/templates/page.css)."""
 HOST = [name for name in (*BUSY, *IDLE) if name in SHARES]
 MACHINE = [
     *("user", "page fault", "segment fault", "bound fault", "wall crossing", "terminal", "network"),

@@ -11,11 +11,11 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.compare import compare
-from loadgo.compare_page import render_comparison
-from loadgo.compare_rows import Matched, matched
-from loadgo.compare_side import ROW_SCHEMA, Side
-from loadgo.phases import Stretch
+from loadgo.comparison.compare import compare
+from loadgo.comparison.page import render_comparison
+from loadgo.comparison.rows import Matched, matched
+from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.records.phases import Stretch
 from small_machine import laid
 
 SEEDS = range(100)

@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadgo.account import Account
-from loadgo.chains import chains
-from loadgo.compare_parts import parts_of
-from loadgo.compare_roads import roads_of
-from loadgo.compare_rows import Difference, matched
-from loadgo.compare_side import MEASURES, ROW_SCHEMA, Side
-from loadgo.resample import Interval
-from loadgo.shapley import effects
+from loadgo.comparison.rows import Difference, matched
+from loadgo.comparison.side import MEASURES, ROW_SCHEMA, Side
+from loadgo.decomposition.chains import chains
+from loadgo.decomposition.parts import parts_of
+from loadgo.decomposition.roads import roads_of
+from loadgo.measures.account import Account
+from loadgo.stats.resample import Interval
+from loadgo.stats.shapley import effects
 
 CATEGORIES = ("user", "page fault", "getwork", "interrupt", "idle page wait", "idle zero")
 COUNTED = ("page fault", "getwork", "interrupt")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
-from loadgo.compare_judge import Judged, judged_of, share_of
-from loadgo.compare_judge_words import judged_in_words, why_not_judged
-from loadgo.compare_rows import Difference
-from loadgo.resample import Interval
+from loadgo.comparison.judgement import Judged, judged_of, share_of
+from loadgo.comparison.judgement_words import judged_in_words, why_not_judged
+from loadgo.comparison.rows import Difference
+from loadgo.stats.resample import Interval
 
 
 def told(

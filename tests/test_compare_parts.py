@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.account import OUTPUT_LINES, Account
-from loadgo.compare_parts import parts_of
+from loadgo.decomposition.parts import parts_of
+from loadgo.measures.account import OUTPUT_LINES, Account
 
 MS = 1e6
 above_0 = st.floats(1e-3, 1e9)

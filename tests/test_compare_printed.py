@@ -1,8 +1,8 @@
 """Printed tables compared: what two documents say of their own figures, and what they did not see."""
 
 import pytest
-from loadgo.compare import Comparison, compare
-from loadgo.compare_page import comparison_json, render_comparison
+from loadgo.comparison.compare import Comparison, compare
+from loadgo.comparison.page import comparison_json, render_comparison
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
-from loadgo.compare import Comparison, compare, of_sides, side_of, thresholds_of
-from loadgo.compare_page import comparison_page, render_comparison
-from loadgo.compare_rows import matched
-from loadgo.compare_side import Side, side_of_runs
-from loadgo.extrapolate import with_missing
-from loadgo.run_checks import checks_of
-from loadgo.tables import Tables, tables
+from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
+from loadgo.comparison.page import comparison_page, render_comparison
+from loadgo.comparison.rows import matched
+from loadgo.comparison.side import Side, side_of_runs
+from loadgo.measures.record_checks import checks_of
+from loadgo.records.extrapolation import with_missing
+from loadgo.records.tables import Tables, tables
 from small_machine import laid
 
 SEEDS = range(1, 21)

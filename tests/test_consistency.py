@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from loadgo.consistency import check
-from loadgo.published_catalogue import FOLDER, document
-from loadgo.published_file import parse
-from loadgo.published_finding import Finding
+from loadgo.published.catalogue import FOLDER, document
+from loadgo.published.consistency import check
+from loadgo.published.document_file import parse
+from loadgo.published.finding import Finding
 
 
 @cache

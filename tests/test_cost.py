@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadgo.classes import Classes
-from loadgo.cost_rates import Held, cost_of, interaction_cost
-from loadgo.cost_tariff import PRICES, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
-from loadgo.summary import summarize
-from loadgo.usage import Usage
+from loadgo.measures.charges import Held, cost_of, interaction_cost
+from loadgo.measures.summary import summarize
+from loadgo.measures.tariff import PRICES, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
+from loadgo.measures.usage import Usage
+from loadgo.records.time_classes import Classes
 from synthetic import S, closed_loop
 
 MS = 1e6

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo import published_catalogue
-from loadgo.cost_against import Fairness, cost_against
-from loadgo.cost_against_page import render_fairness
+from loadgo.costs.fairness import Fairness, cost_against
+from loadgo.costs.fairness_page import render_fairness
+from loadgo.published import catalogue
 from outside import COMMAND, environment
 from small_machine import laid
 
@@ -40,7 +40,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_charges_are_in_the_printed_ratios_by_shift(of_1973: Fairness) -> None:
-    figures = published_catalogue.document("csr-rfc-20").figures
+    figures = catalogue.document("csr-rfc-20").figures
     printed = {shift: f"csr-rfc-20/text/ratio-cost-{shift}" for shift in ("1", "2", "3")}
     assert set(printed.values()) <= set(figures)
     assert [price.shift for price in of_1973.prices] == ["1", "2", "3"]

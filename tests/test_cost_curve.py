@@ -6,10 +6,10 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.cost import Costs, cost
-from loadgo.cost_curve import Curve, curves, left_out, mix_of
-from loadgo.cost_page import costs_page, render_costs
-from loadgo.pages import text_page
+from loadgo.costs.cost import Costs, cost
+from loadgo.costs.curve import Curve, curves, left_out, mix_of
+from loadgo.costs.page import costs_page, render_costs
+from loadgo.documents.page import text_page
 from small_machine import laid
 
 LOADS = (1, 4, 12)

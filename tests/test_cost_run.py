@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from loadgo.cost import Costs, Point
-from loadgo.cost_page import notes
-from loadgo.cost_priced import Priced, priced
-from loadgo.cost_tariff import Tariff, load_tariff
-from loadgo.cost_use import Use, typed_of, use_of
-from loadgo.queueing import repairman
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.costs.cost import Costs, Point
+from loadgo.costs.page import notes
+from loadgo.costs.priced import Priced, priced
+from loadgo.measures.charged_use import Use, typed_of, use_of
+from loadgo.measures.summary import summarize
+from loadgo.measures.tariff import Tariff, load_tariff
+from loadgo.records.tables import Tables
+from loadgo.theory.queueing import repairman
 from synthetic import S, Work, closed_loop, empty_run, interaction, run_of
 
 HOUR = 3600.0

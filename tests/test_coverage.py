@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from loadgo import networks, queueing
-from loadgo.networks import Class, Station
-from loadgo.simulate import Estimate, Simulation, sweep
+from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.theory import networks, queueing
+from loadgo.theory.networks import Class, Station
 from model_machines import central_server, open_queue
 
 RUNS = 400

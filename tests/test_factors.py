@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.factors import Link, log_mean, meter, product, taken_apart, total
-from loadgo.resample import Floats, drawn, grouped, interval_of
-from loadgo.shapley import effects, strongest_interaction
+from loadgo.stats.factors import Link, log_mean, meter, product, taken_apart, total
+from loadgo.stats.resample import Floats, drawn, grouped, interval_of
+from loadgo.stats.shapley import effects, strongest_interaction
 
 above_0 = st.floats(1e-6, 1e6)
 at_least_0 = st.one_of(st.just(0.0), above_0)

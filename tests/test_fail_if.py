@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.fail_if import Finding, evaluate
-from loadgo.fail_if_grammar import FIGURES, FailIfError, check_commands, parse
-from loadgo.summary import Summary, summarize
+from loadgo.measures.fail_if import Finding, evaluate
+from loadgo.measures.fail_if_grammar import FIGURES, FailIfError, check_commands, parse
+from loadgo.measures.summary import Summary, summarize
 from synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 

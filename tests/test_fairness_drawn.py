@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loadgo.charts_fairness import fairness_charts, fairness_frame
-from loadgo.charts_spec import png
-from loadgo.cost_against import Fairness, Price, Ratio, cost_against
-from loadgo.cost_against_page import render_fairness
-from loadgo.cost_against_pictures import fairness_pictures
-from loadgo.resample import Interval
+from loadgo.costs.fairness import Fairness, Price, Ratio, cost_against
+from loadgo.costs.fairness_charts import fairness_charts, fairness_frame
+from loadgo.costs.fairness_page import render_fairness
+from loadgo.costs.fairness_pictures import fairness_pictures
+from loadgo.documents.chart import png
+from loadgo.stats.resample import Interval
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from typing import Any
 import loadgo
 import numpy as np
 import pytest
-from loadgo.fit_demands import processor_times
-from loadgo.fit_doubt import doubt_of, groupings_of, interval
-from loadgo.fit_laws import read_law
-from loadgo.fit_reading import Reading, readings_of
-from loadgo.fitted import drawn_settings, fitted_in
+from loadgo.fitting.demands import processor_times
+from loadgo.fitting.reading import Reading, readings_of
+from loadgo.fitting.uncertainty import doubt_of, groupings_of, interval
+from loadgo.notation.laws import read_law
+from loadgo.prediction.fitted import drawn_settings, fitted_in
 
 SCRIPT = """\
 name  = "four commands"

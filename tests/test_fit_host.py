@@ -9,12 +9,12 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.fit import fit
-from loadgo.fit_laws import read_law
-from loadgo.fit_reading import readings_of
-from loadgo.fit_remarks import warnings_of
-from loadgo.fit_unowned import unowned_in
-from loadgo.tables import COLUMNS
+from loadgo.fitting.fit import fit
+from loadgo.fitting.reading import readings_of
+from loadgo.fitting.remarks import warnings_of
+from loadgo.fitting.unowned_time import unowned_in
+from loadgo.notation.laws import read_law
+from loadgo.records.tables import COLUMNS
 
 S = 1_000_000_000
 SCRIPT = 'name = "made"\nlogin = "sh"\nthink = "exponential(2s)"\nlines = ["quick", "slow"]\n'

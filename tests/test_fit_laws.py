@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from loadgo import _loadgo
-from loadgo.fit_choice import chosen
-from loadgo.fit_laws import Law, read_law, scaled, spread_out, written
-from loadgo.fitted import drawn_settings, fitted_in, parts_of
+from loadgo.fitting.law_choice import chosen
+from loadgo.notation.laws import Law, read_law, scaled, spread_out, written
+from loadgo.prediction.fitted import drawn_settings, fitted_in, parts_of
 
 LAWS = [
     "fixed(5ms)",

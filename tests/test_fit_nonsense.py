@@ -9,7 +9,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.fit import fit
+from loadgo.fitting.fit import fit
 from outside import COMMAND, environment
 from small_machine import laid
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loadgo.job_bounds import job_bounds
-from loadgo.networks import Class, Station
-from loadgo.populations import populations
+from loadgo.theory.job_bounds import job_bounds
+from loadgo.theory.networks import Class, Station
+from loadgo.theory.populations import populations
 
 SLACK = 1 + 1e-12
 

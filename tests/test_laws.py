@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.laws import Audit
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.measures.littles_law import Audit
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
 from synthetic import S, Work, closed_loop, empty_run, frame, interaction, run_of
 
 
@@ -48,7 +48,7 @@ def test_little_is_broken_when_records_are_missing() -> None:
 
 def warnings_of(run: Tables) -> list[str]:
     """The warnings of a run's report."""
-    from loadgo.report_words import warnings
+    from loadgo.reporting.words import warnings
 
     return warnings(summarize(run))
 

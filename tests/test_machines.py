@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import Mistake
-from loadgo.machines import find, listed, machines, names, printed, told
+from loadgo.running.machines import find, listed, machines, names, printed, told
 
 BASE = 'title = "base"\nsource = "made up"\n[commands.x]\ncpu = "1s"\n'
 

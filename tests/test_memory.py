@@ -5,8 +5,8 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
-from loadgo.query import query
-from loadgo.tables import COLUMNS, Tables, tables
+from loadgo.records.query import query
+from loadgo.records.tables import COLUMNS, Tables, tables
 from outside import Bench
 from small_machine import laid
 from test_paging_experiment import PAGES, counted

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.meter_otlp import exported
-from loadgo.meter_prometheus import exposition, served
-from loadgo.meter_totals import BOUNDS_S, MOST, OTHER, Totals
-from loadgo.meter_views import place
+from loadgo.metering.opentelemetry import exported
+from loadgo.metering.prometheus import exposition, served
+from loadgo.metering.totals import BOUNDS_S, MOST, OTHER, Totals
+from loadgo.metering.viewers import place
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, finished, wait_until
 from prometheus_client.parser import text_string_to_metric_families

@@ -4,12 +4,12 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.meters import Metered, Part, meters_of
-from loadgo.phases import stretch_of
-from loadgo.queue_meters import length_of
-from loadgo.summary import Summary, summarize
-from loadgo.tables import Tables
-from loadgo.whose_time import whose_time_of
+from loadgo.measures.meters import Metered, Part, meters_of
+from loadgo.measures.queues import length_of
+from loadgo.measures.summary import Summary, summarize
+from loadgo.measures.whose_time import whose_time_of
+from loadgo.records.phases import stretch_of
+from loadgo.records.tables import Tables
 from synthetic import S, closed_loop, frame, interaction, run_of
 from synthetic_meters import DEVICES, FAULTS, LENGTHS, PRIMITIVES, SPANS, WAITING, metered_host
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from loadgo.cli import app
-from loadgo.cli_output import try_file
+from loadgo.cli.app import app
+from loadgo.cli.output import try_file
 from typer.testing import CliRunner
 
 COMMANDS = {

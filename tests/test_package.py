@@ -53,7 +53,8 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
 
 def test_a_function_keeps_its_name_whatever_file_was_imported_before() -> None:
     program = (
-        "import loadgo.tables, loadgo.run, loadgo.cli, loadgo; print(callable(loadgo.tables), callable(loadgo.run))"
+        "import loadgo.records.tables, loadgo.running.run, loadgo.cli.app, loadgo; "
+        "print(callable(loadgo.tables), callable(loadgo.run))"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "True True\n"
 
@@ -100,8 +101,9 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     assert "-cp311-abi3-" in wheel.name
     held = zipfile.ZipFile(wheel).namelist()
     package = ROOT / "python/loadgo"
-    wanted = [*package.glob("*.py"), *package.glob("*.pyi"), package / "py.typed", *package.glob("scripts/*.toml")]
-    wanted += [*package.glob("tariffs/*.toml"), *(file for file in package.rglob("templates/**/*") if file.is_file())]
+    folders = ("data/*", "documents/templates", "reporting/templates", "reproduction/templates", "watching/page")
+    wanted = [*package.rglob("*.py"), *package.glob("*.pyi"), package / "py.typed"]
+    wanted += [file for folder in folders for file in package.glob(f"{folder}/*") if file.is_file()]
     missing = [str(file) for file in wanted if str(file.relative_to(ROOT / "python")) not in held]
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in held

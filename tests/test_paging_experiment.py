@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from loadgo import bundled
-from loadgo.compare import Comparison, compare
-from loadgo.doctor import doctor
-from loadgo.speedup_measured import speedup_of
-from loadgo.tables import Tables
+from loadgo.attribution.measured_runs import speedup_of
+from loadgo.comparison.compare import Comparison, compare
+from loadgo.records.tables import Tables
+from loadgo.running import bundled
+from loadgo.running.doctor import doctor
 from outside import NOBODY, ROOT, Bench, left_behind, other_runs_live, readable_by_all
 
 DEVICE = "a paging device for the run (--limit swap=)"

@@ -4,12 +4,12 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.fail_if import evaluate
-from loadgo.fail_if_grammar import parse
-from loadgo.phases import interactions_in, stretch_of
-from loadgo.report_words import answer
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.measures.fail_if import evaluate
+from loadgo.measures.fail_if_grammar import parse
+from loadgo.measures.summary import summarize
+from loadgo.records.phases import interactions_in, stretch_of
+from loadgo.records.tables import Tables
+from loadgo.reporting.words import answer
 from synthetic import S, closed_loop, empty_run, frame, interaction, run_of
 
 

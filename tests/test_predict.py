@@ -12,18 +12,18 @@ import loadgo
 import numpy as np
 import pytest
 from fitted_machine import CORRELATION, DOUBT, laid, machine, truth
-from loadgo.compare import compare, side_of
-from loadgo.compare_figures import change, change_interval
-from loadgo.compare_page import render_comparison
+from loadgo.comparison.compare import compare, side_of
+from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.page import render_comparison
 from loadgo.errors import BadRun, Mistake
-from loadgo.fit_laws import read_law
-from loadgo.predict import drawing, predict
-from loadgo.predict_draws import doubt_in, drawn
-from loadgo.predict_figures import figures_of, foreseen_of
-from loadgo.records_prediction import NAME, read_prediction
-from loadgo.report_figures import duration
-from loadgo.report_words import answer as answer_of
-from loadgo.tables import tables
+from loadgo.notation.figures import duration
+from loadgo.notation.laws import read_law
+from loadgo.prediction.draws import doubt_in, drawn
+from loadgo.prediction.figures import figures_of, foreseen_of
+from loadgo.prediction.predict import drawing, predict
+from loadgo.records.prediction import NAME, read_prediction
+from loadgo.records.tables import tables
+from loadgo.reporting.words import answer as answer_of
 
 
 def allowed(_set: object) -> bool:

@@ -10,11 +10,11 @@ import loadgo
 import pytest
 import small_machine
 from fitted_machine import SCRIPT, truth
-from loadgo.compare import compare
-from loadgo.fit import fit
-from loadgo.predict_figures import figures_of
-from loadgo.records_prediction import ALL
-from loadgo.tables import tables
+from loadgo.comparison.compare import compare
+from loadgo.fitting.fit import fit
+from loadgo.prediction.figures import figures_of
+from loadgo.records.prediction import ALL
+from loadgo.records.tables import tables
 
 CHANGE = ["processors.count=4", "storage.disk.service=exponential(1ms)"]
 """A machine of twice the processors and a disk five times as fast."""

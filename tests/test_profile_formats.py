@@ -10,11 +10,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from loadgo.profile import Frame, Profile, Segment, Stack, frame_of
-from loadgo.profile_folded import folded
-from loadgo.profile_pprof import pprof
-from loadgo.profile_speedscope import speedscope
-from loadgo.profile_text import profile_text
+from loadgo.profiling.as_text import profile_text
+from loadgo.profiling.folded import folded
+from loadgo.profiling.pprof import pprof
+from loadgo.profiling.profile import Frame, Profile, Segment, Stack, frame_of
+from loadgo.profiling.speedscope import speedscope
 
 MAIN, WORK = Frame("/usr/bin/prime", "main"), Frame("/usr/bin/prime", "divide<int>(long)")
 COPY, CALL = Frame("[kernel]", "copy_page"), Frame("[kernel]", "do_syscall_64")

@@ -12,7 +12,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.profile import Profile, profile
+from loadgo.profiling.profile import Profile, profile
 from outside import PATIENCE_S, stolen_ns
 
 HERE = Path(__file__).parent
@@ -118,7 +118,7 @@ def test_without_privilege_a_command_is_profiled_without_the_kernel(known: Path)
         pytest.skip(f"kernel.perf_event_paranoid is {paranoid}: nobody may profile without privileges")
     program = f"""
 from loadgo.errors import Refused
-from loadgo.profile import profile
+from loadgo.profiling.profile import profile
 try:
     profile(duration=0.1)
 except Refused as refusal:

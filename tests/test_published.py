@@ -7,12 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from loadgo.claims import Interval, Reference, evaluate, parse
-from loadgo.published import Document
-from loadgo.published_catalogue import FOLDER, document, documents, names
-from loadgo.published_file import parse as parse_document
-from loadgo.published_file import tolerance
-from loadgo.published_number import read_number
+from loadgo.published.catalogue import FOLDER, document, documents, names
+from loadgo.published.claims import Interval, Reference, evaluate, parse
+from loadgo.published.document import Document
+from loadgo.published.document_file import parse as parse_document
+from loadgo.published.document_file import tolerance
+from loadgo.published.number import read_number
 
 COUNTED = Path(__file__).parent / "published"
 NUMBER = re.compile(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import BadQuery, BadRun
-from loadgo.query import query
-from loadgo.tables import COLUMNS
+from loadgo.records.query import query
+from loadgo.records.tables import COLUMNS
 
 KEPT = Path(__file__).parent / "runs" / "format-1"
 ENDED, CUT = KEPT / "2026-11-21T01-37-05-ended", KEPT / "2026-11-21T01-37-05-cut"

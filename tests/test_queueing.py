@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from loadgo import networks, queueing
-from loadgo.networks import Class, Station
+from loadgo.theory import networks, queueing
+from loadgo.theory.networks import Class, Station
 
 EXACT = 2e-14
 """Relative: fifteen digits, and the last one rounded."""

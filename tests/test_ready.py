@@ -14,8 +14,8 @@ from typing import Any
 
 import loadgo
 import pytest
-from loadgo.command_runs import NotRun
-from loadgo.ready import FIGURES, Ready, interval_rank, spread_of
+from loadgo.ready_message.ready import FIGURES, Ready, interval_rank, spread_of
+from loadgo.running.command_meter import NotRun
 from outside import PATIENCE_S, stolen_ns
 
 COMMAND = [sys.executable, "-m", "loadgo", "ready"]

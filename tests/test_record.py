@@ -22,7 +22,7 @@ PROMPT = "ready$ "
 SECRET = "hunter2-of-mine"
 RECORD = """
 import sys, loadgo
-from loadgo.record import closing
+from loadgo.running.record import closing
 recorded = loadgo.record(sys.argv[1], shell=sys.argv[3:], cast=sys.argv[2])
 print(closing(recorded))
 """

@@ -12,11 +12,11 @@ import loadgo
 import polars as pl
 import pytest
 from far_end import waiting
-from loadgo import on_host
-from loadgo.transfer import Served
-from loadgo.transfer_cells import KNOWN
-from loadgo.transfer_grid import as_csv
-from loadgo.transfer_table import read_table
+from loadgo.running import host
+from loadgo.transfers.csv_cells import KNOWN
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.grid import as_csv
+from loadgo.transfers.transfer import Served
 from outside import PATIENCE_S, Bench, finished, wait_until
 
 AT_ONCE = ("--think", "none", "--typing", "none")
@@ -40,7 +40,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def rjs() -> str:
     """Where users find `loadgo-rjs`."""
-    found = shutil.which("loadgo-rjs", path=on_host._search_path())
+    found = shutil.which("loadgo-rjs", path=host._search_path())
     assert found, "loadgo-rjs comes with loadgo: run scripts/setup"
     return found
 
@@ -188,7 +188,7 @@ def test_serve_wants_its_token_for_jobs_too(tmp_path: Path) -> None:
 
 
 def test_tenex_moves_the_bytes_that_the_users_of_this_host_move() -> None:
-    machine = tomllib.loads((Path(loadgo.__file__).parent / "machines/tenex.toml").read_text())
+    machine = tomllib.loads((Path(loadgo.__file__).parent / "data/machines/tenex.toml").read_text())
     for command, (_, size) in TRANSFERS.items():
         assert machine["commands"][command]["network_bytes"] == size
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.report_figures import counted, duration, interval, money, money_scale, number, people, plain, share, size
-from loadgo.response import Quantile
+from loadgo.notation.figures import counted, duration, interval, money, money_scale, number, people, plain, share, size
+from loadgo.stats.quantiles import Quantile
 
 
 def test_one_is_not_many() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.charts import charts
-from loadgo.cli import app
-from loadgo.summary import summarize
+from loadgo.cli.app import app
+from loadgo.measures.summary import summarize
+from loadgo.reporting.charts import charts
 from typer.testing import CliRunner
 
 

@@ -8,11 +8,11 @@ import re
 
 import polars as pl
 import pytest
-from loadgo.report import Format, render
-from loadgo.report_figures import shares
-from loadgo.report_view import View
-from loadgo.summary import Summary, summarize
-from loadgo.tables import Tables
+from loadgo.measures.summary import Summary, summarize
+from loadgo.notation.figures import shares
+from loadgo.records.tables import Tables
+from loadgo.reporting.render import Format, render
+from loadgo.reporting.view import View
 from synthetic import closed_loop, frame
 from synthetic_meters import SHARES, metered_alone, metered_host
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.report_text import text_report
-from loadgo.report_words import answer
-from loadgo.summary import summarize
-from loadgo.tables import Tables
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+from loadgo.reporting.as_text import text_report
+from loadgo.reporting.words import answer
 from synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]

@@ -3,15 +3,15 @@
 import fnmatch
 
 import pytest
-from loadgo.claims import Reference, references
-from loadgo.published import Document
-from loadgo.published_catalogue import document, documents
-from loadgo.published_file import tolerance
-from loadgo.published_number import read_number
-from loadgo.reproduce import DocumentAgain, judged, reproduce
-from loadgo.reproduce_arithmetic import with_arithmetic
-from loadgo.reproduce_value import Mark, Value
-from loadgo.reproduce_verdict import near
+from loadgo.published.catalogue import document, documents
+from loadgo.published.claims import Reference, references
+from loadgo.published.document import Document
+from loadgo.published.document_file import tolerance
+from loadgo.published.number import read_number
+from loadgo.reproduction.arithmetic import with_arithmetic
+from loadgo.reproduction.reproduce import DocumentAgain, judged, reproduce
+from loadgo.reproduction.values import Mark, Value
+from loadgo.reproduction.verdict import near
 
 
 def rule_mark(told: Document, key: str) -> str:

@@ -9,11 +9,11 @@ from functools import cache
 from io import StringIO
 
 import pytest
-from loadgo.published_catalogue import documents
-from loadgo.reproduce import Reproduction, judged
-from loadgo.reproduce_plots import charts
-from loadgo.reproduce_value import Area, Curve, Plot
-from loadgo.reproducing import render_reproduction
+from loadgo.published.catalogue import documents
+from loadgo.reproduction.charts import charts
+from loadgo.reproduction.render import render_reproduction
+from loadgo.reproduction.reproduce import Reproduction, judged
+from loadgo.reproduction.values import Area, Curve, Plot
 from test_reproduce import as_printed
 
 PLOT = Plot(

@@ -6,13 +6,13 @@ import re
 from functools import cache
 
 import pytest
-from loadgo.published_catalogue import document
-from loadgo.reproduce import DocumentAgain, Reproduction, judged, reproduce
-from loadgo.reproduce_here import Here, made_here
-from loadgo.reproduce_lab import Lab
-from loadgo.reproduce_remedies import REMEDIES, Remedied, remedied
-from loadgo.reproducing import render_reproduction
-from loadgo.transfer_price import prices
+from loadgo.published.catalogue import document
+from loadgo.reproduction.laboratory import Lab
+from loadgo.reproduction.render import render_reproduction
+from loadgo.reproduction.reproduce import DocumentAgain, Reproduction, judged, reproduce
+from loadgo.reproduction.rfc_392_here import Here, made_here
+from loadgo.reproduction.rfc_392_remedies import REMEDIES, Remedied, remedied
+from loadgo.transfers.prices import prices
 from test_reproduce import as_printed
 
 _ALLOWED = os.sched_getaffinity(0)

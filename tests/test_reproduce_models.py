@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from loadgo.reproduce import DocumentAgain, reproduce
-from loadgo.reproduce_lab import Experiment, Lab
+from loadgo.reproduction.laboratory import Experiment, Lab
+from loadgo.reproduction.reproduce import DocumentAgain, reproduce
 
 CALCULATION = """
 name   = "one calculation"

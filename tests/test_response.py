@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from loadgo.bootstrap import STRETCHES, draw_users
-from loadgo.response import Response, Sample, responses, samples_needed
+from loadgo.stats.cluster_bootstrap import STRETCHES, draw_users
+from loadgo.stats.quantiles import Response, Sample, responses, samples_needed
 
 
 def of(values: list[float], users: int = 1) -> Response:

@@ -9,9 +9,9 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.on_host import Driver
-from loadgo.report import FORMATS
-from loadgo.tables import COLUMNS
+from loadgo.records.tables import COLUMNS
+from loadgo.reporting.render import FORMATS
+from loadgo.running.host import Driver
 from small_machine import MACHINE, SCRIPT, laid
 
 
@@ -265,7 +265,7 @@ def test_sql_asks_the_meters(made: loadgo.Run) -> None:
 
 
 def test_runs_lists_it_with_its_machine(made: loadgo.Run) -> None:
-    from loadgo.runs import read_run
+    from loadgo.records.runs import read_run
 
     found = read_run(made.folder)
     assert found.system.endswith("small-machine.toml")

@@ -7,7 +7,7 @@ import loadgo
 import polars as pl
 import pytest
 from kernel_programs import WITHOUT_TYPES, all_unloaded, held_by, holds_programs
-from loadgo.tables import Tables
+from loadgo.records.tables import Tables
 from outside import NEEDS_ROOT, NOBODY, Bench, ended, phase_has_begun, readable_by_all, stolen_ns, wait_until
 
 QUICK = """think = "none"

@@ -8,7 +8,7 @@ from typing import Any
 import loadgo
 import polars as pl
 import pytest
-from loadgo import bundled
+from loadgo.running import bundled
 from outside import NEEDS_ROOT, Bench, left_behind
 
 WORK = """
@@ -76,7 +76,7 @@ def test_the_users_classes_of_time_are_all_of_their_time(bench: Bench) -> None:
 
 
 def loadgo_summary(bench: Bench, run: str) -> Any:
-    from loadgo.summary import summarize
+    from loadgo.measures.summary import summarize
 
     return summarize(bench.tables(run), phases="all")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.runs import find_run, read_run, runs
-from loadgo.tables import tables
+from loadgo.records.runs import find_run, read_run, runs
+from loadgo.records.tables import tables
 
 KEPT = Path(__file__).parent / "runs" / "format-1"
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 import second_kernel
-from loadgo.transfer import methods
+from loadgo.transfers.transfer import methods
 from second_kernel import Told
 
 SIZE = 300_001

@@ -12,8 +12,8 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.simulate import Estimate, Responses, little, of_text, sweep
-from loadgo.simulate_text import simulation_json, simulation_text
+from loadgo.reporting.simulation import simulation_json, simulation_text
+from loadgo.running.simulation import Estimate, Responses, little, of_text, sweep
 from model_machines import central_server, open_queue, processors, repairman, terminals
 
 

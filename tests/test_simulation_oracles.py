@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from loadgo import networks, queueing
-from loadgo.networks import Class, Station
-from loadgo.simulate import Estimate, Simulation, sweep
+from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.theory import networks, queueing
+from loadgo.theory.networks import Class, Station
 from model_machines import HEAD, central_server, open_queue, processors, repairman, terminals
 
 SEEDS = 40

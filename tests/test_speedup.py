@@ -5,11 +5,11 @@ import math
 from pathlib import Path
 
 import pytest
-from loadgo.report_figures import digits, duration
-from loadgo.speedup import change_of, speedup
-from loadgo.speedup_measured import speedup_of
-from loadgo.speedup_page import render_speedup
-from loadgo.speedup_results import Speedup
+from loadgo.attribution.measured_runs import speedup_of
+from loadgo.attribution.page import render_speedup
+from loadgo.attribution.results import Speedup
+from loadgo.attribution.speedup import change_of, speedup
+from loadgo.notation.figures import digits, duration
 from small_machine import laid
 
 CHANGES = ["processor: processors.speed=2", "memory.frames=96", "nothing: storage.disk.service=exponential(30ms)"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from loadgo import _loadgo
-from loadgo.speedup import speedup
-from loadgo.speedup_between import speedup_between
-from loadgo.speedup_machines import between
-from loadgo.speedup_page import render_speedup
-from loadgo.speedup_runs import Load
+from loadgo.attribution.between_machines import speedup_between
+from loadgo.attribution.machine_differences import between
+from loadgo.attribution.page import render_speedup
+from loadgo.attribution.runs import Load
+from loadgo.attribution.speedup import speedup
 from small_machine import MACHINE, laid
 
 FASTER = MACHINE.replace("count      = 2", "count      = 2\nspeed      = 2").replace(

@@ -8,12 +8,12 @@ import loadgo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadgo.account import Account
-from loadgo.speedup import speedup
-from loadgo.speedup_causes import taken_apart
-from loadgo.speedup_measured import speedup_of
-from loadgo.speedup_page import render_speedup
-from loadgo.speedup_results import Change, Speedup
+from loadgo.attribution.causes import taken_apart
+from loadgo.attribution.measured_runs import speedup_of
+from loadgo.attribution.page import render_speedup
+from loadgo.attribution.results import Change, Speedup
+from loadgo.attribution.speedup import speedup
+from loadgo.measures.account import Account
 from small_machine import laid
 from typer.testing import CliRunner
 
@@ -132,7 +132,7 @@ def test_mistakes_are_refused_with_what_is_wrong(room: Path) -> None:
 
 
 def test_the_command_says_how_measured_runs_are_named() -> None:
-    from loadgo.cli import app
+    from loadgo.cli.app import app
 
     for text in ("zram", "zram=", "="):
         told = CliRunner().invoke(app, ["speedup", "--measured", text])

@@ -11,7 +11,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import BadRun
-from loadgo.tables import COLUMNS, Tables, read_stream, tables
+from loadgo.records.tables import COLUMNS, Tables, read_stream, tables
 from polars.testing import assert_frame_equal
 
 KEPT = Path(__file__).parent / "runs" / "format-1"

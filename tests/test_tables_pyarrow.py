@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from loadgo.tables import tables
+from loadgo.records.tables import tables
 
 KEPT = Path(__file__).parent / "runs" / "format-1"
 ENDED, CUT = KEPT / "2026-11-21T01-37-05-ended", KEPT / "2026-11-21T01-37-05-cut"

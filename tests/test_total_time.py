@@ -4,10 +4,10 @@ import dataclasses
 from typing import Any
 
 import polars as pl
-from loadgo.meters import meters_of
-from loadgo.phases import Stretch, stretch_of
-from loadgo.tables import Tables
-from loadgo.total_time import TotalTime, counts_of, total_time_of
+from loadgo.measures.meters import meters_of
+from loadgo.measures.total_time import TotalTime, counts_of, total_time_of
+from loadgo.records.phases import Stretch, stretch_of
+from loadgo.records.tables import Tables
 from synthetic import S, empty_run, frame, interaction, run_of
 from synthetic_meters import FAULTS, PRIMITIVES, SHARES, SPANS, metered_host
 

@@ -10,10 +10,10 @@ import loadgo
 import pytest
 from far_end import waiting
 from loadgo.errors import Refused
-from loadgo.transfer import impossible, methods, serving, transfer
-from loadgo.transfer_page import render_transfer
-from loadgo.transfer_price import prices
-from loadgo.transfer_row import GIGABYTE, MEGABIT, Row
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import prices
+from loadgo.transfers.row import GIGABYTE, MEGABIT, Row
+from loadgo.transfers.transfer import impossible, methods, serving, transfer
 from outside import Bench, ended, wait_until
 
 SIZE = 300_001

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from far_end import waiting
-from loadgo.transfer import serving
+from loadgo.transfers.transfer import serving
 from outside import Bench
 
 

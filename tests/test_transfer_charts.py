@@ -4,15 +4,15 @@ import json
 from itertools import pairwise
 
 import pytest
-from loadgo.charts_spec import svg
-from loadgo.transfer import Transferred
-from loadgo.transfer_apart import Apart, taken_apart
-from loadgo.transfer_charts import apart_charts, method_charts
-from loadgo.transfer_drawn import longest, points_by_size, price_curve, price_sizes, size_marks
-from loadgo.transfer_page import render_transfer
-from loadgo.transfer_parts_page import render_apart
-from loadgo.transfer_price import Prices, prices
-from loadgo.transfer_table import Observed, Table, read_table
+from loadgo.documents.chart import svg
+from loadgo.transfers.analysis import Apart, taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.chart_data import longest, points_by_size, price_curve, price_sizes, size_marks
+from loadgo.transfers.charts import apart_charts, method_charts
+from loadgo.transfers.csv_table import Observed, Table, read_table
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import Prices, prices
+from loadgo.transfers.transfer import Transferred
 from test_transfer_compared import PRICES, made
 from test_transfer_parts import COLUMNS, SEED
 from test_transfer_remedies import rounds

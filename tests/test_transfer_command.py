@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from kernel_programs import WITHOUT_TYPES, all_unloaded, held_by
-from loadgo.running_command_run import CommandRun, Waited
-from loadgo.transfer_command import CommandTransfer, Interrupts, Moved
-from loadgo.transfer_command_page import command_page, render_command
-from loadgo.transfer_price import Prices
+from loadgo.running.command_run import CommandRun, Waited
+from loadgo.transfers.command import CommandTransfer, Interrupts, Moved
+from loadgo.transfers.command_page import command_page, render_command
+from loadgo.transfers.prices import Prices
 from outside import NEEDS_ROOT, NOBODY, ROOT, Bench, ended, groups_of, readable_by_all, wait_until
 from socket_programs import BOTH_ENDS, ENDS_AT_ONCE, LEAVES_A_DAEMON, MANY_SHORT, OTHER_KINDS
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadgo.transfer_apart import taken_apart
-from loadgo.transfer_cells import KNOWN
-from loadgo.transfer_charts import apart_charts
-from loadgo.transfer_command_csv import COLUMNS, header, row
-from loadgo.transfer_grid import as_csv
-from loadgo.transfer_parts_page import render_apart
-from loadgo.transfer_table import read_table
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.charts import apart_charts
+from loadgo.transfers.command_csv import COLUMNS, header, row
+from loadgo.transfers.csv_cells import KNOWN
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.grid import as_csv
 from outside import NEEDS_ROOT, Bench
 from socket_programs import BOTH_ENDS
 from test_transfer_command import PRICES, PYTHON, a_kind, a_run, made_of

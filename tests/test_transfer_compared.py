@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from loadgo.transfer_apart import taken_apart
-from loadgo.transfer_compared import by_load, receives_over_sends
-from loadgo.transfer_crossing import crossings
-from loadgo.transfer_parts import Part, Parts
-from loadgo.transfer_parts_page import apart_page, render_apart
-from loadgo.transfer_price import Prices
-from loadgo.transfer_table import Observed, Table
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import apart_page, render_apart
+from loadgo.transfers.compared import by_load, receives_over_sends
+from loadgo.transfers.crossing import crossings
+from loadgo.transfers.csv_table import Observed, Table
+from loadgo.transfers.parts import Part, Parts
+from loadgo.transfers.prices import Prices
 
 PRICES = Prices("$", 3600.0, 2.0, "a dollar a second of processor time, two a gigabyte on the network")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from loadgo.transfer_parts import parts_of
-from loadgo.transfer_table import Observed
+from loadgo.transfers.csv_table import Observed
+from loadgo.transfers.parts import parts_of
 
 TRUE = {"transfer": 300e-6, "message": 1.5e-6, "byte": 0.25e-9, "fault": 0.4e-6}
 SEEDS = 100

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
-from loadgo.transfer_apart import taken_apart
-from loadgo.transfer_parts_page import render_apart
-from loadgo.transfer_price import prices
-from loadgo.transfer_table import Table, read_table
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.csv_table import Table, read_table
+from loadgo.transfers.prices import prices
 
-PRINTED = Path(__file__).parent.parent / "python" / "loadgo" / "published" / "rfc392_tables.csv"
+PRINTED = Path(__file__).parent.parent / "python" / "loadgo" / "data" / "published" / "rfc392_tables.csv"
 
 
 def read(folder: Path, content: str | bytes, **columns: str) -> Table:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from far_end import waiting
-from loadgo.transfer import transfer
-from loadgo.transfer_grid import as_csv
-from loadgo.transfer_page import render_transfer
-from loadgo.transfer_price import prices
-from loadgo.transfer_row import Row
+from loadgo.transfers.grid import as_csv
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import prices
+from loadgo.transfers.row import Row
+from loadgo.transfers.transfer import transfer
 from outside import NEEDS_ROOT, NOBODY, Bench, ended, readable_by_all
 from test_transfer import row_of
 from test_transfer_command import others_talk

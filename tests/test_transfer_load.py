@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.transfer import Transferred
-from loadgo.transfer_load import MOST, at_loads, beside, loads_of, merged, running
-from loadgo.transfer_table import read_table
+from loadgo.transfers.background_load import MOST, at_loads, beside, loads_of, merged, running
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.transfer import Transferred
 from outside import Bench
 
 PATIENCE_S = 60.0
@@ -64,7 +64,8 @@ def test_they_are_gone_when_what_is_beside_them_fails() -> None:
 
 def test_they_end_when_their_program_is_killed() -> None:
     text = (
-        "import os\nfrom loadgo.transfer_load import beside\nwith beside(2) as ids:\n print(*ids, flush=True)\n input()"
+        "from loadgo.transfers.background_load import beside\n"
+        "with beside(2) as ids:\n print(*ids, flush=True)\n input()"
     )
     program = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None

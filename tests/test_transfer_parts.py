@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadgo.transfer_apart import taken_apart
-from loadgo.transfer_parts import against_load, parts_of
-from loadgo.transfer_parts_page import render_apart
-from loadgo.transfer_price import prices
-from loadgo.transfer_table import Observed, contradictions, read_table
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.csv_table import Observed, contradictions, read_table
+from loadgo.transfers.parts import against_load, parts_of
+from loadgo.transfers.prices import prices
 
-SEED = Path(__file__).parent.parent / "python" / "loadgo" / "published" / "rfc392_tables.csv"
+SEED = Path(__file__).parent.parent / "python" / "loadgo" / "data" / "published" / "rfc392_tables.csv"
 COLUMNS = {"real_s": "clk_s", "direction": "dir", "load": "load5"}
 
 

@@ -3,12 +3,12 @@
 import math
 
 import pytest
-from loadgo.transfer import Transferred
-from loadgo.transfer_page import render_transfer
-from loadgo.transfer_price import prices
-from loadgo.transfer_remedies import savings
-from loadgo.transfer_rounds import in_rounds, in_the_middle
-from loadgo.transfer_row import Row
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import prices
+from loadgo.transfers.remedies import savings
+from loadgo.transfers.rounds import in_rounds, in_the_middle
+from loadgo.transfers.row import Row
+from loadgo.transfers.transfer import Transferred
 from test_transfer import row_of
 
 

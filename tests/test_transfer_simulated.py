@@ -8,13 +8,13 @@ import loadgo
 import polars as pl
 import pytest
 from far_end import waiting
-from loadgo import bundled
-from loadgo.tables import Tables
-from loadgo.transfer_apart import taken_apart
-from loadgo.transfer_parts_page import render_apart
-from loadgo.transfer_price import prices
-from loadgo.transfer_simulated import COLUMNS, ESTIMATED, jobs_of, simulated_transfers
-from loadgo.transfer_table import read_table
+from loadgo.records.tables import Tables
+from loadgo.running import bundled
+from loadgo.running.remote_jobs import COLUMNS, ESTIMATED, jobs_of, simulated_transfers
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.prices import prices
 from test_remote_jobs import TRANSFERS
 
 SCRIPT = """

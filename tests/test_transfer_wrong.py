@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loadgo.transfer import impossible, methods
+from loadgo.transfers.transfer import impossible, methods
 from outside import NEEDS_ROOT, Bench, ended, wait_until
 from two_hosts import two_hosts
 

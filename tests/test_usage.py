@@ -4,8 +4,8 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.summary import summarize
-from loadgo.usage import outcomes_of, usage_of
+from loadgo.measures.summary import summarize
+from loadgo.measures.usage import outcomes_of, usage_of
 from synthetic import closed_loop, interaction, run_of
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from loadgo.usl import FittedLaw, Scalability, fitted_law
+from loadgo.theory.scalability import FittedLaw, Scalability, fitted_law
 
 USERS = [1, 18, 36, 72, 108, 144, 216]
 SCRIPTS_AN_HOUR = [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]

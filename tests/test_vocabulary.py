@@ -4,9 +4,9 @@ import dataclasses
 from typing import Literal
 
 import pytest
-from loadgo.summary import Summary, summarize
-from loadgo.tables import Tables
-from loadgo.vocabulary import Line, Words, in_words_of
+from loadgo.measures.summary import Summary, summarize
+from loadgo.measures.vocabulary import Line, Words, in_words_of
+from loadgo.records.tables import Tables
 from synthetic import S, closed_loop, frame, interaction, run_of
 from synthetic_meters import metered_host
 

@@ -17,14 +17,14 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.predict_figures import figures_of
-from loadgo.records_following import follow, reach_of
-from loadgo.report_figures import duration, share
-from loadgo.tables import Tables, tables
-from loadgo.watch_expected import Model, beside
-from loadgo.watch_frame import STATES, frame_of
-from loadgo.watch_play import Clock, screens
-from loadgo.watch_terminal import SIGNS, Shown, screen
+from loadgo.notation.figures import duration, share
+from loadgo.prediction.figures import figures_of
+from loadgo.records.following import follow, reach_of
+from loadgo.records.tables import Tables, tables
+from loadgo.watching.expected import Model, beside
+from loadgo.watching.frame import STATES, frame_of
+from loadgo.watching.play import Clock, screens
+from loadgo.watching.terminal import SIGNS, Shown, screen
 from outside import COMMAND, PATIENCE_S, environment
 from watched import asked
 
@@ -85,7 +85,7 @@ def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 16)])
 def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> None:
-    from loadgo.watch_terminal import columns_of
+    from loadgo.watching.terminal import columns_of
 
     frame = frame_of(told, reach_of(told), 600 * S, columns_of(width))
     lines = screen(frame, Shown("typical user on multics-6180", "ended"), width, height)

@@ -7,7 +7,7 @@ from random import Random
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.watch_memory import AMOUNTS, LARGEST, Holders
+from loadgo.watching.memory_holders import AMOUNTS, LARGEST, Holders
 
 SCHEMA = {
     "at_ns": pl.UInt64(),

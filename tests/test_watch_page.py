@@ -12,12 +12,12 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.records_following import reach_of
-from loadgo.report_figures import duration, number, share
-from loadgo.tables import Tables, tables
-from loadgo.total_time import GROUPS
-from loadgo.watch_frame import STATES, Frame, frame_of
-from loadgo.watch_terminal import answer
+from loadgo.measures.total_time import GROUPS
+from loadgo.notation.figures import duration, number, share
+from loadgo.records.following import reach_of
+from loadgo.records.tables import Tables, tables
+from loadgo.watching.frame import STATES, Frame, frame_of
+from loadgo.watching.terminal import answer
 from watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import loadgo
 import polars as pl
 import pytest
-from loadgo.records_following import reach_of
-from loadgo.report_figures import duration, share
-from loadgo.tables import Tables, tables
-from loadgo.watch_frame import STATES
+from loadgo.notation.figures import duration, share
+from loadgo.records.following import reach_of
+from loadgo.records.tables import Tables, tables
+from loadgo.watching.frame import STATES
 from watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
 
 if TYPE_CHECKING:

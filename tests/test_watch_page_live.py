@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from loadgo.records_following import reach_of
-from loadgo.tables import tables
-from loadgo.watch_frame import frame_of
-from loadgo.watch_terminal import answer
+from loadgo.records.following import reach_of
+from loadgo.records.tables import tables
+from loadgo.watching.frame import frame_of
+from loadgo.watching.terminal import answer
 from outside import PATIENCE_S, Bench, wait_until
 from watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, chromium, looked_at, served
 

@@ -14,8 +14,8 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.records_following import reach_of
-from loadgo.tables import COLUMNS, Tables, tables
+from loadgo.records.following import reach_of
+from loadgo.records.tables import COLUMNS, Tables, tables
 from outside import COMMAND, PATIENCE_S, environment
 from watched import Served, asked, heads, served
 

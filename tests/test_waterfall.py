@@ -9,15 +9,15 @@ import loadgo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.chains import Chain, Factor
-from loadgo.charts_compare import comparison_charts
-from loadgo.charts_waterfall import waterfall_chart
-from loadgo.compare import Comparison, compare
-from loadgo.compare_drawn import distribution_of, drawn_rows
-from loadgo.compare_page import render_comparison
-from loadgo.compare_pictures import comparison_pictures, distribution_lines
-from loadgo.waterfall import MOST_STEPS, of_chains
-from loadgo.waterfall_text import waterfall_lines
+from loadgo.comparison.chart_data import distribution_of, drawn_rows
+from loadgo.comparison.charts import comparison_charts
+from loadgo.comparison.compare import Comparison, compare
+from loadgo.comparison.page import render_comparison
+from loadgo.comparison.pictures import comparison_pictures, distribution_lines
+from loadgo.decomposition.chains import Chain, Factor
+from loadgo.decomposition.waterfall import MOST_STEPS, of_chains
+from loadgo.decomposition.waterfall_charts import waterfall_chart
+from loadgo.decomposition.waterfall_pictures import waterfall_lines
 from small_machine import laid
 
 logs = st.lists(st.floats(-3, 3), min_size=1, max_size=40)
