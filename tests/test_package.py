@@ -1,13 +1,17 @@
 """What is shipped: the public names, the extension module and its stub, versions, and what is in a wheel."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import loadgo
+import pytest
 from loadgo import _loadgo
 
 ROOT = Path(__file__).parent.parent
@@ -15,16 +19,26 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
     assert sorted(loadgo.__all__) == [
+        "Ability",
         "Capacity",
         "Comparison",
         "Costs",
+        "Driver",
         "Fairness",
         "Fit",
+        "Machine",
         "Metered",
         "Profile",
+        "Ready",
+        "Recorded",
+        "RecordedRun",
+        "Reproduction",
         "Run",
         "Simulation",
         "Speedup",
+        "Tables",
+        "Transferred",
+        "Watching",
         "capacity",
         "compare",
         "cost",
@@ -46,6 +60,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "speedup_of",
         "tables",
         "transfer",
+        "watch",
     ]
     for name in loadgo.__all__:
         assert callable(getattr(loadgo, name)), name
@@ -57,6 +72,42 @@ def test_a_function_keeps_its_name_whatever_file_was_imported_before() -> None:
         "print(callable(loadgo.tables), callable(loadgo.run))"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "True True\n"
+
+
+def test_no_package_has_a_public_functions_name() -> None:
+    packages = {place.name for place in (ROOT / "python/loadgo").iterdir()}
+    assert not packages & {*loadgo.__all__}
+
+
+DOCUMENTS = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+
+
+def lines_of_code(document: Path) -> list[str]:
+    """The code in a document: between backquotes, and in indented lines."""
+    text = document.read_text(encoding="utf-8")
+    return [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^    (.*)$", text, re.MULTILINE)]
+
+
+def is_module(name: str) -> bool:
+    """Whether a module can be imported by this name."""
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_each_name_in_a_document_can_be_used_as_it_stands_there(document: Path) -> None:
+    """`loadgo.NAME` is public or a module; what `from MODULE import NAME` imports is in that module."""
+    missing = []
+    for line in lines_of_code(document):
+        for module, names in re.findall(r"from (loadgo[\w.]*) import (\w+(?:, \w+)*)", line):
+            there = import_module(module) if is_module(module) else None
+            missing += [f"{module}.{name}" for name in names.split(", ") if not hasattr(there, name)]
+        for name in re.findall(r"(?<![\w/.-])loadgo\.\w[\w.]*\w", line):
+            public = name.split(".")[1] in loadgo.__all__
+            missing += [] if public or is_module(name) else [name]
+    assert not missing
 
 
 def test_versions_agree() -> None:

@@ -21,6 +21,9 @@ HOSTS = ["pypi" + ".org", "pythonhosted" + ".org", "crates" + ".io", "npmjs" + "
 PATHS = ["/work/" + "main", "/work/" + "shared", "/home/" + "user/", "/opt/" + "wheels"]
 # What only the command line may call.
 SPEAKING = {"print", "sys.exit", "exit", "quit", "os._exit"}
+# The packages that may call the Rust half, and the one file besides, which reads spans of time with it.
+EXTENSION_PACKAGES = {"running", "records", "metering", "profiling", "transfers"}
+EXTENSION_FILE = "notation/quantities.py"
 # cargo itself names its source in the lock.
 MAY_NAME_HOSTS = {"Cargo.lock"}
 
@@ -106,6 +109,30 @@ def test_only_the_command_line_prints_or_exits() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in SPEAKING:
                 speaking.append(f"{path}:{node.lineno}")
     assert not speaking, speaking
+
+
+def whole_package_imports(path: Path) -> list[str]:
+    """What a file takes from `loadgo` itself and not from a package in it: `_loadgo`, or public calls."""
+    nodes = list(ast.walk(ast.parse(text(path))))
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "loadgo"]
+    packages = {place.name for place in (ROOT / "python/loadgo").iterdir() if place.is_dir()} | {"errors"}
+    names = [alias.name for node in froms for alias in node.names if alias.name not in packages]
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return [*names, *(name for name in plain if name in ("loadgo", "loadgo._loadgo"))]
+
+
+def test_few_packages_call_the_extension_module_and_only_the_command_line_the_public_functions() -> None:
+    """import-linter sees neither: the extension is no file of Python's, and public names are loaded late."""
+    wrong = []
+    for path in committed(".py"):
+        if path.parts[:2] != ("python", "loadgo") or len(path.parts) < 4:
+            continue
+        package, file = path.parts[2], "/".join(path.parts[2:])
+        for name in whole_package_imports(path):
+            extension = name in ("_loadgo", "loadgo._loadgo")
+            allowed = package in EXTENSION_PACKAGES or file == EXTENSION_FILE if extension else package == "cli"
+            wrong += [] if allowed else [f"{file} imports {name}"]
+    assert not wrong, wrong
 
 
 def test_unsafe_is_in_the_host_crate_alone() -> None:

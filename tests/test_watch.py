@@ -12,6 +12,7 @@ import urllib.request
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import loadgo
 import numpy as np
@@ -163,6 +164,33 @@ def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Pat
     done = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "broken.toml" in done.stderr
+
+
+def test_a_program_gets_the_pictures_that_the_command_shows(run: Path) -> None:
+    arguments = {"window": "30s", "at": "40s", "target": "2s"}
+    options = [word for name, value in arguments.items() for word in (f"--{name}", value)]
+    words = [*COMMAND, "watch", str(run), "--once", *options]
+    shown = subprocess.run(words, env=environment(COLUMNS="90", LINES="30"), capture_output=True, text=True, check=True)
+    with loadgo.watch(run, **arguments) as watching:
+        assert watching.picture(90, 30) + "\n" == shown.stdout
+        assert ["\n".join(lines) + "\n" for lines in watching.pictures(lambda: os.terminal_size((90, 30)))] == [
+            shown.stdout
+        ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"window": 1e-6}, "--window"),
+        ({"speed": 2.0}, "--speed"),
+        ({"at": "1s"}, "--at"),
+        ({"model": "multics-6180"}, "--model"),
+        ({"run": "last", "meters": "cheap"}, "--meters"),
+    ],
+)
+def test_a_program_that_watches_is_told_what_makes_no_sense(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words), loadgo.watch(**arguments):
+        pass
 
 
 def test_a_run_is_played_from_its_beginning_to_its_end(run: Path) -> None:

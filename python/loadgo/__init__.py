@@ -4,9 +4,7 @@ Everything that the command `loadgo` does is a function here, with the same name
 so that neither `import loadgo` nor `loadgo run` waits for the libraries of the analysis.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,14 +23,22 @@ if TYPE_CHECKING:
     from loadgo.metering.meter import meter as meter
     from loadgo.profiling.profile import Profile as Profile
     from loadgo.profiling.profile import profile as profile
+    from loadgo.ready_message.ready import Ready as Ready
     from loadgo.ready_message.ready import ready as ready
     from loadgo.records.query import query as query
+    from loadgo.records.runs import RecordedRun as RecordedRun
     from loadgo.records.runs import runs as runs
+    from loadgo.records.tables import Tables as Tables
     from loadgo.records.tables import tables as tables
     from loadgo.reporting.report import report as report
+    from loadgo.reproduction.reproduce import Reproduction as Reproduction
     from loadgo.reproduction.reproduce import reproduce as reproduce
+    from loadgo.running.doctor import Ability as Ability
     from loadgo.running.doctor import doctor as doctor
+    from loadgo.running.host import Driver as Driver
+    from loadgo.running.machines import Machine as Machine
     from loadgo.running.machines import machines as machines
+    from loadgo.running.record import Recorded as Recorded
     from loadgo.running.record import record as record
     from loadgo.running.run import Run as Run
     from loadgo.running.run import run as run
@@ -40,21 +46,34 @@ if TYPE_CHECKING:
     from loadgo.running.simulation import simulate as simulate
     from loadgo.sizing.capacity import capacity as capacity
     from loadgo.sizing.results import Capacity as Capacity
+    from loadgo.transfers.transfer import Transferred as Transferred
     from loadgo.transfers.transfer import transfer as transfer
+    from loadgo.watching.watch import Watching as Watching
+    from loadgo.watching.watch import watch as watch
 
     __version__: str
 
 __all__ = [
+    "Ability",
     "Capacity",
     "Comparison",
     "Costs",
+    "Driver",
     "Fairness",
     "Fit",
+    "Machine",
     "Metered",
     "Profile",
+    "Ready",
+    "Recorded",
+    "RecordedRun",
+    "Reproduction",
     "Run",
     "Simulation",
     "Speedup",
+    "Tables",
+    "Transferred",
+    "Watching",
     "capacity",
     "compare",
     "cost",
@@ -76,20 +95,31 @@ __all__ = [
     "speedup_of",
     "tables",
     "transfer",
+    "watch",
 ]
 
-# Where each public name lives.
+# The module of each public name.
 _HOMES = {
-    "Capacity": "sizing.capacity",
+    "Ability": "running.doctor",
+    "Capacity": "sizing.results",
     "Comparison": "comparison.compare",
     "Costs": "costs.cost",
+    "Driver": "running.host",
     "Fairness": "costs.fairness",
     "Fit": "fitting.fit",
+    "Machine": "running.machines",
     "Metered": "metering.meter",
     "Profile": "profiling.profile",
+    "Ready": "ready_message.ready",
+    "Recorded": "running.record",
+    "RecordedRun": "records.runs",
+    "Reproduction": "reproduction.reproduce",
     "Run": "running.run",
     "Simulation": "running.simulation",
-    "Speedup": "attribution.speedup",
+    "Speedup": "attribution.results",
+    "Tables": "records.tables",
+    "Transferred": "transfers.transfer",
+    "Watching": "watching.watch",
     "capacity": "sizing.capacity",
     "compare": "comparison.compare",
     "cost": "costs.cost",
@@ -111,6 +141,7 @@ _HOMES = {
     "speedup_of": "attribution.measured_runs",
     "tables": "records.tables",
     "transfer": "transfers.transfer",
+    "watch": "watching.watch",
 }
 
 
@@ -121,21 +152,10 @@ if not TYPE_CHECKING:
             return import_module("loadgo._loadgo").__version__
         if name not in _HOMES:
             raise AttributeError(f"module 'loadgo' has no attribute {name!r}")
-        found = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
-        globals()[name] = found
-        return found
+        value = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-class _Face(ModuleType):
-    """This package; a function keeps its name although a file has it too: importing `loadgo.run` leaves `run` alone."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Face

@@ -9,21 +9,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+import loadgo
 from loadgo.cli.output import GOOD, complain, note, say, told
 
 Telling = Callable[[dict[str, Any]], None]
 
 _MEEK = 10
 _FAREWELL_S = 5.0
-_SOME_SPANS_S = 2.5
-"""So long this host is metered for one picture of it."""
 _PICTURE_EVERY_S, _HEARD_WITHIN_S = 0.5, 0.05
 
 _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
@@ -57,48 +56,22 @@ def watch(
     with told():
         # Tables are read by one thread: what is watched may be this host.
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
-        from loadgo.notation.quantities import span_s
-        from loadgo.records.following import follow
-        from loadgo.watching.expected import Model, beside
-        from loadgo.watching.play import Clock, screens
-        from loadgo.watching.this_host import metered
-
-        width_ns = round(span_s(window) * 1e9)
-        if width_ns < 1_000_000:
-            raise ValueError(f"--window {window}: at least 1ms")
-        begin_ns = None if at is None else round(span_s(at) * 1e9)
-        target_ns = None if target is None else span_s(target) * 1e9
-        if run is None and (begin_ns is not None or speed is not None):
-            raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
+        size = partial(shutil.get_terminal_size, (80, 24))
         if speed is not None and once:
             raise ValueError("--once is one picture, and --speed plays many: --at says of which moment")
-        if model is not None and run is None:
-            raise ValueError("--model is of a run: name one, or last")
-        if run is not None and meters is not None:
-            raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
-        with ExitStack() as ends:
-            following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
-            expects = None if model is None else Model(model, following.folder)
-            if expects is not None:
-                expects.check()
+        with loadgo.watch(
+            run, window=window, at=at, speed=speed, target=target, model=model, meters=meters
+        ) as watching:
             if not (terminal or once):
-                from loadgo.watching.server import Told, serve
-
-                settings = {"width_ns": width_ns, "target_ns": target_ns, "begin_ns": begin_ns, "speed": speed}
-                serve(Told(following, settings, expects), port, note, leaves=leaves)
+                watching.serve(note, port, leave=leaves)
                 raise typer.Exit(GOOD)
-            clock = Clock(begin_ns, speed, time.monotonic_ns)
-            one = once or not sys.stdout.isatty()
-            told_by = None if expects is None else ends.enter_context(beside(expects, waits=one))
-            size = partial(shutil.get_terminal_size, (80, 24))
-            pictures = screens(following, clock, width_ns, target_ns, size, told_by)
-            if one:
-                time.sleep(_SOME_SPANS_S if run is None else 0)
-                say("\n".join(next(pictures)) + "\n")
+            if once or not sys.stdout.isatty():
+                say(watching.picture(*size()) + "\n")
                 if not once:
                     complain("the output is no terminal, so this is one picture: --once gives it without this line")
                 raise typer.Exit(GOOD)
-            _play(pictures)
+            with closing(watching.pictures(size)) as pictures:
+                _play(pictures)
 
 
 def _play(pictures: Iterator[list[str]]) -> None:

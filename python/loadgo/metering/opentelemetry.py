@@ -23,7 +23,7 @@ from opentelemetry.sdk.metrics.export import (
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-import loadgo
+from loadgo import _loadgo
 from loadgo.metering.totals import BOUNDS_S, Distribution, Family, Totals, Values
 
 EVERY_S = 10.0
@@ -56,7 +56,7 @@ def data_of(totals: Totals, began_ns: int) -> MetricsData:
     """The sums since `began_ns` (of the epoch), as OpenTelemetry has them."""
     now_ns = time.time_ns()
     metrics = [_metric(family, values, began_ns, now_ns) for family, values in totals.families()]
-    scope = ScopeMetrics(InstrumentationScope("loadgo", loadgo.__version__), metrics, SCHEMA)
+    scope = ScopeMetrics(InstrumentationScope("loadgo", _loadgo.__version__), metrics, SCHEMA)
     return MetricsData([ResourceMetrics(Resource.create({"service.name": "loadgo"}), [scope], SCHEMA)])
 
 

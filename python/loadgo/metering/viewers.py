@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-import loadgo
+from loadgo import _loadgo
 from loadgo.errors import Refused
 from loadgo.metering.totals import Totals
 
@@ -52,7 +52,7 @@ def viewed(viewers: Viewers, tier: str) -> Iterator[View]:
     if not viewers.any:
         yield View()
         return
-    totals = Totals(tier, loadgo.__version__)
+    totals = Totals(tier, _loadgo.__version__)
     serving = None
     with ExitStack() as views:
         if viewers.serve is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import loadgo
+from loadgo import _loadgo
 from loadgo.profiling.profile import Frame, Profile
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -21,7 +21,7 @@ def speedscope(profile: Profile) -> str:
     told = {
         "$schema": SCHEMA,
         "name": f"loadgo: {profile.of}",
-        "exporter": f"loadgo {loadgo.__version__}",
+        "exporter": f"loadgo {_loadgo.__version__}",
         "activeProfileIndex": 0,
         "shared": {"frames": frames.told},
         "profiles": profiles,
