@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from loadgo.reproduction import csr_rfc_20, mpl_16, multics_1969
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number
-from loadgo.reproduction.scripts import of_lines, patient
+from loadgo.reproduction.models import csr_rfc_20, mpl_16, multics_1969
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number
+from loadgo.reproduction.models.scripts import of_lines, patient
 
 ROUNDS = 8
 Changes = tuple[str, ...]

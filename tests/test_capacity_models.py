@@ -22,11 +22,11 @@ from known_capacity import (
     simulated,
 )
 from loadgo.sizing.curve import Class, Point, Target, Verdict
-from loadgo.sizing.demands import Demand, demands_of, knee_of
-from loadgo.sizing.model_answers import Holds
-from loadgo.sizing.model_basis import users_of
-from loadgo.sizing.model_curve import At
-from loadgo.sizing.models import Models, models_of
+from loadgo.sizing.models.answers import Holds
+from loadgo.sizing.models.basis import users_of
+from loadgo.sizing.models.demands import Demand, demands_of, knee_of
+from loadgo.sizing.models.extrapolation import At
+from loadgo.sizing.models.models import Models, models_of
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations

@@ -14,8 +14,8 @@ from loadgo.records.tables import Tables, tables
 from loadgo.running.prepared import Settings
 from loadgo.sizing.answer import Beside, answer_of, others_of, saturation_of
 from loadgo.sizing.curve import Point
-from loadgo.sizing.demands import demands_of
-from loadgo.sizing.models import Models, models_of
+from loadgo.sizing.models.demands import demands_of
+from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.outcomes import Found, Untold, Wanted
 from loadgo.sizing.points import point_of
 from loadgo.sizing.site import Load, site_of

@@ -15,7 +15,7 @@ from loadgo.documents.page import FORMATS
 from loadgo.sizing.chart_data import followed, modelled, top_of
 from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import Class, Figure, Point, Target, Verdict
-from loadgo.sizing.models import models_of
+from loadgo.sizing.models.models import models_of
 from loadgo.sizing.page import capacity_page, render_capacity
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Limits, Saturation

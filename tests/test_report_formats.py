@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.render import FORMATS, Format, render
+from loadgo.reporting.report import FORMATS, Format, render
 from synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>|`*_[a](http://evil.example)"

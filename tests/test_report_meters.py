@@ -11,7 +11,7 @@ import pytest
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.figures import shares
 from loadgo.records.tables import Tables
-from loadgo.reporting.render import Format, render
+from loadgo.reporting.report import Format, render
 from loadgo.reporting.view import View
 from synthetic import closed_loop, frame
 from synthetic_meters import SHARES, metered_alone, metered_host

@@ -8,9 +8,9 @@ from loadgo.published.claims import Reference, references
 from loadgo.published.document import Document
 from loadgo.published.document_file import tolerance
 from loadgo.published.number import read_number
-from loadgo.reproduction.arithmetic import with_arithmetic
+from loadgo.reproduction.models.arithmetic import with_arithmetic
+from loadgo.reproduction.models.values import Mark, Value
 from loadgo.reproduction.reproduce import DocumentAgain, judged, reproduce
-from loadgo.reproduction.values import Mark, Value
 from loadgo.reproduction.verdict import near
 
 

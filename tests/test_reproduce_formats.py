@@ -11,9 +11,9 @@ from io import StringIO
 import pytest
 from loadgo.published.catalogue import documents
 from loadgo.reproduction.charts import charts
+from loadgo.reproduction.models.values import Area, Curve, Plot
 from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import Reproduction, judged
-from loadgo.reproduction.values import Area, Curve, Plot
 from test_reproduce import as_printed
 
 PLOT = Plot(

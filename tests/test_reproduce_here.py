@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 from loadgo.published.catalogue import document
-from loadgo.reproduction.laboratory import Lab
+from loadgo.reproduction.models.laboratory import Lab
+from loadgo.reproduction.models.rfc_392_here import Here, made_here
+from loadgo.reproduction.models.rfc_392_remedies import REMEDIES, Remedied, remedied
 from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import DocumentAgain, Reproduction, judged, reproduce
-from loadgo.reproduction.rfc_392_here import Here, made_here
-from loadgo.reproduction.rfc_392_remedies import REMEDIES, Remedied, remedied
 from loadgo.transfers.prices import prices
 from test_reproduce import as_printed
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from loadgo.reproduction.laboratory import Experiment, Lab
+from loadgo.reproduction.models.laboratory import Experiment, Lab
 from loadgo.reproduction.reproduce import DocumentAgain, reproduce
 
 CALCULATION = """

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.records.tables import COLUMNS
-from loadgo.reporting.render import FORMATS
+from loadgo.reporting.report import FORMATS
 from loadgo.running.host import Driver
 from small_machine import MACHINE, SCRIPT, laid
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import Caused, Speedup
-from loadgo.attribution.waterfall import of_causes
 from loadgo.decomposition.tables import chain_grids, road_grid, road_notes, road_warnings
-from loadgo.decomposition.waterfall import Waterfall, of_chains
+from loadgo.decomposition.waterfall import Waterfall, of_chains, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import finite
 from loadgo.documents.grid import Column, Grid
@@ -163,3 +162,10 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
 def _runs(made: Speedup) -> str:
     of = "with each choice of the changes" if made.measured else "of each machine"
     return f"run{'s' if made.runs != 1 else ''} {of}"
+
+
+def of_causes(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
+    """A waterfall for each figure, with a step for each change in the order in which the changes were named."""
+    return tuple(
+        waterfall_of("causes", told, [(one.name, one.factor, one.interval) for one in told.causes]) for told in causes
+    )

@@ -4,6 +4,7 @@ interval of what it foretells carries the doubt of what was measured.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -17,9 +18,8 @@ from loadgo.errors import LoadgoError
 from loadgo.prediction.draws import Doubt, Set, doubt_in, drawn
 from loadgo.prediction.figures import figures_of, foreseen_of
 from loadgo.prediction.fit_check import check_fit
-from loadgo.prediction.folder import write_prediction
 from loadgo.records.machine_file import parsed_machine
-from loadgo.records.prediction import DRAWN, FITTED, Prediction, run_folders
+from loadgo.records.prediction import DRAWN, FITTED, FORMAT, NAME, Foreseen, Prediction, run_folders
 from loadgo.stats.resample import FEWEST
 
 USUAL_DRAWS = 20
@@ -125,3 +125,45 @@ def _prediction(drawing: Drawing, fitted: Sequence[Path], below: Sequence[Path])
             for phases in ("steady", "all")
         },
     )
+
+
+def write_prediction(
+    folder: Path, prediction: Prediction, doubt: Doubt, draws: Sequence[Set], seeds: Sequence[int]
+) -> None:
+    """Writes what was drawn and what it came to."""
+    lines = [
+        f"format = {FORMAT}",
+        f"draws = {prediction.draws}",
+        f"redrawn = {prediction.redrawn}",
+        f"users = {json.dumps(prediction.users)}",
+        f"runs = {_words(doubt.runs)}",
+        f"set_aside = {_words(prediction.set_aside)}",
+        f"seeds = {json.dumps(seeds)}",
+        f"parameters = {_words(prediction.parameters)}",
+        "drawn = [",
+        *(f"    {_words(draw)}," for draw in draws),
+        "]",
+    ]
+    for phases, figures in prediction.figures.items():
+        for one in figures:
+            lines += ["", f"[[figures.{phases}]]", *_lines(one)]
+    (folder / NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _lines(one: Foreseen) -> list[str]:
+    ends = {"interval": one.interval, "doubt": one.doubt, "chance": one.chance}
+    return [
+        f"command = {json.dumps(one.command, ensure_ascii=False)}",
+        f"measure = {json.dumps(one.measure)}",
+        f"predicted = {one.predicted!r}",
+        *(f"{name} = {_numbers((end.low, end.high))}" for name, end in ends.items()),
+    ]
+
+
+def _words(words: tuple[str, ...]) -> str:
+    """A list of strings, as TOML and JSON both have it."""
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return f"[{', '.join(map(repr, values))}]"

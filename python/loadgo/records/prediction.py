@@ -1,6 +1,9 @@
 """A prediction as a run's folder keeps it: which parameters were drawn, and each figure with its interval.
 
-The file is written by `loadgo run` on a fitted machine; this module has its types and reads it.
+RUN/                     a run of the machine as it was fitted, with the files of any run
+RUN/fitted/02 …          the same with other seeds, which show what chance does
+RUN/drawn/01 …           runs with drawn parameters, each with the seed of its partner above
+RUN/prediction.toml      which parameters were drawn, and the figures; written last
 """
 
 from __future__ import annotations

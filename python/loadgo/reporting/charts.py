@@ -1,4 +1,4 @@
-"""The report's charts as Vega-Lite: which there are, and those of commands and users."""
+"""The report's charts as Vega-Lite: which there are, and those of commands, users and processors' time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, run_time, safe, seconds
+from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, percent, run_time, safe, seconds
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
+from loadgo.reporting.category_colors import category_colors
 from loadgo.reporting.meter_charts import METER_CHARTS
 from loadgo.reporting.processor_time_words import without_load
-from loadgo.reporting.time_chart import time_chart
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
+
+_SHARE = "format(abs(datum.value), '.0%')"
+"""The label of a share on an axis that counts both ways from 0."""
 
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
@@ -137,11 +140,35 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
     return chart_of("timeline", "When users waited", waits.caption, bars, max(60, 13 * users))
 
 
+def _time(summary: Summary, tables: Tables) -> Chart | None:
+    """All processors' time over the run; None when it was not measured."""
+    if summary.total_time is None:
+        return None
+    colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
+    by = chart_data.time_by_category(tables, list(colors))
+    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+    axis = alt.Axis(labelExpr=_SHARE, title="← idle · share of all processors · busy →")
+    bars = (
+        alt.Chart(safe(by.frame))
+        .mark_rect()
+        .encode(
+            x=run_time("from_s"),
+            x2="to_s:Q",
+            y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
+            y2="top:Q",
+            color=alt.Color("category:N", title=None, scale=scale, legend=legend()),
+            tooltip=["category:N", percent("share"), seconds("from_s"), seconds("to_s")],
+        )
+    )
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y="zero:Q")
+    return chart_of("time", "Where the processors' time went", by.caption, alt.layer(bars, zero), 260)
+
+
 CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "response": _response,
     "throughput": _throughput,
     "users": _users,
-    "time": time_chart,
+    "time": _time,
     **METER_CHARTS,
     "timeline": _timeline,
 }

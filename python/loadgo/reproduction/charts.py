@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import Chart
+from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import DocumentAgain
-from loadgo.reproduction.values import Plot
 
 _ACCENT = "#3b7dd8"
 _MARKS = {"within": "#3b7dd8", "outside": "#c23b3b", "misprint": "#a35fc0"}

@@ -19,11 +19,11 @@ from loadgo.published.catalogue import document, documents
 from loadgo.published.consistency import check
 from loadgo.published.document import Document, Figure, Rule, Total
 from loadgo.published.finding import Finding
-from loadgo.reproduction.arithmetic import ours_of, with_arithmetic
-from loadgo.reproduction.laboratory import Lab
-from loadgo.reproduction.rfc_392_here import Here, made_here
-from loadgo.reproduction.rfc_392_remedies import Remedied, remedied
-from loadgo.reproduction.values import Plot, Value, Values
+from loadgo.reproduction.models.arithmetic import ours_of, with_arithmetic
+from loadgo.reproduction.models.laboratory import Lab
+from loadgo.reproduction.models.rfc_392_here import Here, made_here
+from loadgo.reproduction.models.rfc_392_remedies import Remedied, remedied
+from loadgo.reproduction.models.values import Plot, Value, Values
 from loadgo.reproduction.verdict import near, ratio_of
 from loadgo.transfers.prices import Prices
 
@@ -170,7 +170,7 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
 
 
 def _again(told: Document, lab: Lab, progress: Progress | None) -> DocumentAgain:
-    model = import_module(f"loadgo.reproduction.{MODELS[told.name]}")
+    model = import_module(f"loadgo.reproduction.models.{MODELS[told.name]}")
     again = judged(told, model.provide(lab), model.plots(lab))
     if told.name == TRANSFERS:
         again = replace(again, remedies=remedied(lab))

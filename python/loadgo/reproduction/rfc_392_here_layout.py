@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from loadgo.notation.figures import digits
 from loadgo.published.document import Figure, Table
 from loadgo.reproduction.block import Block, Shown, ShownRow
+from loadgo.reproduction.models.rfc_392_here import Again, Here
+from loadgo.reproduction.models.rfc_392_remedies import LONG, NETWORK_PRICE, Remedied
 from loadgo.reproduction.reproduce import DocumentAgain
-from loadgo.reproduction.rfc_392_here import Again, Here
-from loadgo.reproduction.rfc_392_remedies import LONG, NETWORK_PRICE, Remedied
 from loadgo.transfers.parts import Part, Parts
 from loadgo.transfers.row import GIGABYTE, MEGABIT
 from loadgo.transfers.words import a_rate, a_time, time_span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.published.document import Figure, Tolerance
 from loadgo.published.number import Number
-from loadgo.reproduction.values import Value
+from loadgo.reproduction.models.values import Value
 
 WITHOUT_RATIO = ("date", "clock time")
 

@@ -13,7 +13,7 @@ from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Outcome, Wanted
 from loadgo.sizing.results import End, Saturation
 
 if TYPE_CHECKING:
-    from loadgo.sizing.models import Models
+    from loadgo.sizing.models.models import Models
 
 FULL = 0.7
 """With no resource busier than this at the answer, it is not the resources that are short."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from loadgo.sizing.curve import Figure, Target
-from loadgo.sizing.model_curve import At
+from loadgo.sizing.models.extrapolation import At
 from loadgo.sizing.results import Capacity
 
 Row = Mapping[str, str | float | bool | None]

@@ -28,7 +28,7 @@ from loadgo.sizing.chart_data import (
     modelled,
     top_of,
 )
-from loadgo.sizing.demands import knee_of
+from loadgo.sizing.models.demands import knee_of
 from loadgo.sizing.results import Capacity
 
 _GREY = "#8b97a3"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from loadgo.sizing.curve import Class, Point, Target
 
 if TYPE_CHECKING:
-    from loadgo.sizing.models import Models
+    from loadgo.sizing.models.models import Models
 
 End = Literal["found", "every number", "no number", "contradiction", "open", "stopped"]
 """How a search ended.

@@ -8,8 +8,8 @@ from loadgo.documents.grid import Column, Grid
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, number, people, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.curve import Figure, Point, Target, Verdict
-from loadgo.sizing.model_answers import Holds
-from loadgo.sizing.models import Model, Models
+from loadgo.sizing.models.answers import Holds
+from loadgo.sizing.models.models import Model, Models
 from loadgo.sizing.results import Capacity
 from loadgo.stats.resample import Interval
 

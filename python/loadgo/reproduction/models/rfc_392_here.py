@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from loadgo.errors import Refused
 from loadgo.published.catalogue import FOLDER
-from loadgo.reproduction.rfc_392 import Transfer, transfers
+from loadgo.reproduction.models.rfc_392 import Transfer, transfers
 from loadgo.transfers.background_load import beside, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import table_of

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import priced
-from loadgo.reproduction.scripts import of_lines
-from loadgo.reproduction.totals import Use
-from loadgo.reproduction.values import Curve, Mark, Plot, Value, Values
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import priced
+from loadgo.reproduction.models.scripts import of_lines
+from loadgo.reproduction.models.totals import Use
+from loadgo.reproduction.models.values import Curve, Mark, Plot, Value, Values
 
 MACHINE = "tenex"
 PASSES = 2

@@ -10,11 +10,11 @@ from statistics import fmean
 
 import numpy as np
 
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number
-from loadgo.reproduction.scripts import of_lines, patient
-from loadgo.reproduction.totals import Totals
-from loadgo.reproduction.values import Area, Curve, Mark, Plot, Value, Values
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number
+from loadgo.reproduction.models.scripts import of_lines, patient
+from loadgo.reproduction.models.totals import Totals
+from loadgo.reproduction.models.values import Area, Curve, Mark, Plot, Value, Values
 
 MACHINE = "multics-3.0.2"
 AT_LOGIN = 4

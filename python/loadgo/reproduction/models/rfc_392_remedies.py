@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadgo.published.catalogue import document
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number, priced
-from loadgo.reproduction.scripts import of_lines
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number, priced
+from loadgo.reproduction.models.scripts import of_lines
 
 MACHINE = "tenex"
 LONG = 100_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number, priced
-from loadgo.reproduction.scripts import of_command
-from loadgo.reproduction.totals import Totals
-from loadgo.reproduction.values import Plot, Value, Values
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number, priced
+from loadgo.reproduction.models.scripts import of_command
+from loadgo.reproduction.models.totals import Totals
+from loadgo.reproduction.models.values import Plot, Value, Values
 
 LIGHT, FULL = 10, 19
 """The loads between which the document's measurements were made."""

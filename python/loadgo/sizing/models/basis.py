@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal
 
 from loadgo.sizing.curve import Class, ClassPoint, Point
-from loadgo.sizing.demands import Demand, demands_of
+from loadgo.sizing.models.demands import Demand, demands_of
 from loadgo.theory.job_bounds import JobBounds, job_bounds
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station

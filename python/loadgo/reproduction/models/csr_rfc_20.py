@@ -8,11 +8,11 @@ from statistics import fmean, stdev
 
 import polars as pl
 
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number, told
-from loadgo.reproduction.scripts import patient
-from loadgo.reproduction.totals import Totals
-from loadgo.reproduction.values import Mark, Plot, Value, Values
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number, told
+from loadgo.reproduction.models.scripts import patient
+from loadgo.reproduction.models.totals import Totals
+from loadgo.reproduction.models.values import Mark, Plot, Value, Values
 
 USERS = 20
 SEEDS = tuple(range(1, 11))

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from loadgo.sizing.curve import Figure, Point, Target
-from loadgo.sizing.demands import Demand
-from loadgo.sizing.model_curve import MOST_USERS, At, Follow
+from loadgo.sizing.models.demands import Demand
+from loadgo.sizing.models.extrapolation import MOST_USERS, At, Follow
 from loadgo.theory.job_bounds import JobBounds
 
 _LOOKS = 200

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from loadgo.reproduction.laboratory import Experiment, Lab
-from loadgo.reproduction.machine_figures import number
-from loadgo.reproduction.scripts import of_command, patient
-from loadgo.reproduction.totals import Totals
-from loadgo.reproduction.values import Curve, Plot, Value, Values
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number
+from loadgo.reproduction.models.scripts import of_command, patient
+from loadgo.reproduction.models.totals import Totals
+from loadgo.reproduction.models.values import Curve, Plot, Value, Values
 from loadgo.theory.queueing import repairman
 
 MACHINE = "multics-1.8"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadgo.sizing.curve import Figure
-from loadgo.sizing.demands import Demand
-from loadgo.sizing.model_basis import Basis, End, Kind, Networks, networks, users_of
+from loadgo.sizing.models.basis import Basis, End, Kind, Networks, networks, users_of
+from loadgo.sizing.models.demands import Demand
 from loadgo.stats.resample import Interval
 from loadgo.theory.populations import Populations
 from loadgo.theory.scalability import FittedLaw

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo.reproduction.totals import Totals, totals_of
+from loadgo.reproduction.models.totals import Totals, totals_of
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Literal, TypeVar
 
 from loadgo.notation.figures import people
 from loadgo.sizing.curve import Class, Point
-from loadgo.sizing.demands import Demand, own_told, taken_by_others, telling
-from loadgo.sizing.model_answers import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
-from loadgo.sizing.model_basis import Basis, Kind, basis_of
-from loadgo.sizing.model_curve import MOST_USERS, At, Follow, follow_law, follow_mean_values
+from loadgo.sizing.models.answers import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
+from loadgo.sizing.models.basis import Basis, Kind, basis_of
+from loadgo.sizing.models.demands import Demand, own_told, taken_by_others, telling
+from loadgo.sizing.models.extrapolation import MOST_USERS, At, Follow, follow_law, follow_mean_values
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, fitted_law
 

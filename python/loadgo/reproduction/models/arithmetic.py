@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from loadgo.published.claims import Expression, Interval, Reference, evaluate, references
 from loadgo.published.document import Document, Figure
-from loadgo.reproduction.values import Mark, Value, Values
+from loadgo.reproduction.models.values import Mark, Value, Values
 
 ROUNDS = 8
 """How long a chain of figures that follow from each other may be."""
