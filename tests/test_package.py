@@ -79,7 +79,7 @@ def test_no_package_has_a_public_functions_name() -> None:
     assert not packages & {*loadgo.__all__}
 
 
-DOCUMENTS = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+DOCUMENTS = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
 
 
 def lines_of_code(document: Path) -> list[str]:
