@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from capacity_results import capacity_of, grid, rows
 from known_capacity import MEAN, SERVERS, exact, exacts
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables, tables
@@ -23,7 +24,6 @@ from loadgo.sizing.site import tried as site_trial
 from loadgo.sizing.targets import targets_of
 from loadgo.sizing.trials import Asked, Trial, trial_of
 from synthetic import S, Work, closed_loop
-from test_capacity_page import capacity_of, grid, rows
 
 COUNTING = """\
 name  = "counting"

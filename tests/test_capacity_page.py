@@ -4,57 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from capacity_results import capacity_of, grid, rows
 from known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 from loadgo.documents.chart import png
-from loadgo.documents.grid import Grid
 from loadgo.documents.page import FORMATS
 from loadgo.sizing.chart_data import followed, modelled, top_of
 from loadgo.sizing.charts import capacity_charts
-from loadgo.sizing.curve import Class, Figure, Point, Target, Verdict
+from loadgo.sizing.curve import Class, Figure, Target, Verdict
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.page import capacity_page, render_capacity
 from loadgo.sizing.pictures import capacity_pictures
-from loadgo.sizing.results import Capacity, Limits, Saturation
-from loadgo.sizing.tables import capacity_grids
+from loadgo.sizing.results import Capacity
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
 
 CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
 USERS = (5, 15, 30, 34, 36, 40)
-
-
-def capacity_of(
-    points: Sequence[Point], targets: tuple[Target, ...] = (P90,), classes: tuple[Class, ...] = ()
-) -> Capacity:
-    """A capacity of 34 users, 33 to 35, with these points and the models of them."""
-    shown = tuple(replace(p, verdicts=tuple(v for t in targets for v in p.verdicts if v.target == t)) for p in points)
-    return Capacity(
-        script="typical-user",
-        on="central-server.toml",
-        targets=targets,
-        end="found",
-        answer=34,
-        interval=(33, 35),
-        confidence=0.95,
-        in_words="central-server.toml holds 34 users (33 to 35): p90 < 5s decides.",
-        binding=targets[0],
-        saturates_first=Saturation("processors", 37.3),
-        points=shown,
-        interactions_spent=34_567,
-        trials=12,
-        seconds=9876.0,
-        classes=classes,
-        limits=Limits(200, False, 600.0, 30),
-        servers=SERVERS,
-        currency="$",
-        models=models_of(shown, SERVERS, classes),
-        notes=("The disk's queue was not metered.",),
-    )
 
 
 @pytest.fixture(scope="module")
@@ -70,16 +39,6 @@ def mix() -> Capacity:
     network = populations(kinds, [Station("processors", (1.2, 0.6, 0.3), 2), Station("disk", (0.4, 0.2, 0.1))])
     points = [mixed([("heavy", n, 1.2), ("ordinary", 3 * n, 0.6), ("light", 6 * n, 0.3)], network) for n in (1, 2, 3)]
     return capacity_of(points, classes=CLASSES)
-
-
-def grid(made: Capacity, title: str) -> Grid:
-    """The table whose title begins so."""
-    return next(one for one in capacity_grids(made) if one.title.startswith(title))
-
-
-def rows(found: Grid) -> dict[str, tuple[str, ...]]:
-    """Its rows by their names."""
-    return {row[0]: row[1:] for row in found.rows()}
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

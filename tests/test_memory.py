@@ -8,8 +8,8 @@ import pytest
 from loadgo.records.query import query
 from loadgo.records.tables import COLUMNS, Tables, tables
 from outside import Bench
+from paging_host import PAGES, counted
 from small_machine import laid
-from test_paging_experiment import PAGES, counted
 
 FRAMES, WIRED, PAGE = 64, 16, 4096
 LIMIT_BYTES, DEVICE_BYTES = 20 << 20, 256 << 20

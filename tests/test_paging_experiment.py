@@ -9,32 +9,13 @@ from loadgo.attribution.measured_runs import speedup_of
 from loadgo.comparison.compare import Comparison, compare
 from loadgo.records.tables import Tables
 from loadgo.running import bundled
-from loadgo.running.doctor import doctor
 from outside import NOBODY, ROOT, Bench, left_behind, other_runs_live, readable_by_all
+from paging_host import PAGES, counted
 
-DEVICE = "a paging device for the run (--limit swap=)"
 LINE = "python3 touch.py 64 3000 1200"
 SMALL = "python3 touch.py 32 600 20"
 """Twice the memory that the limit leaves, few steps of work."""
 DEVICES = ("file", "zram")
-
-
-def why_not() -> str:
-    """Why there is no paging device to be had here; empty where there is one."""
-    if not ROOT:
-        return "limits of memory and paging devices need root: run the tests with sudo -E make test"
-    told = {ability.name: ability for ability in doctor()}
-    lacking = [told[name] for name in (DEVICE, "memory limits") if told[name].state == "absent"]
-    return "; ".join(f"{one.name}: {one.why_not}; {one.remedy}" for one in lacking)
-
-
-WHY_NOT = why_not()
-PAGES = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
-
-
-def counted() -> dict[str, int]:
-    """The kernel's own counts for the whole host."""
-    return {name: int(count) for name, count in map(str.split, Path("/proc/vmstat").read_text().splitlines())}
 
 
 def zram_devices() -> set[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from test_record import sitting, typed
+from sittings import sitting, typed
 
 SESSION = [
     "echo one",

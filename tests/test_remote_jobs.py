@@ -18,17 +18,9 @@ from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import as_csv
 from loadgo.transfers.transfer import Served
 from outside import PATIENCE_S, Bench, finished, wait_until
+from remote_transfers import TRANSFERS
 
 AT_ONCE = ("--think", "none", "--typing", "none")
-TRANSFERS = {
-    "submit algebra": ("submit", 3243),
-    "print algebra": ("print", 56232),
-    "submit equations": ("submit", 7142),
-    "print equations": ("print", 896412),
-    "store wave": ("store", 473489),
-    "submit wave": ("submit", 233),
-    "punch wave": ("print", 473440),
-}
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A reproduction judged: marks, tolerances, what follows from other figures, and that nothing is dropped."""
 
-import fnmatch
-
 import pytest
 from loadgo.published.catalogue import document, documents
 from loadgo.published.claims import Reference, references
@@ -9,29 +7,10 @@ from loadgo.published.document import Document
 from loadgo.published.document_file import tolerance
 from loadgo.published.number import read_number
 from loadgo.reproduction.models.arithmetic import with_arithmetic
-from loadgo.reproduction.models.values import Mark, Value
+from loadgo.reproduction.models.values import Value
 from loadgo.reproduction.reproduce import DocumentAgain, judged, reproduce
 from loadgo.reproduction.verdict import near
-
-
-def rule_mark(told: Document, key: str) -> str:
-    """What is to become of a figure."""
-    return next(rule.mark for rule in told.rules if fnmatch.fnmatchcase(key, rule.cells))
-
-
-def as_printed(told: Document, factor: float = 1.0) -> dict[str, Value]:
-    """Values for all figures that are to be predicted or fitted: what is printed, times `factor`."""
-    marks: dict[str, Mark] = {"predicted": "predicted", "fitted": "fitted"}
-    return {
-        key: Value(
-            float(figure.number.low) * factor,
-            marks[rule_mark(told, key)],
-            "as printed",
-            high=float(figure.number.high) * factor if figure.number.is_range else None,
-        )
-        for key, figure in told.figures.items()
-        if rule_mark(told, key) in marks
-    }
+from printed_values import as_printed
 
 
 def swap_of(value: Value | None) -> DocumentAgain:

@@ -14,7 +14,7 @@ from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Curve, Plot
 from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import Reproduction, judged
-from test_reproduce import as_printed
+from printed_values import as_printed
 
 PLOT = Plot(
     name="users-by-faults",

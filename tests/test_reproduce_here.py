@@ -13,7 +13,7 @@ from loadgo.reproduction.models.rfc_392_remedies import REMEDIES, Remedied, reme
 from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import DocumentAgain, Reproduction, judged, reproduce
 from loadgo.transfers.prices import prices
-from test_reproduce import as_printed
+from printed_values import as_printed
 
 _ALLOWED = os.sched_getaffinity(0)
 

@@ -1,6 +1,5 @@
 """`loadgo transfer` as a user meets it: both ends on this host, and what goes wrong between them."""
 
-import dataclasses
 import json
 import socket
 import threading
@@ -12,9 +11,10 @@ from far_end import waiting
 from loadgo.errors import Refused
 from loadgo.transfers.page import render_transfer
 from loadgo.transfers.prices import prices
-from loadgo.transfers.row import GIGABYTE, MEGABIT, Row
+from loadgo.transfers.row import GIGABYTE, MEGABIT
 from loadgo.transfers.transfer import impossible, methods, serving, transfer
 from outside import Bench, ended, wait_until
+from transfer_rows import row_of
 
 SIZE = 300_001
 
@@ -66,16 +66,6 @@ def test_a_file_is_kept_where_it_was_asked_for(tmp_path: Path) -> None:
         assert len((tmp_path / "back").read_bytes()) == 5000
         with pytest.raises(Refused, match="exists"):
             transfer(server.address, size=5000, receive=True, into_file=tmp_path / "back")
-
-
-def row_of(**other: object) -> Row:
-    """A row of 1 s of processor time for 1,000,000 bits."""
-    plain: dict[str, object] = dict.fromkeys((field.name for field in dataclasses.fields(Row)), 0)
-    plain |= {"side": "here", "direction": "s", "method": "blocks", "bytes": 125_000, "real_s": 2.0}
-    plain |= {"thread_s": 1.0, "interrupts_by": "ticks", "interrupts_why": "none here"}
-    plain |= {"interrupts_clocked": None, "interrupts_error_s": None}
-    plain |= {"counted_bytes": None, "broke_off": None}
-    return Row(**{**plain, **other})  # type: ignore[arg-type]
 
 
 def test_the_seeds_formulas_the_right_way_up() -> None:

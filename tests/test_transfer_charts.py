@@ -13,9 +13,8 @@ from loadgo.transfers.csv_table import Observed, Table, read_table
 from loadgo.transfers.page import render_transfer
 from loadgo.transfers.prices import Prices, prices
 from loadgo.transfers.transfer import Transferred
-from test_transfer_compared import PRICES, made
-from test_transfer_parts import COLUMNS, SEED
-from test_transfer_remedies import rounds
+from transfer_rows import rounds
+from transfer_tables import COLUMNS, PRICES, SEED, made
 
 
 def at_loads() -> Apart:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_transfers import PRICES, PYTHON, a_kind, a_run, made_of
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_page import render_apart
 from loadgo.transfers.charts import apart_charts
@@ -14,7 +15,6 @@ from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import as_csv
 from outside import NEEDS_ROOT, Bench
 from socket_programs import BOTH_ENDS
-from test_transfer_command import PRICES, PYTHON, a_kind, a_run, made_of
 
 
 def test_its_names_are_those_of_transfers_between_two_ends() -> None:

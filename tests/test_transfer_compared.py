@@ -1,6 +1,5 @@
 """Sends against receives, loads against each other, and the processor's price against the network's."""
 
-import numpy as np
 import pytest
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_page import apart_page, render_apart
@@ -8,35 +7,7 @@ from loadgo.transfers.compared import by_load, receives_over_sends
 from loadgo.transfers.crossing import crossings
 from loadgo.transfers.csv_table import Observed, Table
 from loadgo.transfers.parts import Part, Parts
-from loadgo.transfers.prices import Prices
-
-PRICES = Prices("$", 3600.0, 2.0, "a dollar a second of processor time, two a gigabyte on the network")
-
-
-def made(loads: dict[float, float], receives: float = 1.3, noise: float = 0.02) -> list[Observed]:
-    """A grid at each load, whose real time is so many times longer there, and receives cost so many times more."""
-    random = np.random.default_rng(392)
-    found = []
-    for load, stretch in loads.items():
-        for size in (4096, 65536, 1 << 20):
-            for message in (512, 4096, 65536):
-                for way, times in (("s", 1.0), ("r", receives)):
-                    cpu_s = times * (1e-4 + 1e-9 * size + 2e-6 * size / message)
-                    cpu_s *= float(np.exp(noise * random.standard_normal()))
-                    found.append(
-                        Observed(
-                            "",
-                            way,
-                            "blocks",
-                            size,
-                            cpu_s,
-                            real_s=1.5 * stretch * cpu_s,
-                            messages=-(-size // message),
-                            load=load,
-                            message=message,
-                        )
-                    )
-    return found
+from transfer_tables import PRICES, made
 
 
 def test_receives_over_sends_has_an_interval_that_holds_the_truth() -> None:

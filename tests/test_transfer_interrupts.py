@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from command_transfers import others_talk
 from far_end import waiting
 from loadgo.transfers.grid import as_csv
 from loadgo.transfers.page import render_transfer
@@ -12,8 +13,7 @@ from loadgo.transfers.prices import prices
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import transfer
 from outside import NEEDS_ROOT, NOBODY, Bench, ended, readable_by_all
-from test_transfer import row_of
-from test_transfer_command import others_talk
+from transfer_rows import row_of
 
 OF_NETWORK = ("exact", "windows")
 

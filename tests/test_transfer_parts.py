@@ -10,9 +10,7 @@ from loadgo.transfers.analysis_page import render_apart
 from loadgo.transfers.csv_table import Observed, contradictions, read_table
 from loadgo.transfers.parts import against_load, parts_of
 from loadgo.transfers.prices import prices
-
-SEED = Path(__file__).parent.parent / "python" / "loadgo" / "data" / "published" / "rfc392_tables.csv"
-COLUMNS = {"real_s": "clk_s", "direction": "dir", "load": "load5"}
+from transfer_tables import COLUMNS, SEED
 
 
 def made_of(transfer: float, message: float, byte: float, *, noise: float = 0.0, count: int = 40) -> list[Observed]:

@@ -1,25 +1,12 @@
 """What another way to move bytes saves, over rounds of the same transfers, and how that is shown."""
 
-import math
-
 import pytest
 from loadgo.transfers.page import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.rounds import in_rounds, in_the_middle
-from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Transferred
-from test_transfer import row_of
-
-
-def rounds(count: int, spread: float = 0.1) -> list[Row]:
-    """Rounds of three methods of 400, 20 and 1 times the cost, which drift together from round to round."""
-    drift = [math.exp(spread * (at - (count - 1) / 2)) for at in range(count)]
-    return [
-        row_of(method=method, thread_s=cost * times * (1 + 0.01 * (at % 2)))
-        for at, times in enumerate(drift)
-        for method, cost in (("bytes", 4.0), ("records", 0.2), ("blocks", 0.01))
-    ]
+from transfer_rows import rounds, row_of
 
 
 def test_a_saving_is_how_many_times_less_with_an_interval() -> None:

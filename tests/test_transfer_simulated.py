@@ -15,7 +15,7 @@ from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_page import render_apart
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.prices import prices
-from test_remote_jobs import TRANSFERS
+from remote_transfers import TRANSFERS
 
 SCRIPT = """
 lines = [
