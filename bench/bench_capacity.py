@@ -21,11 +21,11 @@ from machine import machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
-from loadgo.capacity_outcomes import SHORTEST, Found, Step
-from loadgo.capacity_root import excess_of
-from loadgo.capacity_rounds import Bounds, Tries, length_of, search
-from loadgo.capacity_targets import targets_of
-from loadgo.capacity_trials import Trial
+from loadgo.sizing.crossing import excess_of
+from loadgo.sizing.outcomes import SHORTEST, Found, Step
+from loadgo.sizing.rounds import Bounds, Tries, length_of, search
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Trial
 
 SYSTEMS = (
     repairman_mean(0.3, 2.0),

@@ -26,11 +26,12 @@ from typing import Any
 
 import loadgo
 from figures import Figure, figure, finish
-from loadgo.compare import Comparison, compare
-from loadgo.compare_figures import change_interval
-from loadgo.fit import fit
-from loadgo.predict_figures import ALL, figures_of
-from loadgo.tables import tables
+from loadgo.comparison.compare import Comparison, compare
+from loadgo.comparison.figures import change_interval
+from loadgo.fitting.fit import fit
+from loadgo.prediction.figures import figures_of
+from loadgo.records.prediction import ALL
+from loadgo.records.tables import tables
 from machine import machine
 
 FITTED, PREDICTED = 5, (20, 40)

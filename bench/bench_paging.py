@@ -25,8 +25,8 @@ from tempfile import TemporaryDirectory
 import loadgo
 import polars as pl
 from figures import Figure, figure, finish
-from loadgo import bundled
-from loadgo.speedup import Cause, Speedup
+from loadgo.attribution.results import Cause, Speedup
+from loadgo.running import bundled
 from machine import Machine, machine
 
 ROUNDS, PASSES = 12, 12

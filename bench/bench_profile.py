@@ -2,8 +2,8 @@
 
     python bench/bench_profile.py [PAIRS]
 
-The clock runs 1000 times a second with stacks, and page faults are counted by segment. The load is tests/known_work.c;
-the median is of the pairs' ratios. Needs root.
+The clock runs 1000 times a second with stacks, and page faults are counted by segment. The load is
+tests/support/known_work.c; the median is of the pairs' ratios. Needs root.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from figures import figure, finish
 from loadgo._loadgo import LiveProfile
 from machine import machine
 
-SOURCE = Path(__file__).parent.parent / "tests"
+SOURCE = Path(__file__).parent.parent / "tests" / "support"
 HZ = 1000
 
 

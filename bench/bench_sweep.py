@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from figures import Figure, figure, finish
-from loadgo.simulate import sweep
+from loadgo.running.simulation import sweep
 from machine import machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from figures import Figure, figure, finish
-from loadgo.transfer_command import CommandTransfer, transfer_of
+from loadgo.transfers.command import CommandTransfer, transfer_of
 from machine import machine
 from socket_programs import BOTH_ENDS
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import loadgo
 from driven import Driven, Load
-from loadgo.run import Driver
+from loadgo.running.host import Driver
 from memory import Memory, memory
 
 WARM_UP_S = 3.0

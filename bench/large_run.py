@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from loadgo.tables import COLUMNS
+from loadgo.records.tables import COLUMNS
 
 S = 1_000_000_000
 COMMANDS = ["edit", "compile", "rename", "print", "run", "list", "delete", "calculate", "search"]

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from loadgo import reproduce_001, reproduce_003, reproduce_004
-from loadgo.reproduce_lab import Experiment, Lab
-from loadgo.reproduce_machine import number
-from loadgo.reproduce_scripts import of_lines, patient
+from loadgo.reproduction.models import csr_rfc_20, mpl_16, multics_1969
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.models.machine_figures import number
+from loadgo.reproduction.models.scripts import of_lines, patient
 
 ROUNDS = 8
 Changes = tuple[str, ...]
@@ -72,23 +72,23 @@ def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Chan
 def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The 645's column of CSR RFC 20, the mean over the seeds of the reproduction."""
     experiments = [
-        Experiment(patient("absentee"), "multics-645", reproduce_004.USERS, seed, (*reproduce_004.ABSENTEE, *changes))
-        for seed in reproduce_004.SEEDS
+        Experiment(patient("absentee"), "multics-645", csr_rfc_20.USERS, seed, (*csr_rfc_20.ABSENTEE, *changes))
+        for seed in csr_rfc_20.SEEDS
     ]
-    figures = reproduce_004.figures_of("multics-645", lab.runs(experiments))
+    figures = csr_rfc_20.figures_of("multics-645", lab.runs(experiments))
     return {row: figures.mean(row) for row in figures.rows}
 
 
 def of_may_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The page time of MPL-16's certification run."""
-    runs = reproduce_001.certification(lab, changes)
+    runs = mpl_16.certification(lab, changes)
     faults = fmean(run.every.faults * run.every.count for run in runs)
     return {"certification, page time": faults * number("multics-3.0.2", "supervisor.page_fault")}
 
 
 def of_march_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The running time between page faults at 256K."""
-    times = reproduce_003.between_faults_ms(lab, changes)
+    times = multics_1969.between_faults_ms(lab, changes)
     return {"headway at 256K": fmean(times)}
 
 

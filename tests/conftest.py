@@ -13,10 +13,24 @@ import signal
 import tempfile
 
 import pytest
+from support.places import TESTS
 
 for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, heard)
+
+
+MARKERS = {"host": "host", "cases": "host", "browser": "browser", "emulator": "emulator", "statistics": "statistical"}
+"""The marker of each folder's tests; what lies in the other folders needs nothing but the built package."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test by its folder, before any are deselected by their markers."""
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0]
+        if folder in MARKERS:
+            item.add_marker(MARKERS[folder])
 
 
 @pytest.hookimpl(tryfirst=True)

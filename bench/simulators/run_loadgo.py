@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-from loadgo.simulate import of_text
+from loadgo.running.simulation import of_text
 from model import BURST_S, DISK_S, PROCESSORS, QUANTUM_S, THINK_S, TO_DISK, USERS
 
 MACHINE = f"""

@@ -4,57 +4,76 @@ Everything that the command `loadgo` does is a function here, with the same name
 so that neither `import loadgo` nor `loadgo run` waits for the libraries of the analysis.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loadgo.capacity import Capacity as Capacity
-    from loadgo.capacity import capacity as capacity
-    from loadgo.compare import Comparison as Comparison
-    from loadgo.compare import compare as compare
-    from loadgo.cost import Costs as Costs
-    from loadgo.cost import cost as cost
-    from loadgo.cost_against import Fairness as Fairness
-    from loadgo.cost_against import cost_against as cost_against
-    from loadgo.doctor import doctor as doctor
-    from loadgo.fit import Fit as Fit
-    from loadgo.fit import fit as fit
-    from loadgo.machines import machines as machines
-    from loadgo.meter import Metered as Metered
-    from loadgo.meter import meter as meter
-    from loadgo.profile import Profile as Profile
-    from loadgo.profile import profile as profile
-    from loadgo.query import query as query
-    from loadgo.ready import ready as ready
-    from loadgo.record import record as record
-    from loadgo.reporting import report as report
-    from loadgo.reproduce import reproduce as reproduce
-    from loadgo.run import Run as Run
-    from loadgo.run import run as run
-    from loadgo.runs import runs as runs
-    from loadgo.simulate import Simulation as Simulation
-    from loadgo.simulate import simulate as simulate
-    from loadgo.speedup import Speedup as Speedup
-    from loadgo.speedup import speedup as speedup
-    from loadgo.speedup_measured import speedup_of as speedup_of
-    from loadgo.tables import tables as tables
-    from loadgo.transfer import transfer as transfer
+    from loadgo.attribution.measured_runs import speedup_of as speedup_of
+    from loadgo.attribution.results import Speedup as Speedup
+    from loadgo.attribution.speedup import speedup as speedup
+    from loadgo.comparison.compare import Comparison as Comparison
+    from loadgo.comparison.compare import compare as compare
+    from loadgo.costs.cost import Costs as Costs
+    from loadgo.costs.cost import cost as cost
+    from loadgo.costs.fairness import Fairness as Fairness
+    from loadgo.costs.fairness import cost_against as cost_against
+    from loadgo.fitting.fit import Fit as Fit
+    from loadgo.fitting.fit import fit as fit
+    from loadgo.metering.meter import Metered as Metered
+    from loadgo.metering.meter import meter as meter
+    from loadgo.profiling.profile import Profile as Profile
+    from loadgo.profiling.profile import profile as profile
+    from loadgo.ready_message.ready import Ready as Ready
+    from loadgo.ready_message.ready import ready as ready
+    from loadgo.records.query import query as query
+    from loadgo.records.runs import RecordedRun as RecordedRun
+    from loadgo.records.runs import runs as runs
+    from loadgo.records.tables import Tables as Tables
+    from loadgo.records.tables import tables as tables
+    from loadgo.reporting.report import report as report
+    from loadgo.reproduction.reproduce import Reproduction as Reproduction
+    from loadgo.reproduction.reproduce import reproduce as reproduce
+    from loadgo.running.doctor import Ability as Ability
+    from loadgo.running.doctor import doctor as doctor
+    from loadgo.running.host import Driver as Driver
+    from loadgo.running.machines import Machine as Machine
+    from loadgo.running.machines import machines as machines
+    from loadgo.running.record import Recorded as Recorded
+    from loadgo.running.record import record as record
+    from loadgo.running.run import Run as Run
+    from loadgo.running.run import run as run
+    from loadgo.running.simulation import Simulation as Simulation
+    from loadgo.running.simulation import simulate as simulate
+    from loadgo.sizing.capacity import capacity as capacity
+    from loadgo.sizing.results import Capacity as Capacity
+    from loadgo.transfers.transfer import Transferred as Transferred
+    from loadgo.transfers.transfer import transfer as transfer
+    from loadgo.watching.watch import Watching as Watching
+    from loadgo.watching.watch import watch as watch
 
     __version__: str
 
 __all__ = [
+    "Ability",
     "Capacity",
     "Comparison",
     "Costs",
+    "Driver",
     "Fairness",
     "Fit",
+    "Machine",
     "Metered",
     "Profile",
+    "Ready",
+    "Recorded",
+    "RecordedRun",
+    "Reproduction",
     "Run",
     "Simulation",
     "Speedup",
+    "Tables",
+    "Transferred",
+    "Watching",
     "capacity",
     "compare",
     "cost",
@@ -76,41 +95,53 @@ __all__ = [
     "speedup_of",
     "tables",
     "transfer",
+    "watch",
 ]
 
-# Where each public name lives.
+# The module of each public name.
 _HOMES = {
-    "Capacity": "capacity",
-    "Comparison": "compare",
-    "Costs": "cost",
-    "Fairness": "cost_against",
-    "Fit": "fit",
-    "Metered": "meter",
-    "Profile": "profile",
-    "Run": "run",
-    "Simulation": "simulate",
-    "Speedup": "speedup",
-    "capacity": "capacity",
-    "compare": "compare",
-    "cost": "cost",
-    "cost_against": "cost_against",
-    "doctor": "doctor",
-    "fit": "fit",
-    "machines": "machines",
-    "meter": "meter",
-    "profile": "profile",
-    "query": "query",
-    "ready": "ready",
-    "record": "record",
-    "report": "reporting",
-    "reproduce": "reproduce",
-    "run": "run",
-    "runs": "runs",
-    "simulate": "simulate",
-    "speedup": "speedup",
-    "speedup_of": "speedup_measured",
-    "tables": "tables",
-    "transfer": "transfer",
+    "Ability": "running.doctor",
+    "Capacity": "sizing.results",
+    "Comparison": "comparison.compare",
+    "Costs": "costs.cost",
+    "Driver": "running.host",
+    "Fairness": "costs.fairness",
+    "Fit": "fitting.fit",
+    "Machine": "running.machines",
+    "Metered": "metering.meter",
+    "Profile": "profiling.profile",
+    "Ready": "ready_message.ready",
+    "Recorded": "running.record",
+    "RecordedRun": "records.runs",
+    "Reproduction": "reproduction.reproduce",
+    "Run": "running.run",
+    "Simulation": "running.simulation",
+    "Speedup": "attribution.results",
+    "Tables": "records.tables",
+    "Transferred": "transfers.transfer",
+    "Watching": "watching.watch",
+    "capacity": "sizing.capacity",
+    "compare": "comparison.compare",
+    "cost": "costs.cost",
+    "cost_against": "costs.fairness",
+    "doctor": "running.doctor",
+    "fit": "fitting.fit",
+    "machines": "running.machines",
+    "meter": "metering.meter",
+    "profile": "profiling.profile",
+    "query": "records.query",
+    "ready": "ready_message.ready",
+    "record": "running.record",
+    "report": "reporting.report",
+    "reproduce": "reproduction.reproduce",
+    "run": "running.run",
+    "runs": "records.runs",
+    "simulate": "running.simulation",
+    "speedup": "attribution.speedup",
+    "speedup_of": "attribution.measured_runs",
+    "tables": "records.tables",
+    "transfer": "transfers.transfer",
+    "watch": "watching.watch",
 }
 
 
@@ -121,21 +152,10 @@ if not TYPE_CHECKING:
             return import_module("loadgo._loadgo").__version__
         if name not in _HOMES:
             raise AttributeError(f"module 'loadgo' has no attribute {name!r}")
-        found = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
-        globals()[name] = found
-        return found
+        value = getattr(import_module(f"loadgo.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-class _Face(ModuleType):
-    """This package; a function keeps its name although a file has it too: importing `loadgo.run` leaves `run` alone."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Face

@@ -9,13 +9,13 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from loadgo import cli, cli_output
+    from loadgo.cli import app, output
 
     try:
         signal.signal(signal.SIGINT, before)
-        cli.main()
+        app.main()
     except KeyboardInterrupt:
-        sys.exit(cli_output.INTERRUPTED)
+        sys.exit(output.INTERRUPTED)
 
 
 if __name__ == "__main__":

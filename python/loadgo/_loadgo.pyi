@@ -1,4 +1,4 @@
-"""The Rust half, as Python sees it; tests/test_package.py checks this file against the binary."""
+"""The Rust half, as Python sees it; tests/project/test_package.py checks this file against the binary."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike

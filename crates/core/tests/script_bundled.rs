@@ -8,7 +8,7 @@ const NAMES: [&str; 8] =
     ["absentee", "debugging", "desk-calculator", "light", "paging", "remote-jobs", "typical-user", "typical-user-c"];
 
 fn text(name: &str) -> String {
-    let path = format!("{}/../../python/loadgo/scripts/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../python/loadgo/data/scripts/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
@@ -28,7 +28,7 @@ fn each_bundled_script_is_good_and_says_where_it_is_from() {
 
 #[test]
 fn no_script_is_bundled_without_being_named_here() {
-    let folder = format!("{}/../../python/loadgo/scripts", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/../../python/loadgo/data/scripts", env!("CARGO_MANIFEST_DIR"));
     let mut found: Vec<_> = std::fs::read_dir(folder).expect("the bundled scripts").flatten().map(|file| file.path()).collect();
     found.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     let mut found: Vec<_> = found.iter().filter_map(|path| path.file_stem()?.to_str()).collect();

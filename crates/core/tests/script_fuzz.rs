@@ -50,7 +50,7 @@ const TOKENS: [&str; 40] = [
 ];
 
 fn bundled() -> Vec<String> {
-    let folder = format!("{}/../../python/loadgo/scripts", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/../../python/loadgo/data/scripts", env!("CARGO_MANIFEST_DIR"));
     NAMES.iter().map(|name| std::fs::read_to_string(format!("{folder}/{name}.toml")).expect("a bundled script")).collect()
 }
 

@@ -5,7 +5,7 @@ use loadgo_machine::file::{parse, parse_with, print};
 use loadgo_machine::spec::{Limit, Machine, Residence};
 use std::sync::Arc;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/loadgo/machines");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/loadgo/data/machines");
 
 fn text(name: &str) -> Result<String, String> {
     std::fs::read_to_string(format!("{FOLDER}/{name}.toml")).map_err(|error| format!("{name}: {error}"))

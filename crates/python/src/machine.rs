@@ -92,7 +92,7 @@ fn setting(set: &str) -> PyResult<(String, String)> {
 
 /// The text of the machine that another is like.
 fn like(py: Python<'_>, name: &str) -> PyResult<String> {
-    py.import("loadgo.machines")?.getattr("find")?.call1((name,))?.getattr("text")?.extract()
+    py.import("loadgo.running.machines")?.getattr("find")?.call1((name,))?.getattr("text")?.extract()
 }
 
 fn raised(py: Python<'_>, mistake: &Mistake) -> PyErr {

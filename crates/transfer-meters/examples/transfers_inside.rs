@@ -1,6 +1,6 @@
 //! The first process of a second kernel: makes a small transfer by every method there, both ways, and prints what came of it.
 //!
-//! Run by `tests/second_kernel.py` as `/init` of an emulated machine that has nothing else but modules and `ip`. Each line that it
+//! Run by `tests/support/second_kernel.py` as `/init` of an emulated machine that has nothing else but modules and `ip`. Each line that it
 //! prints is `loadgo`, what it is about, and its words, with tabs between; the last line is `loadgo`, `end`.
 
 use loadgo_transfer::batch_host::NoJobs;

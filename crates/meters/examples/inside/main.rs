@@ -1,6 +1,6 @@
 //! The first process of a second kernel: meters known loads there, and prints what the meters say beside what the kernel says.
 //!
-//! Run by `tests/second_kernel.py` as `/init` of an emulated machine that has nothing else. Each line that it prints is
+//! Run by `tests/support/second_kernel.py` as `/init` of an emulated machine that has nothing else. Each line that it prints is
 //! `loadgo`, the tier, the load, the table, the names, and the value, with tabs between; the last line is `loadgo`, `end`.
 
 mod kernel;

@@ -1,0 +1,111 @@
+"""Attributes a speed-up to several changes, from the measurements of every combination of them, in two ways.
+
+*Causes* are log-Shapley factors over the 2^k machines. Each change also has the factor that it has when made first and
+when made last; the pair that interacts most is named. *Bookkeeping* compares the meters of the machine with no change
+and with all of them, as chains that are identities. The two answer different questions and are never mixed. Whole runs
+are resampled, with the same seeds on every machine, so that the factors multiply to the whole in every resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from loadgo.attribution.results import NONE, Cause, Caused, Change, Pair, Speedup
+from loadgo.decomposition.chains import chains
+from loadgo.decomposition.parts import each_of
+from loadgo.decomposition.roads import Road, roads_of
+from loadgo.measures.account import Account
+from loadgo.stats.resample import Floats, Interval, drawn, interval_of
+from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
+
+
+def taken_apart(
+    title: str,
+    changes: tuple[Change, ...],
+    accounts: Sequence[Sequence[Account]],
+    seeds: tuple[int, ...],
+    alone: tuple[Road, ...],
+) -> Speedup:
+    """Computes the speed-up from the accounts of every combination of the changes.
+
+    `accounts` has 2^k entries with one account for each seed; bit i of an entry's index says whether change i is made.
+    Raises `ValueError` when the processors' time is missing in a run.
+    """
+    runs = len(seeds)
+    if any(len(of) != runs for of in accounts):
+        raise ValueError("the processors' time was not measured in every run: there is nothing to take apart")
+    weights = drawn(runs)
+    causes = []
+    for measure, unit, figure in _figures(accounts):
+        values = np.array([each_of(of, figure, weights) for of in accounts])
+        if (values > 0).all():
+            causes.append(_caused(measure, unit, values, changes, runs))
+    book, lacking = chains(accounts[NONE], accounts[-1], paired=True)
+    return Speedup(
+        title=title,
+        changes=changes,
+        runs=runs,
+        seeds=seeds,
+        causes=tuple(causes),
+        bookkeeping=book,
+        roads=(*roads_of(accounts[NONE], accounts[-1], paired=True), *alone),
+        notes=lacking,
+    )
+
+
+def check_changes(changes: tuple[Change, ...], runs: int) -> None:
+    """Raises `ValueError` for too many changes, two changes of the same name, or no runs."""
+    if not 1 <= len(changes) <= MOST_CHANGES:
+        raise ValueError(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
+    if len({change.name for change in changes}) < len(changes):
+        raise ValueError("two changes have the same name")
+    if runs < 1:
+        raise ValueError(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
+
+
+def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:
+    """The figures that are attributed, each with its name, its unit and a function that computes it."""
+    found: list[tuple[str, str, Callable[[Account], float]]] = [
+        ("elapsed", "ns", lambda one: one.elapsed_ns),
+        ("CPU", "ns", lambda one: one.used.get("cpu", 0.0)),
+        ("response", "ns", lambda one: one.used.get("response", 0.0)),
+    ]
+    for tariff in dict.fromkeys(name for of in accounts for one in of for name in one.charges):
+        found.append((f"cost, {tariff}", "$", lambda one, key=tariff: one.charges.get(key, 0.0)))  # type: ignore[misc]
+    return found
+
+
+def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...], runs: int) -> Caused:
+    logs = np.log(values)
+    ratio = logs[NONE] - logs[-1]
+    found = effects(logs)
+    closed = np.abs(sum(one.log for one in found) - ratio)
+    assert (closed < 1e-12 * (1 + np.abs(ratio))).all(), f"the causes of {measure} do not multiply to it"
+    difference = float(values[NONE][0] - values[-1][0])
+    whole = float(ratio[0])
+    causes = tuple(
+        Cause(
+            name=changes[one.change].name,
+            factor=float(np.exp(one.log[0])),
+            interval=_exp(interval_of(one.log, runs)),
+            first=float(np.exp(one.first[0])),
+            last=float(np.exp(one.last[0])),
+            saved=difference * float(one.log[0]) / whole if whole else 0.0,
+            apart=_exp(interval_of(one.first - one.last, runs)),
+        )
+        for one in found
+    )
+    strongest = strongest_interaction(logs)
+    pair = None
+    if strongest is not None:
+        i, j = strongest.pair
+        names = (changes[i].name, changes[j].name)
+        pair = Pair(names, float(np.exp(-strongest.log[0])), _exp(interval_of(-strongest.log, runs)))
+    before, after = float(values[NONE][0]), float(values[-1][0])
+    return Caused(measure, unit, before, after, before / after, _exp(interval_of(ratio, runs)), causes, pair)
+
+
+def _exp(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))

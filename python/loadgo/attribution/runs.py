@@ -1,0 +1,110 @@
+"""Runs the same load on several simulated machines, with every seed, on all processors at once."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loadgo.attribution.causes import taken_apart
+from loadgo.attribution.results import NONE, Change, Progress, Speedup
+from loadgo.comparison.side import side_of_runs
+from loadgo.decomposition.roads import Road
+from loadgo.measures.account import Account
+
+
+@dataclass(frozen=True)
+class Load:
+    """The load that users put on each machine, as arguments of `loadgo.run`."""
+
+    script: str | Path
+    users: int = 1
+    passes: int | None = None
+    duration: str | None = None
+    think: str | None = None
+    set: tuple[str, ...] = ()
+    tariff: str = "default"
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine by name or file, the values to set in it, and the names of its changes."""
+
+    on: str
+    set: tuple[str, ...]
+    called: str
+
+
+def of_machines(
+    title: str,
+    load: Load,
+    changes: tuple[Change, ...],
+    machines: Sequence[Machine],
+    seeds: Sequence[int],
+    progress: Progress | None,
+) -> Speedup:
+    """Runs all machines with every seed, and attributes the speed-up to the changes.
+
+    `machines` has one machine for each combination of the changes; bit i of its index says whether change i is made.
+    """
+    if progress is not None:
+        progress(f"{len(machines)} machines × {len(seeds)} seeds = {len(machines) * len(seeds)} runs")
+    accounts = accounts_on(load, machines, seeds)
+    alone = _alone(load, (machines[NONE], machines[-1]), seeds[0])
+    return taken_apart(title, changes, accounts, tuple(seeds), alone)
+
+
+def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[Account]]:
+    """Runs every machine with every seed, as many at a time as there are processors; one list for each machine."""
+    with _workers() as (workers, folder):
+        asked = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
+        return [[one.result() for one in of] for of in asked]
+
+
+def _alone(load: Load, ends: tuple[Machine, Machine], seed: int) -> tuple[Road, ...]:
+    """The programs' own processor time with a single user who does not think: a measure of the processor alone."""
+    single = Load(load.script, 1, load.passes or 1, None, "none", load.set, load.tariff)
+    sides = [of[0] for of in accounts_on(single, ends, (seed,))]
+    used = [one.used.get("programs", 0.0) / one.interactions for one in sides]
+    if not all(value > 0 for value in used):
+        return ()
+    return (Road("one user alone, programs only", "work", used[0], used[1], "ns"),)
+
+
+@contextmanager
+def _workers() -> Iterator[tuple[ThreadPoolExecutor, Path]]:
+    with tempfile.TemporaryDirectory(prefix="loadgo-speedup-", ignore_cleanup_errors=True) as folder:
+        workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="machine")
+        try:
+            yield workers, Path(folder)
+        finally:
+            workers.shutdown(cancel_futures=True)
+
+
+def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
+    """Makes one run and returns its account; the run's folder is deleted."""
+    from loadgo.records.tables import tables
+    from loadgo.running.run import run
+
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        done = run(
+            load.script,
+            on=machine.on,
+            users=load.users,
+            passes=load.passes,
+            duration=load.duration,
+            think=load.think,
+            seed=seed,
+            set=(*load.set, *machine.set),
+            out=Path(own) / "run",
+        )
+        side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
+    if not side.accounts:
+        raise ValueError(f"nobody typed anything with {machine.called}")
+    return side.accounts[0]

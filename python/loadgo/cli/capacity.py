@@ -1,0 +1,101 @@
+"""The command that finds how many users a system holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli.options import On, Set, Tariff
+from loadgo.cli.output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_page
+
+
+def capacity(
+    target: Annotated[
+        list[str],
+        typer.Option(
+            metavar="MEASURE<LIMIT",
+            help="What must hold: 'p90 < 2s', 'mean(edit) < 500ms', 'errors < 1%', 'busy(processors) < 80%', "
+            "'throughput > 3/s'. May be given again: all must hold.",
+        ),
+    ],
+    script: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCRIPT]", help="A bundled script's name, or the path of one; none with --mix."),
+    ] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCRIPT=WEIGHT,…",
+            help="Users of several classes, each with its script: heavy.toml=1,ordinary.toml=3,light=6.",
+        ),
+    ] = None,
+    on: On = "here",
+    max_users: Annotated[
+        int | None,
+        typer.Option(help="Never log in more. 10,000 on a simulated machine; on this host 8, when nothing is said."),
+    ] = None,
+    within: Annotated[
+        int | None,
+        typer.Option(min=1, help="Search until the interval's ends differ by so many users; 2 %, at least 1."),
+    ] = None,
+    think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
+    typing: Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")] = None,
+    set: Set = None,
+    limit: Annotated[str | None, typer.Option(help="What the users may have, all together: see loadgo run.")] = None,
+    meters: Annotated[
+        Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
+    ] = None,
+    shortest: Annotated[
+        str | None, typer.Option(help="The shortest trial, of the system's own time; 30s on this host.")
+    ] = None,
+    longest: Annotated[
+        str | None, typer.Option(help="The longest trial, of the system's own time; 5min on this host.")
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="The most trials; 24 on this host, 60 on a simulated machine.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The first trial's seed; each has the next.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the trials' folders are kept; on this host in runs/, on a machine nowhere."),
+    ] = None,
+    tariff: Tariff = "default",
+    format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; HTML goes into the current folder by default."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell each trial.")] = False,
+) -> None:
+    """Finds how many users who type SCRIPT the system holds, so that every target is met."""
+    with told():
+        from loadgo.sizing.capacity import capacity as found
+        from loadgo.sizing.page import render_capacity
+
+        try_page(format, output, "capacity.html")
+        made = found(
+            script,
+            target=target,
+            on=on,
+            mix=mix,
+            max_users=max_users,
+            within=within,
+            think=think,
+            typing=typing,
+            set=set or (),
+            limit=limit,
+            meters=meters,
+            shortest=shortest,
+            longest=longest,
+            trials=trials,
+            seed=seed,
+            tariff=tariff,
+            out=out,
+            progress=None if quiet else note,
+        )
+        deliver_page(render_capacity(made, format, color=in_colour()), format, output, "capacity.html")
+        if made.end == "stopped":
+            raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(BAD if made.bad else GOOD)

@@ -1,0 +1,140 @@
+"""The commands beside `run` and `report`: lists, single commands, recordings, questions."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+import loadgo
+from loadgo.cli.options import Tariff
+from loadgo.cli.output import complain, note, say, table, told, try_file
+
+
+def runs() -> None:
+    """Lists the runs that were recorded, the newest last."""
+    with told():
+        rows = [
+            (
+                found.id,
+                found.name,
+                found.system,
+                "" if found.users is None else f"{found.users:,}",
+                "" if found.interactions is None else f"{found.interactions:,}",
+                found.outcome,
+            )
+            for found in loadgo.runs()
+        ]
+        if not rows:
+            note("there are no runs yet: make one with `loadgo run typical-user`")
+        else:
+            table(["run", "script", "system", "users", "interactions", "outcome"], rows, numbers={3, 4})
+
+
+def ready(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments; write it after --.")
+    ],
+    runs: Annotated[
+        int, typer.Option("-n", min=1, metavar="RUNS", help="Run it this often, for medians and intervals.")
+    ] = 1,
+    cold: Annotated[
+        bool,
+        typer.Option("--cold", help="Drop its pages first; runs it three times: cold first, warm first, following."),
+    ] = False,
+    quiet_output: Annotated[
+        bool, typer.Option("--quiet-output", help="What the command itself prints and complains of is lost.")
+    ] = False,
+    tariff: Tariff = "default",
+    format: Annotated[Literal["text", "json"], typer.Option(help="How the message is written.")] = "text",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; by default text goes to stderr, JSON to stdout."),
+    ] = None,
+) -> None:
+    """Runs COMMAND and tells what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
+    with told():
+        from loadgo.ready_message.as_json import ready_json
+        from loadgo.ready_message.as_text import ready_text
+        from loadgo.running.command_meter import NotRun
+
+        try_file(output)
+        try:
+            made = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
+        except NotRun as refusal:
+            complain(str(refusal))
+            raise typer.Exit(refusal.status) from None
+        text = ready_json(made) if format == "json" else ready_text(made)
+        if output is None and format == "text":
+            sys.stderr.write(text)
+        elif output is None or str(output) == "-":
+            say(text)
+        else:
+            output.write_text(text)
+        raise typer.Exit(made.status)
+
+
+def record(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The script that is written.")],
+    shell: Annotated[str | None, typer.Option(help="The command whose session is recorded; $SHELL by default.")] = None,
+    from_cast: Annotated[
+        str | None,
+        typer.Option(help="Make the script of this asciicast file (version 2 or 3; - is the input) instead."),
+    ] = None,
+    cast: Annotated[
+        Path | None, typer.Option(help="Keep the session as an asciicast file too, secrets left out.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Makes a script of a session at a real shell, with think times and typing rate apart from response times."""
+    with told():
+        from loadgo.running.record import closing, opening
+
+        if from_cast is None:
+            note(opening(path, shell))
+        note(closing(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
+
+
+def doctor() -> None:
+    """Tells what can be measured and controlled on this host, and why not the rest."""
+    with told():
+        marks = {"exact": "yes", "estimated": "in part", "absent": "no"}
+        rows = []
+        for ability in loadgo.doctor():
+            remedy = f"remedy: {ability.remedy}" if ability.remedy else ""
+            rows.append(
+                (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
+            )
+        from loadgo.documents.listing import prose_listing
+
+        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
+        say(prose_listing(["ability", "to be had", "how, why not, and the remedy"], rows, width))
+
+
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(metavar="SQL", help="Such as 'SELECT command, count(*) FROM interactions GROUP BY command'."),
+    ],
+    asked: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Whose tables: a run's folder, its id, or last (the default).")
+    ] = None,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
+    format: Annotated[Literal["text", "csv", "json"], typer.Option(help="How the answer is written.")] = "text",
+) -> None:
+    """Asks the tables of a run a question in SQL."""
+    with told():
+        if asked is not None and run is not None:
+            raise ValueError(f"one run is asked: {asked} or --run {run}")
+        frame = loadgo.query(sql, run=asked or run or "last")
+        if format == "csv":
+            say(frame.write_csv())
+        elif format == "json":
+            say(frame.write_json() + "\n")
+        else:
+            numbers = {place for place, kind in enumerate(frame.dtypes) if kind.is_numeric()}
+            cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
+            table(frame.columns, cells, numbers=numbers)

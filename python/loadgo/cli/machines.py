@@ -1,0 +1,77 @@
+"""The commands for simulated machines: which there are, one under its own load, and the published ones again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli.options import Set
+from loadgo.cli.output import BAD, GOOD, deliver_page, in_colour, note, say, table, told, try_page
+
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
+
+
+def machines(name: Name = None, set: Set = None) -> None:
+    """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
+    with told():
+        from loadgo.running.machines import listed, printed
+
+        if name is None:
+            table(["machine", "title", "processors", "source"], listed(), numbers={2})
+        else:
+            say(printed(name, set or ()))
+
+
+def simulate(
+    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="A bundled machine, or a machine file's path.")],
+    users: Annotated[int | None, typer.Option(help="So many users instead of those in the file.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="Go on until 'interactions=1e6', 'time=1h', or 'precision(p90)=2%'; commas between several."),
+    ] = None,
+    streams: Annotated[int, typer.Option(min=1, help="Independent runs, each on a processor of its own.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed: the same figures, to the last digit.")] = 1,
+    set: Set = None,
+    format: Annotated[Literal["text", "json"], typer.Option(help="How it is written.")] = "text",
+) -> None:
+    """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
+    with told():
+        from loadgo.reporting.simulation import simulation_json, simulation_text
+        from loadgo.running.simulation import USUAL
+        from loadgo.running.simulation import simulate as simulated
+
+        made = simulated(machine, users=users, until=until or USUAL, streams=streams, seed=seed, set=set or ())
+        say(simulation_json(made) if format == "json" else simulation_text(made))
+        good = made.end != "most" and (made.little is None or made.little.verdict != "broken")
+        raise typer.Exit(GOOD if good else BAD)
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A document; all of them when none is named.")
+    ] = None,
+    format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="How it is written.")] = "text",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; HTML is reproduce.html when nothing is said."),
+    ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Make the transfers of rfc-392 on this host too: its rows under the printed.")
+    ] = False,
+    tariff: Annotated[str, typer.Option(help="With --here: what this host's processor and network cost.")] = "cloud",
+) -> None:
+    """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
+    with told():
+        from loadgo.reproduction.render import render_reproduction
+        from loadgo.reproduction.reproduce import reproduce as reproduced
+
+        try_page(format, output, "reproduce.html")
+        from loadgo.transfers.prices import prices
+
+        priced = prices(tariff, processors=os.cpu_count() or 1) if here else None
+        made = reproduced(name, here=priced, progress=note)
+        deliver_page(render_reproduction(made, format, color=in_colour()), format, output, "reproduce.html")
+        raise typer.Exit(BAD if made.bad else GOOD)

@@ -1,0 +1,83 @@
+"""The command that profiles."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadgo.cli.output import BAD, complain, note, say, told, try_file
+
+if TYPE_CHECKING:
+    from loadgo.profiling.profile import Profile
+
+
+def profile(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND...]", help="Profile this with what it starts; write it after --."),
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option("--for", help="Profile for so long: 10s (the default without COMMAND), 5min.")
+    ] = None,
+    hz: Annotated[int, typer.Option(min=1, max=20_000, help="Samples a second of each processor that is busy.")] = 1000,
+    of: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Tell of this run instead: a folder, its id, or last.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many functions are shown.")] = 20,
+    folded: Annotated[Path | None, typer.Option(metavar="FILE", help="Write folded stacks, for flame graphs.")] = None,
+    speedscope: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JSON for speedscope.")] = None,
+    pprof: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write protobuf for pprof, compressed: FILE.pb.gz.")
+    ] = None,
+) -> None:
+    """Tells by segment and function where a clock finds the processors, and what faults. Exits as COMMAND does."""
+    with told():
+        from loadgo.profiling.as_text import profile_text
+        from loadgo.profiling.profile import profile as take
+        from loadgo.running.command_meter import NotRun
+
+        if of is None and not command and duration is None:
+            note("profiling this host for 10 s")
+        if of is not None and (command or duration is not None):
+            raise ValueError("--of tells of a run that there is: leave COMMAND and --for out")
+        for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
+            try_file(file, option)
+        try:
+            made = take(command or (), duration=duration, hz=hz, of=of)
+        except NotRun as refusal:
+            complain(str(refusal))
+            raise typer.Exit(refusal.status) from None
+        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
+        text = profile_text(made, width=width, top=top)
+        if command:
+            sys.stderr.write(text)
+        else:
+            say(text)
+        _write(made, folded, speedscope, pprof)
+        if any(count for count, _ in made.lost):
+            complain("some of the profile was lost: a slower clock (--hz 200) loses less")
+            raise typer.Exit(made.status or BAD)
+        raise typer.Exit(made.status)
+
+
+def _write(made: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
+    from loadgo.profiling.folded import folded as as_folded
+    from loadgo.profiling.pprof import pprof as as_pprof
+    from loadgo.profiling.speedscope import speedscope as as_speedscope
+
+    forms: tuple[Callable[[Profile], str | bytes], ...] = (as_folded, as_speedscope, as_pprof)
+    for file, form in zip((folded, speedscope, pprof), forms, strict=True):
+        if file is None:
+            continue
+        content = form(made)
+        try:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(file)) from None
+        if not made.stacks:
+            note(f"{file} holds no stacks: the records have none")

@@ -1,0 +1,1 @@
+"""Two sides compared row by row, with intervals; and predictions judged by measurements."""

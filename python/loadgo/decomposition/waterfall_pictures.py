@@ -1,0 +1,87 @@
+"""A waterfall made of signs: a row for each factor, from the figure before to that after, on a logarithmic axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+from loadgo.decomposition.waterfall import SMALLEST, Step, Waterfall
+from loadgo.documents.page import Picture
+from loadgo.notation.figures import digits, duration
+from loadgo.notation.measures import factor, factor_interval
+
+_NAME = 34
+_NARROW_NAME = 26
+_NARROW = 100
+"""From so many signs a line is wide."""
+_END, _MORE, _NOTHING = "┃", "▒", "│"
+
+
+def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[Picture, ...]:
+    """Each as a picture for a page of text."""
+    return tuple(Picture(one.title, partial(waterfall_lines, one)) for one in waterfalls)
+
+
+def waterfall_lines(told: Waterfall, width: int) -> list[str]:
+    """The rows, of at most `width` signs, and what the signs mean."""
+    ends = figure_of(told, told.before), figure_of(told, told.after)
+    rows = [("A", ends[0], "", None), *((one.name, *_said(one), one) for one in told.steps), ("B", ends[1], "", None)]
+    sides = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
+    names = min(max(len(name) for name, _, _, _ in rows), _NAME if width >= _NARROW else _NARROW_NAME)
+    axis = _Axis(told, width - names - sum(sides) - 6)
+    lines = []
+    for place, (name, figure, interval, step) in enumerate(rows):
+        bar = axis.end(told.after if place else told.before) if step is None else axis.bar(step)
+        lines.append(f"{_cut(name, names):{names}}  {bar}  {figure:>{sides[0]}}  {interval:>{sides[1]}}".rstrip())
+    low, high = sorted((axis.low, axis.high))
+    scale = f"{figure_of(told, low)} to {figure_of(told, high)}, logarithmic"
+    legend = f"{scale}; █ less in B, {_MORE} more in B"
+    return [*lines, f"{' ' * max(0, min(names + 2, width - len(legend)))}{legend}"]
+
+
+def figure_of(told: Waterfall, value: float) -> str:
+    """A value with the waterfall's unit."""
+    return digits(value) if told.unit == "$" else duration(value)
+
+
+def _said(step: Step) -> tuple[str, str]:
+    return factor(step.factor), factor_interval(step.interval) if step.interval else ""
+
+
+def _cut(name: str, width: int) -> str:
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+class _Axis:
+    """Places on a line of so many signs, in halves of a sign; it lives as long as one picture is made."""
+
+    def __init__(self, told: Waterfall, signs: int) -> None:
+        places = [told.before, told.after, *(step.end for step in told.steps)]
+        self.low, self.high = min(places), max(places)
+        self.signs = max(10, signs)
+
+    def half(self, value: float) -> int:
+        """The half sign at which a value is."""
+        span = math.log(self.high / self.low)
+        share = math.log(value / self.low) / span if span > 0 else 0.5
+        return round(min(1.0, max(0.0, share)) * (2 * self.signs - 1))
+
+    def end(self, value: float) -> str:
+        """A mark at one end of the waterfall."""
+        at = self.half(value) // 2
+        return f"{' ' * at}{_END}{' ' * (self.signs - at - 1)}"
+
+    def bar(self, step: Step) -> str:
+        """What lies between the figures without the factor and with it; the thinnest is half a sign."""
+        begin, end = sorted((self.half(step.start), self.half(step.end)))
+        if abs(step.factor - 1) < SMALLEST:
+            return f"{' ' * (begin // 2)}{_NOTHING}{' ' * (self.signs - begin // 2 - 1)}"
+        less = step.factor >= 1
+        end = max(end, begin + 1)
+        signs = []
+        for place in range(self.signs):
+            halves = (begin <= 2 * place < end, begin <= 2 * place + 1 < end)
+            full = {(True, True): "█", (True, False): "▌", (False, True): "▐", (False, False): " "}[halves]
+            signs.append(full if less or full == " " else _MORE)
+        return "".join(signs)

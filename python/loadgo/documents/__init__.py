@@ -1,0 +1,1 @@
+"""What is shown, without its format: pages, tables, charts; and the renderers of each format."""

@@ -1,0 +1,1 @@
+"""The figures of one run: its summary, meters, audits, charges, and conditions on figures."""

@@ -1,0 +1,1 @@
+"""The host metered without a load, and the exporters of its meters."""

@@ -1,0 +1,73 @@
+"""The meters' sums as Prometheus reads them: its text exposition, at an address of this host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from loadgo.errors import Refused
+from loadgo.metering.totals import BOUNDS_S, Distribution, Family, Totals, Values
+
+
+def exposition(totals: Totals) -> bytes:
+    """The sums as a text."""
+    return generate_latest(_registry(totals))
+
+
+@contextmanager
+def served(totals: Totals, address: str, port: int) -> Iterator[int]:
+    """Serves the sums as they stand, to as many as ask, until it ends; the port. Raises `errors.Refused`."""
+    try:
+        server, thread = start_http_server(port, address, _registry(totals))
+    except OSError as error:
+        raise Refused(f"the meters cannot be served at {address}:{port}: {error.strerror or error}") from None
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _registry(totals: Totals) -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Collector(totals))
+    return registry
+
+
+class _Collector(Collector):
+    def __init__(self, totals: Totals) -> None:
+        self._totals = totals
+
+    def collect(self) -> Iterator[Metric]:
+        return (_metric(family, values) for family, values in self._totals.families())
+
+    def describe(self) -> Iterator[Metric]:
+        return iter(())
+
+
+def _metric(family: Family, values: Values) -> Metric:
+    kinds: dict[str, Any] = {
+        "counter": CounterMetricFamily,
+        "gauge": GaugeMetricFamily,
+        "histogram": HistogramMetricFamily,
+    }
+    metric = kinds[family.kind](family.name, family.help, labels=family.labels)
+    for labels, value in values.items():
+        if isinstance(value, Distribution):
+            metric.add_metric(labels, buckets=_cumulative(value), sum_value=value.sum_s)
+        else:
+            metric.add_metric(labels, value)
+    told: Metric = metric
+    return told
+
+
+def _cumulative(distribution: Distribution) -> list[tuple[str, float]]:
+    bounds = [*(repr(bound) for bound in BOUNDS_S), "+Inf"]
+    return [(bound, float(below)) for bound, below in zip(bounds, accumulate(distribution.counts), strict=True)]

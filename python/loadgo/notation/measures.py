@@ -1,0 +1,69 @@
+"""How measures are written: their names, their values with units, signed changes, and factors."""
+
+from __future__ import annotations
+
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, size
+from loadgo.stats.resample import Interval
+
+MARK = "†"
+"""The mark of figures that contain extrapolated interactions."""
+NAMES = {
+    "response": "response",
+    "p50 response": "response, p50",
+    "p90 response": "response, p90",
+    "cpu": "CPU",
+    "programs": "CPU of programs",
+    "work": "CPU but page faults",
+    "page": "CPU of page faults",
+    "output": "bytes of output",
+    "cycle": "prompt to prompt",
+}
+"""The names of measures in reports, where they differ from the measure's own."""
+
+
+def name_of(measure: str) -> str:
+    """The name of a measure in reports."""
+    return NAMES.get(measure, measure)
+
+
+def figure(measure: str, value: float | None) -> str:
+    """The value of a measure with its unit."""
+    if value is None:
+        return NOT_MEASURED
+    if measure in ("faults", "major faults", "number"):
+        return number(value)
+    if measure == "output":
+        return size(value)
+    if measure == "cost":
+        return digits(value)
+    if measure == "throughput":
+        return f"{number(value)}/s"
+    return signed(value) if value < 0 else duration(value)
+
+
+def signed(value: float | None) -> str:
+    """A time difference in nanoseconds, with its sign and unit."""
+    if value is None:
+        return NOT_MEASURED
+    if value == 0:
+        return "0"
+    return f"{'−' if value < 0 else '+'}{duration(abs(value))}"
+
+
+def percent(value: float | None, places: int = 1) -> str:
+    """A relative change as a signed percentage: 0.123 is `+12.3 %`."""
+    if value is None:
+        return NOT_MEASURED
+    shown = f"{abs(100 * value):.{places}f}"
+    sign = "" if float(shown) == 0 else "−" if value < 0 else "+"
+    return f"{sign}{shown} %"
+
+
+def factor(value: float) -> str:
+    """A factor with its sign: `×2.039`."""
+    return f"×{value:.3f}" if value < 100 else f"×{value:,.0f}"
+
+
+def factor_interval(interval: Interval | None) -> str:
+    """The interval of a factor: `1.950–2.131`."""
+    return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"

@@ -1,0 +1,1 @@
+"""The published documents as data, and where they contradict themselves."""

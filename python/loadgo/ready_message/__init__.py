@@ -1,0 +1,1 @@
+"""The ready message of one command: what each of its runs used."""

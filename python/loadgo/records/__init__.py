@@ -1,0 +1,1 @@
+"""Run folders: finding, reading, querying and following them."""

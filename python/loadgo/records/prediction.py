@@ -1,0 +1,125 @@
+"""A prediction as a run's folder keeps it: which parameters were drawn, and each figure with its interval.
+
+RUN/                     a run of the machine as it was fitted, with the files of any run
+RUN/fitted/02 …          the same with other seeds, which show what chance does
+RUN/drawn/01 …           runs with drawn parameters, each with the seed of its partner above
+RUN/prediction.toml      which parameters were drawn, and the figures; written last
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loadgo.errors import BadRun
+from loadgo.stats.resample import Interval
+
+NAME = "prediction.toml"
+"""The file in a run's folder that holds the prediction."""
+FITTED, DRAWN = "fitted", "drawn"
+"""The folders below the run's for further runs: of the fitted machine, and of machines with drawn parameters."""
+FORMAT = 1
+"""The version of the file's layout."""
+
+ALL = ""
+"""The command name of figures that are of all commands together."""
+QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+"""The measures that are quantiles of the response time."""
+OF_COMMANDS = ("response", "cpu")
+"""The measures that a prediction also has for each single command."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One figure of a prediction."""
+
+    command: str
+    """The command's name; empty for all commands together."""
+    measure: str
+    predicted: float
+    """The mean over the runs of the machine as fitted."""
+    interval: Interval
+    """The 95 % prediction interval of another run of the same load, if the machine is of the right form."""
+    doubt: Interval
+    """The part of the interval that comes from the parameters, as factors."""
+    chance: Interval
+    """The part of the interval that comes from chance in one run, as factors."""
+
+    @property
+    def central(self) -> float:
+        """The middle of the interval on the logarithmic scale, where the runs with drawn parameters have their mean."""
+        return float(np.sqrt(self.interval.low * self.interval.high))
+
+    @property
+    def parameters_share(self) -> float:
+        """The share of the interval's squared width that comes from the parameters, 0 to 1; the rest is chance."""
+        parts = [np.log(one.high / one.low) ** 2 for one in (self.doubt, self.chance)]
+        return float(parts[0] / sum(parts)) if sum(parts) else 0.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The result of running a fitted machine again with drawn parameters."""
+
+    draws: int
+    redrawn: int
+    """Number of draws that made no valid machine and were drawn again."""
+    parameters: tuple[str, ...]
+    """The drawn parameters: each a key of the machine's file, and `mean` or `spread`."""
+    set_aside: tuple[str, ...]
+    """Keys whose fitted values the user replaced: these were not drawn."""
+    users: tuple[int, ...]
+    """The numbers of users in the runs from which the machine was fitted."""
+    figures: Mapping[str, tuple[Foreseen, ...]]
+    """The figures by stretch of the run, `steady` or `all`; those of all commands together come first."""
+
+    def of(self, stretch: str) -> Prediction:
+        """The same prediction with the figures of one stretch alone."""
+        return replace(self, figures={stretch: self.figures.get(stretch, ())})
+
+
+def run_folders(folder: Path, draws: int) -> tuple[list[Path], list[Path]]:
+    """The folders of the fitted machine's runs, `folder` itself first, and those of the runs with drawn parameters."""
+    numbers = [f"{number:02}" for number in range(1, draws + 1)]
+    fitted = [folder, *(folder / FITTED / number for number in numbers[1:])]
+    return fitted, [folder / DRAWN / number for number in numbers]
+
+
+def read_prediction(folder: Path) -> Prediction | None:
+    """Reads the prediction in a run's folder; None where there is none. Raises `BadRun` for a damaged file."""
+    path = folder / NAME
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise BadRun(f"cannot read {path}: {error}") from error
+    if told.get("format") != FORMAT:
+        raise BadRun(
+            f"{path} has format {told.get('format')}, and this version of loadgo reads {FORMAT}: use a newer one"
+        )
+    try:
+        return _prediction(told)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadRun(f"cannot read {path}: {error!r} is wrong in it: predict again") from error
+
+
+def _prediction(told: dict[str, Any]) -> Prediction:
+    return Prediction(
+        draws=int(told["draws"]),
+        redrawn=int(told["redrawn"]),
+        parameters=tuple(map(str, told["parameters"])),
+        set_aside=tuple(map(str, told["set_aside"])),
+        users=tuple(map(int, told["users"])),
+        figures={phases: tuple(map(_figure, figures)) for phases, figures in told.get("figures", {}).items()},
+    )
+
+
+def _figure(told: dict[str, Any]) -> Foreseen:
+    interval, doubt, chance = (Interval(*map(float, told[name])) for name in ("interval", "doubt", "chance"))
+    return Foreseen(str(told["command"]), str(told["measure"]), float(told["predicted"]), interval, doubt, chance)

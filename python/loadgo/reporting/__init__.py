@@ -1,0 +1,1 @@
+"""The report of one run: its sentences, tables and charts, in every format."""

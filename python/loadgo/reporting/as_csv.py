@@ -1,0 +1,62 @@
+"""The report as CSV, in full precision: a line for each command, and one for all; or the data behind a chart."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from loadgo.measures.summary import Command, Summary
+from loadgo.reporting.chart_frames import frame_of
+from loadgo.stats.quantiles import PROBABILITIES
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_report(summary: Summary) -> str:
+    """Columns are named with their units; an empty cell is not measured, or too few samples; `never` has no end."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for i, command in enumerate([*summary.commands, summary.everything]):
+        row = _row(command, "all" if i == len(summary.commands) else "command", summary.cost.tariff.name)
+        if i == 0:
+            writer.writerow(row)
+        writer.writerow(_cell(value) for value in row.values())
+    return out.getvalue()
+
+
+def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
+    """The data behind the chart called `chart`, a line for each mark; raises `ValueError` for an unknown one."""
+    frame = frame_of(chart, summary, tables).frame
+    texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical)]
+    tame = [pl.col(name).cast(pl.String).map_elements(_cell, return_dtype=pl.String) for name in texts]
+    return frame.with_columns(tame).write_csv()
+
+
+def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:
+    found: dict[str, object] = {"row": kind, "command": command.name, "count": command.response.count}
+    found |= dataclasses.asdict(command.outcomes)
+    for probability in PROBABILITIES:
+        quantile = command.response.quantile(f"p{probability * 100:g}")
+        value = math.inf if quantile.state == "never" else quantile.value_ns
+        found |= {
+            f"{quantile.name}_ns": value,
+            f"{quantile.name}_low_ns": quantile.low_ns,
+            f"{quantile.name}_high_ns": quantile.high_ns,
+        }
+    found |= {"mean_ns": command.response.mean_ns, "max_ns": command.response.max_ns}
+    return found | dataclasses.asdict(command.usage) | {"cost": command.cost, "tariff": tariff}
+
+
+def _cell(value: object) -> object:
+    """A spreadsheet must not take a command's name for a formula."""
+    if isinstance(value, float) and math.isinf(value):
+        return "never"
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

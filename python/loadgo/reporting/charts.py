@@ -1,0 +1,174 @@
+"""The report's charts as Vega-Lite: which there are, and those of commands, users and processors' time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, percent, run_time, safe, seconds
+from loadgo.measures.summary import Summary
+from loadgo.reporting import chart_data
+from loadgo.reporting.category_colors import category_colors
+from loadgo.reporting.meter_charts import METER_CHARTS
+from loadgo.reporting.processor_time_words import without_load
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+_SHARE = "format(abs(datum.value), '.0%')"
+"""The label of a share on an axis that counts both ways from 0."""
+
+
+def charts(summary: Summary, tables: Tables) -> list[Chart]:
+    """All charts that have something to show."""
+    metered = ("time", *METER_CHARTS)
+    names = [name for name in CHARTS if name in metered or not without_load(summary)]
+    return [drawn for name in names if (drawn := CHARTS[name](summary, tables)) is not None]
+
+
+def chart(name: str, summary: Summary, tables: Tables) -> Chart:
+    """The chart called `name`; raises `ValueError` for an unknown one, and for one that has nothing to show."""
+    if name not in CHARTS:
+        raise ValueError(f"chart {name!r} is none of {', '.join(CHARTS)}")
+    drawn = CHARTS[name](summary, tables)
+    if drawn is None:
+        raise ValueError(f"chart {name!r} has nothing to show: the run did not record it")
+    return drawn
+
+
+def _response(summary: Summary, tables: Tables) -> Chart | None:
+    bins, points = chart_data.response_bins(summary, tables), chart_data.response_points(summary)
+    if bins.frame.is_empty():
+        return None
+    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=_round_times(bins.frame), labelOverlap="greedy")
+    scale = alt.Scale(type="log", nice=False)
+    row = alt.Y("command:N", sort=alt.EncodingSortField("place", op="min"), title=None)
+    strip = (
+        alt.Chart(safe(bins.frame))
+        .mark_rect(color=ACCENT)
+        .encode(
+            x=alt.X("from_s:Q", scale=scale, axis=axis),
+            x2="to_s:Q",
+            y=row,
+            opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(range=[0.12, 1])),
+            tooltip=["command:N", seconds("from_s"), seconds("to_s"), percent("share"), "count:Q"],
+        )
+    )
+    interval = (
+        alt.Chart(safe(points.filter((pl.col("quantile") == "p90") & pl.col("high_s").is_not_null())))
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=alt.X("low_s:Q", scale=scale, axis=axis), x2="high_s:Q", y=row)
+    )
+    marks = (
+        alt.Chart(safe(points))
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(
+            x=alt.X("value_s:Q", scale=scale, axis=axis),
+            y=row,
+            shape=alt.Shape("quantile:N", title=None, scale=alt.Scale(range=["circle", "diamond", "triangle-right"])),
+            tooltip=["command:N", "quantile:N", seconds("value_s"), seconds("low_s"), seconds("high_s")],
+        )
+    )
+    height = ROW * max(2, bins.frame["command"].n_unique())
+    between = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
+    caption = f"{bins.caption}{between}"
+    return chart_of("response", "Response time by command", caption, alt.layer(strip, interval, marks), height)
+
+
+def _round_times(bins: pl.DataFrame) -> list[float]:
+    """1, 2 and 5 of every decade that the bins reach into; of many decades, only the 1."""
+    low, high = (
+        math.floor(math.log10(bins["from_s"].to_numpy().min())),
+        math.ceil(math.log10(bins["to_s"].to_numpy().max())),
+    )
+    steps = (1, 2, 5) if high - low <= 4 else (1,)
+    return [step * 10.0**decade for decade in range(low, high + 1) for step in steps]
+
+
+def _throughput(summary: Summary, tables: Tables) -> Chart | None:
+    over = chart_data.load_over_time(tables)
+    return _over_time("throughput", "Throughput", over, ("per_second", "interactions a second"), tables)
+
+
+def _users(summary: Summary, tables: Tables) -> Chart | None:
+    over = chart_data.load_over_time(tables)
+    return _over_time("users", "Users logged in", over, ("users", "users"), tables)
+
+
+def _over_time(
+    name: str, heading: str, over: chart_data.Plotted, field: tuple[str, str], tables: Tables
+) -> Chart | None:
+    if over.frame.is_empty():
+        return None
+    column, label = field
+    area = (
+        alt.Chart(safe(over.frame))
+        .mark_area(interpolate="step-after", color=ACCENT, opacity=0.35, line={"color": ACCENT, "strokeWidth": 1.2})
+        .encode(
+            x=run_time("from_s"),
+            y=alt.Y(f"{column}:Q", title=label),
+            tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip(f"{column}:Q", title=label, format=",.3~r")],
+        )
+    )
+    marks = alt.Chart(safe(chart_data.phase_marks(tables)))
+    rule = marks.mark_rule(strokeDash=[4, 3]).encode(x="at_s:Q")
+    text = marks.mark_text(align="left", dx=4, baseline="top").encode(x="at_s:Q", y=alt.value(0), text="phase:N")
+    return chart_of(name, heading, over.caption, alt.layer(area, rule, text), 150)
+
+
+def _timeline(summary: Summary, tables: Tables) -> Chart | None:
+    waits = chart_data.user_waits(tables)
+    if waits.frame.is_empty():
+        return None
+    users, most = waits.frame["user"].n_unique(), float(waits.frame["share"].to_numpy().max())
+    single = waits.frame["command"].null_count() == 0
+    bars = (
+        alt.Chart(safe(waits.frame))
+        .mark_bar(color=ACCENT, binSpacing=0, stroke=ACCENT if single else None, strokeWidth=0.8)
+        .encode(
+            x=run_time("from_s"),
+            x2="to_s:Q",
+            y=alt.Y("user:O", title="user"),
+            opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0.1, 1])),
+            tooltip=["user:O", "command:N", seconds("from_s"), seconds("to_s"), percent("share")],
+        )
+    )
+    return chart_of("timeline", "When users waited", waits.caption, bars, max(60, 13 * users))
+
+
+def _time(summary: Summary, tables: Tables) -> Chart | None:
+    """All processors' time over the run; None when it was not measured."""
+    if summary.total_time is None:
+        return None
+    colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
+    by = chart_data.time_by_category(tables, list(colors))
+    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+    axis = alt.Axis(labelExpr=_SHARE, title="← idle · share of all processors · busy →")
+    bars = (
+        alt.Chart(safe(by.frame))
+        .mark_rect()
+        .encode(
+            x=run_time("from_s"),
+            x2="to_s:Q",
+            y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
+            y2="top:Q",
+            color=alt.Color("category:N", title=None, scale=scale, legend=legend()),
+            tooltip=["category:N", percent("share"), seconds("from_s"), seconds("to_s")],
+        )
+    )
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y="zero:Q")
+    return chart_of("time", "Where the processors' time went", by.caption, alt.layer(bars, zero), 260)
+
+
+CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
+    "response": _response,
+    "throughput": _throughput,
+    "users": _users,
+    "time": _time,
+    **METER_CHARTS,
+    "timeline": _timeline,
+}

@@ -1,0 +1,194 @@
+"""The charts of the meters: how long faults took, what was paged, primitives, and the ready queue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, run_time, safe, seconds
+from loadgo.measures.summary import Summary
+from loadgo.reporting import meter_chart_data as data
+from loadgo.reporting.chart_data import Plotted
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+_MAJOR, _MINOR = "#cf4f12", "#8fc1ea"
+_SQUARES = alt.Legend(symbolType="square")
+_EMPTY = "#8b97a340"
+_STRONGER = ("40", "70", "a0", "d0", "ff")
+"""How strong the accent is for longer and longer queues."""
+
+
+def _faults(summary: Summary, tables: Tables) -> Chart | None:
+    return _heat_map("faults", "How long faults took", data.fault_times(tables))
+
+
+def _interrupts(summary: Summary, tables: Tables) -> Chart | None:
+    return _heat_map("interrupts", "How long interrupts took", data.fault_times(tables, interrupts=True))
+
+
+def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
+    """Time to the right, duration upward, and the stronger the colour the more there were."""
+    if cells.frame.is_empty():
+        return None
+    short, long = cells.frame["short_s"].to_numpy().min(), cells.frame["long_s"].to_numpy().max()
+    axis = alt.Axis(title="duration", labelExpr=TIME_LABEL, values=_decades(short, long))
+    scale = alt.Scale(type="log", nice=False, domain=[float(short), float(long)])
+    rates = cells.frame["per_second"].to_numpy()
+    least, most = float(rates.min()), float(rates.max())
+    drawn = (
+        alt.Chart(safe(cells.frame))
+        .mark_rect(color=ACCENT)
+        .encode(
+            x=run_time("from_s"),
+            x2="to_s:Q",
+            y=alt.Y("short_s:Q", axis=axis, scale=scale),
+            y2="long_s:Q",
+            opacity=alt.Opacity(
+                "per_second:Q",
+                title="a second",
+                scale=alt.Scale(type="log", domain=[min(least, most / 2), most], range=[0.12, 1]),
+                legend=alt.Legend(values=_tens(least, most), format="~g", symbolType="square", symbolFillColor=ACCENT),
+            ),
+            tooltip=[
+                alt.Tooltip("count:Q", format=","),
+                alt.Tooltip("per_second:Q", title="a second", format=",.3~r"),
+                "kinds:N",
+                *(seconds(field) for field in ("short_s", "long_s", "from_s", "to_s")),
+            ],
+        )
+    )
+    octaves = math.log2(long / short)
+    return chart_of(name, heading, cells.caption, drawn, max(90, min(340, round(16 * octaves))))
+
+
+def _decades(short: float, long: float) -> list[float]:
+    low, high = math.floor(math.log10(short)), math.ceil(math.log10(long))
+    steps = (1, 2, 5) if high - low <= 3 else (1,)
+    return [step * 10.0**decade for decade in range(low, high + 1) for step in steps]
+
+
+def _tens(least: float, most: float) -> list[float]:
+    """The powers of ten between the two, and the greatest."""
+    tens = [10.0**power for power in range(math.ceil(math.log10(least)), math.floor(math.log10(most)) + 1)]
+    return [*(ten for ten in tens if ten < 0.9 * most), float(f"{most:.2g}")]
+
+
+def _primitives(summary: Summary, tables: Tables) -> Chart | None:
+    bins, means = data.primitive_times(summary, tables), data.primitive_means(summary)
+    if bins.frame.is_empty():
+        return None
+    short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()
+    axis = alt.Axis(title="duration", labelExpr=TIME_LABEL, values=_decades(short, long), labelOverlap="greedy")
+    scale = alt.Scale(type="log", nice=False)
+    row = alt.Y("name:N", sort=alt.EncodingSortField("place", op="min"), title=None)
+    strip = (
+        alt.Chart(safe(bins.frame))
+        .mark_rect(color=ACCENT)
+        .encode(
+            x=alt.X("short_s:Q", scale=scale, axis=axis),
+            x2="long_s:Q",
+            y=row,
+            opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(range=[0.12, 1])),
+            tooltip=["name:N", seconds("short_s"), seconds("long_s"), percent("share"), "count:Q"],
+        )
+    )
+    points = (
+        alt.Chart(safe(means))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=["name:N", seconds("mean_s")])
+    )
+    height = ROW * max(2, bins.frame["name"].n_unique())
+    return chart_of("primitives", "How long primitives took", bins.caption, alt.layer(strip, points), height)
+
+
+def _segments(summary: Summary, tables: Tables) -> Chart | None:
+    machine = summary.run.system.get("kind") == "machine"
+    return _bars("segments", f"Faults by {'command' if machine else 'segment'}", data.segment_faults(summary), "faults")
+
+
+def _profile(summary: Summary, tables: Tables) -> Chart | None:
+    return _bars("profile", "Where the clock found the processors", data.segment_samples(summary), "samples")
+
+
+def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
+    """A bar for each segment; major faults before the minor ones."""
+    if counted.frame.is_empty():
+        return None
+    colors = {"major": _MAJOR, "minor": _MINOR, "samples": ACCENT}
+    kinds = [kind for kind in colors if kind in counted.frame["kind"]]
+    scale = alt.Scale(domain=kinds, range=[colors[kind] for kind in kinds])
+    drawn = (
+        alt.Chart(safe(counted.frame))
+        .mark_bar()
+        .encode(
+            x=alt.X("count:Q", title=unit, axis=alt.Axis(format="~s")),
+            y=alt.Y("segment:N", sort=alt.EncodingSortField("place", op="min"), title=None),
+            color=alt.Color("kind:N", title=None, scale=scale, legend=_SQUARES if len(kinds) > 1 else None),
+            order=alt.Order("kind:N"),
+            tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
+        )
+    )
+    return chart_of(name, heading, counted.caption, drawn, ROW * max(2, counted.frame["segment"].n_unique()))
+
+
+def _ready(summary: Summary, tables: Tables) -> Chart | None:
+    over = data.ready_over_time(tables)
+    if over.frame.is_empty():
+        return None
+    drawn = (
+        alt.Chart(safe(over.frame))
+        .mark_area(interpolate="step-after", color=ACCENT, opacity=0.35, line={"color": ACCENT, "strokeWidth": 1.2})
+        .encode(
+            x=run_time("from_s"),
+            y=alt.Y("ready:Q", title="ready and waiting"),
+            tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip("ready:Q", format=",.3~r")],
+        )
+    )
+    return chart_of("queue", "The ready queue", over.caption, drawn, 150)
+
+
+def _lengths(summary: Summary, tables: Tables) -> Chart | None:
+    over = data.lengths_over_time(tables)
+    if over.frame.is_empty():
+        return None
+    names = [str(name) for name in over.frame.sort("rank")["length"].unique(maintain_order=True)]
+    steps = len(_STRONGER) - 1
+    places = [round(i * steps / max(1, len(names) - 2)) for i in range(len(names) - 1)]
+    colors = [_EMPTY, *(ACCENT + _STRONGER[place] for place in places)][: len(names)]
+    drawn = (
+        alt.Chart(safe(_placed(over.frame)))
+        .mark_rect()
+        .encode(
+            x=run_time("from_s"),
+            x2="to_s:Q",
+            y=alt.Y("bottom:Q", title="share of the time", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            y2="top:Q",
+            color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=_SQUARES),
+            tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],
+        )
+    )
+    return chart_of("lengths", "How long the ready queue was", over.caption, drawn, 170)
+
+
+def _placed(frame: pl.DataFrame) -> pl.DataFrame:
+    """With the place of each share in a stack of them all: the longest queue at the bottom."""
+    top = pl.col("share").cum_sum().over("from_s", order_by="rank", descending=True).round(5)
+    return frame.with_columns(top=top).with_columns(bottom=(pl.col("top") - pl.col("share")).round(5))
+
+
+METER_CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
+    "faults": _faults,
+    "interrupts": _interrupts,
+    "primitives": _primitives,
+    "segments": _segments,
+    "profile": _profile,
+    "queue": _ready,
+    "lengths": _lengths,
+}
+"""By their names, in the order of the report."""

@@ -1,0 +1,225 @@
+"""The tables of processors' time: in all and each processor's, in today's words or a document's, and whose it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loadgo.documents.grid import Column, Grid
+from loadgo.measures.summary import Summary
+from loadgo.measures.total_time import Category, TotalTime
+from loadgo.measures.vocabulary import Line, in_words_of
+from loadgo.measures.whose_time import Used
+from loadgo.notation.figures import NOT_MEASURED, duration, exact_share, number, shares
+from loadgo.reporting.view import View
+
+MOST_PROCESSORS = 64
+MOST_USERS = 10
+MOST_PROCESSES = 10
+
+
+def time_grids(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Grid]:
+    """All of them; `over_time` is each category's picture."""
+    told = summary.total_time
+    if told is None or not told.total_ns:
+        return []
+    first = processors(told, over_time) if view.vocabulary == "today" else words(summary, view)
+    found = (first, each_processor(told), accounts(told), laboratory(told), by_process(summary, view))
+    return [grid for grid in found if grid is not None]
+
+
+def processors(told: TotalTime, over_time: Mapping[str, str]) -> Grid:
+    """All processors' time by category."""
+    rows = told.categories
+    busy_ns, base_ns = told.account.busy_ns, told.non_idle_ns
+    counted = any(row.count is not None for row in rows)
+    each = (
+        Column("count", (*("" if row.count is None else number(row.count) for row in rows), "", ""), spare=1),
+        Column("each", (*("" if row.each_ns is None else duration(row.each_ns) for row in rows), "", ""), spare=1),
+    )
+    columns = (
+        Column("category", (*(row.name for row in rows), "busy", "all")),
+        Column("time", (*(duration(row.time_ns) for row in rows), duration(busy_ns), duration(told.total_ns))),
+        Column("share", (*shares([row.time_ns for row in rows]), exact_share(told.share_of(busy_ns)), "100.00 %")),
+        Column("of non-idle", (*(_of_base(row, base_ns) for row in rows), _part(busy_ns, base_ns), ""), spare=2),
+        *(each if counted else ()),
+        *_over_time(over_time, [row.name for row in rows], empty=2),
+    )
+    return Grid("Processors' time", columns, total_rows=2)
+
+
+def each_processor(told: TotalTime) -> Grid | None:
+    """Each processor's time by category, those that took the most time first; None of a single processor."""
+    count = len(told.processors)
+    if count < 2:
+        return None
+    own = [[row.by_processor_ns[i] for row in told.categories] for i in range(count)]
+    parts = [shares(times) for times in own]
+    most_first = sorted(range(len(told.categories)), key=lambda k: -told.categories[k].time_ns)
+    shown = range(min(count, MOST_PROCESSORS))
+    busy = [sum(t for t, row in zip(own[i], told.categories, strict=True) if row.busy) for i in shown]
+    columns = (
+        Column("processor", tuple(told.processors[i] for i in shown)),
+        Column("busy", tuple(_part(busy[i], sum(own[i])) for i in shown)),
+        *(
+            Column(told.categories[k].name, tuple(parts[i][k] for i in shown), spare=rank)
+            for rank, k in enumerate(most_first, start=1)
+            if told.categories[k].time_ns
+        ),
+        Column("all", tuple("100.00 %" if sum(own[i]) else NOT_MEASURED for i in shown)),
+    )
+    more = "" if count <= MOST_PROCESSORS else f" (the first {MOST_PROCESSORS} of {count})"
+    return Grid(f"Each processor's time{more}", columns)
+
+
+def words(summary: Summary, view: View) -> Grid:
+    """All processors' time in the words of a document, and what has no line there."""
+    assert summary.total_time is not None
+    told = in_words_of(view.vocabulary, summary.total_time, summary.meters)
+    rows = (*told.lines, *told.homeless)
+    names = (*(row.name for row in told.lines), *(f"(no line) {row.name}" for row in told.homeless))
+    columns = (
+        Column("line", names),
+        Column("share", _shares_of(rows, summary.total_time)),
+        Column("of non-idle", tuple("" if row.non_idle is None else exact_share(row.non_idle) for row in rows), 3),
+        Column("count", tuple("" if row.count is None else number(row.count) for row in rows), spare=2),
+        Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
+        Column("in today's words", tuple(row.means for row in rows), spare=4),
+    )
+    return Grid(told.title, columns, name_width=40)
+
+
+def accounts(told: TotalTime) -> Grid | None:
+    """Who used the busy time; None when not measured."""
+    lines = account(told)
+    if not lines:
+        return None
+    columns = (
+        Column("who", tuple(who for who, _ in lines)),
+        Column("time", tuple(_signed(time) for _, time in lines)),
+        Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
+    )
+    return Grid("Who used the processors", columns, total_rows=1)
+
+
+def account(told: TotalTime) -> list[tuple[str, int | None]]:
+    """Who used the busy time, line by line, in nanoseconds: the last line is all of it."""
+    used = told.account
+    if used.supervisor_ns is not None:
+        return [("users", used.users_ns), ("supervisor", used.supervisor_ns), ("busy", used.busy_ns)]
+    if used.users_ns is None and not used.driver_ns and used.meters_ns is not None:
+        rest_ns = used.busy_ns - used.meters_ns
+        return [("meters", used.meters_ns), ("all others", rest_ns), ("busy", used.busy_ns)]
+    lines = [
+        ("users", used.users_ns),
+        ("driver", used.driver_ns),
+        ("meters", used.meters_ns),
+        ("unattributed", used.unattributed_ns),
+    ]
+    return [*lines, ("busy", used.busy_ns)]
+
+
+def laboratory(told: TotalTime) -> Grid | None:
+    """The laboratory's own time; None on a simulated machine, which has none."""
+    used = told.account
+    if used.supervisor_ns is not None or used.laboratory_ns is None:
+        return None
+    parts = [
+        ("driver", used.driver_ns),
+        ("sampling and writing", used.meters_ns),
+        ("instrument", used.instrument_ns),
+    ]
+    lines = [*((name, time) for name, time in parts if time), ("the laboratory", used.laboratory_ns)]
+    columns = (
+        Column("what", tuple(name for name, _ in lines)),
+        Column("time", tuple(duration(time) for _, time in lines)),
+        Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
+        Column("of busy time", tuple(_part(time, used.busy_ns) for _, time in lines), spare=1),
+    )
+    return Grid("The laboratory's own time", columns, total_rows=1)
+
+
+def by_process(summary: Summary, view: View) -> Grid | None:
+    """The processes that used the most processor time; None where they were not told apart."""
+    return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES))
+
+
+def by_user(summary: Summary, view: View) -> Grid | None:
+    """The users who used the most processor time; None where that was not measured, and where nobody was logged in."""
+    if summary.run.kind == "meter":
+        return None
+    return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
+
+
+def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) -> Grid | None:
+    if not told:
+        return None
+    shown, total = told[:most], summary.total_time
+    rest = [_together(f"{len(told) - len(shown)} others", told[most:])] if len(told) > len(shown) else []
+    rows = [*shown, *rest, _together(f"all {len(told)}", told)]
+    waits = {
+        "ready wait": [row.ready_wait_ns for row in rows],
+        "paging wait": [row.paging_wait_ns for row in rows],
+        "I/O wait": [row.io_wait_ns for row in rows],
+    }
+    columns = (
+        Column(heading, tuple(row.name for row in rows)),
+        Column("CPU", tuple(duration(row.cpu_ns) for row in rows)),
+        Column("of all time", tuple(exact_share(total.share_of(row.cpu_ns) if total else None) for row in rows)),
+        *(
+            Column(name, tuple(duration(time) for time in times), spare=spare)
+            for spare, (name, times) in enumerate(waits.items(), start=1)
+            if any(time is not None for time in times)
+        ),
+    )
+    return Grid(f"Time by {heading}", columns, total_rows=1)
+
+
+def _together(name: str, rows: tuple[Used, ...]) -> Used:
+    def sum_of(times: list[int | None]) -> int | None:
+        known = [time for time in times if time is not None]
+        return sum(known) if known else None
+
+    return Used(
+        name=name,
+        cpu_ns=sum_of([row.cpu_ns for row in rows]),
+        ready_wait_ns=sum_of([row.ready_wait_ns for row in rows]),
+        paging_wait_ns=sum_of([row.paging_wait_ns for row in rows]),
+        io_wait_ns=sum_of([row.io_wait_ns for row in rows]),
+    )
+
+
+def _over_time(drawn: Mapping[str, str], names: list[str], empty: int) -> tuple[Column, ...]:
+    if not drawn:
+        return ()
+    width = max(map(len, drawn.values()))
+    pictures = (drawn.get(name, "").ljust(width) for name in names)
+    return (Column("over the run", (*pictures, *([""] * empty)), spare=3),)
+
+
+def _of_base(row: Category, base_ns: int) -> str:
+    return _part(row.time_ns, base_ns) if row.in_non_idle else ""
+
+
+def _part(part_ns: int | None, whole_ns: int) -> str:
+    return exact_share(part_ns / whole_ns if part_ns is not None and whole_ns else None)
+
+
+def _shares_of(rows: tuple[Line, ...], total: TotalTime) -> tuple[str, ...]:
+    """The lines' shares, rounded so that those of all the time add up; none of what is a count and no time."""
+    parts = [row for row in rows if row.time_ns is not None and not row.sum]
+    whole = sum(row.time_ns or 0 for row in parts) == total.total_ns
+    added = dict(zip((row.name for row in parts), shares([row.time_ns or 0 for row in parts]), strict=True))
+    return tuple(
+        ""
+        if row.time_ns is None and row.count is not None
+        else added[row.name]
+        if whole and row.name in added
+        else exact_share(total.share_of(row.time_ns))
+        for row in rows
+    )
+
+
+def _signed(time: int | None) -> str:
+    if time is None:
+        return NOT_MEASURED
+    return f"−{duration(-time)}" if time < 0 else duration(time)

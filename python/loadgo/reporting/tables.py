@@ -1,0 +1,116 @@
+"""The report's tables as rows of text: which there are, and those of commands and users."""
+
+from __future__ import annotations
+
+from loadgo.documents.grid import Column, Grid
+from loadgo.measures.summary import Command, Summary
+from loadgo.notation.figures import duration, interval, money, money_scale, number, quantile, share, size
+from loadgo.reporting.meter_tables import meter_grids
+from loadgo.reporting.pictures import NOTHING, Drawn
+from loadgo.reporting.prediction import prediction_grid
+from loadgo.reporting.processor_time_tables import time_grids
+from loadgo.reporting.processor_time_words import without_load
+from loadgo.reporting.simulated_machine import simulated
+from loadgo.reporting.view import View
+
+
+def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Grid]:
+    """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
+    shown = view or View()
+    found = []
+    if summary.everything.response.count and not without_load(summary):
+        first = (prediction_grid(summary.prediction), responses(summary), usage(summary), classes(summary))
+        found = [grid for grid in first if grid]
+    elif not without_load(summary):
+        return []
+    found += time_grids(summary, shown, drawn.categories)
+    metered = meter_grids(summary, shown, drawn.lengths)
+    return [*found, *metered[:1], *([drawn.faults] if drawn.faults else []), *metered[1:]]
+
+
+def responses(summary: Summary) -> Grid:
+    """Response times by command."""
+    rows = _rows(summary)
+
+    def quantiles(name: str) -> tuple[str, ...]:
+        return tuple(quantile(row.response.quantile(name)) for row in rows)
+
+    def intervals(name: str) -> tuple[str, ...]:
+        return tuple(interval(row.response.quantile(name)) for row in rows)
+
+    columns = (
+        Column("command", _names(rows)),
+        Column("count", tuple(number(row.response.count) for row in rows)),
+        Column("p50", quantiles("p50")),
+        Column("95 % interval", intervals("p50"), spare=7),
+        Column("p90", quantiles("p90")),
+        Column("95 % interval", intervals("p90"), spare=2),
+        Column("p99", quantiles("p99"), spare=1),
+        Column("95 % interval", intervals("p99"), spare=8),
+        Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
+        *_troubles(rows),
+    )
+    return Grid("Response time", columns, total_rows=1)
+
+
+def usage(summary: Summary) -> Grid:
+    """What an interaction used, on average, by command."""
+    rows = _rows(summary)
+    scale = money_scale([row.cost for row in rows])
+    each = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
+    faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
+    minor = () if simulated(summary) else (faults,)  # a machine has major faults only
+    columns = (
+        Column("command", _names(rows)),
+        Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
+        Column("user", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
+        Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), spare=8),
+        Column("ready wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
+        Column("paging wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),
+        Column("I/O wait", tuple(duration(row.usage.io_wait_ns) for row in rows), spare=3),
+        *minor,
+        Column("major", tuple(number(row.usage.faults_major) for row in rows), spare=4),
+        Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
+        Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
+    )
+    return Grid("Used by one interaction, on average", columns, total_rows=1)
+
+
+def classes(summary: Summary) -> Grid | None:
+    """Users' time by class; None when there is none."""
+    told = summary.classes
+    if not told.total_ns:
+        return None
+    parts = [
+        ("thinking", told.thinking_ns),
+        ("typing", told.typing_ns),
+        ("waiting for the system", told.waiting_ns),
+        ("driver late", told.driver_ns),
+        ("all", told.total_ns),
+    ]
+    columns = (
+        Column("class", tuple(name for name, _ in parts)),
+        Column("time", tuple(duration(part) for _, part in parts)),
+        Column("share", tuple(share(part / told.total_ns) for _, part in parts)),
+    )
+    return Grid("Users' time", columns, total_rows=1)
+
+
+def _rows(summary: Summary) -> list[Command]:
+    return [*summary.commands, summary.everything]
+
+
+def _names(rows: list[Command]) -> tuple[str, ...]:
+    return (*(row.name for row in rows[:-1]), "all commands")
+
+
+def _troubles(rows: list[Command]) -> list[Column]:
+    """A column for each way to end badly that anything took."""
+    counts = {
+        "failed": [row.outcomes.failed for row in rows],
+        "timeout": [row.outcomes.timeouts for row in rows],
+        "died": [row.outcomes.died for row in rows],
+        "unconf.": [row.outcomes.unconfirmed for row in rows],
+    }
+    shown = [Column(name, tuple(number(count) for count in found)) for name, found in counts.items() if found[-1]]
+    return shown or [Column("failed", tuple(number(row.outcomes.errors) for row in rows))]

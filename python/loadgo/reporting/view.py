@@ -1,0 +1,33 @@
+"""What a reader asks a report for: the words of which year, whose meters, and how many rows of long tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loadgo.measures.meters import BY, By
+from loadgo.measures.vocabulary import YEARS, Year
+
+
+@dataclass(frozen=True)
+class View:
+    """The choices of one report."""
+
+    vocabulary: Year = "today"
+    by: By | None = None
+    """Primitives and faults by command or by user, too."""
+    top: int | None = None
+    """Rows of a table that has many; None is as many as each table usually has."""
+
+    def rows(self, usually: int) -> int:
+        """How many rows a table has at most."""
+        return usually if self.top is None else self.top
+
+
+def check_view(view: View) -> None:
+    """Raises `ValueError` for a choice that there is not."""
+    if view.vocabulary not in YEARS:
+        raise ValueError(f"vocabulary {view.vocabulary!r} is none of {', '.join(YEARS)}")
+    if view.by is not None and view.by not in BY:
+        raise ValueError(f"by {view.by!r} is none of {', '.join(BY)}")
+    if view.top is not None and view.top < 1:
+        raise ValueError(f"top {view.top} is not a number of rows: 1 or more")

@@ -1,0 +1,1 @@
+"""The published documents run again on simulated machines: their figures and ours, side by side."""

@@ -1,0 +1,147 @@
+"""A reproduction as JSON, CSV and Markdown: one entry a figure, with everything that is known of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import asdict
+from io import StringIO
+from typing import Any
+
+from loadgo.reproduction import words
+from loadgo.reproduction.block import Block, Shown
+from loadgo.reproduction.layout import blocks
+from loadgo.reproduction.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
+
+COLUMNS = (
+    "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",
+    "interval_low", "interval_high", "ratio", "mark", "verdict", "tolerance", "why", "how", "corrected",
+)  # fmt: skip
+"""What the CSV and JSON say of each figure. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
+
+
+def json_reproduction(told: Reproduction) -> str:
+    """Everything, as one JSON object."""
+    whole = {
+        "bad": told.bad,
+        "experiments": told.experiments,
+        "wall_s": told.wall_s,
+        "documents": [_document(again) for again in told.documents],
+    }
+    return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def csv_reproduction(told: Reproduction) -> str:
+    """A row for each printed figure, and for each total that follows from them."""
+    out = StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for again in told.documents:
+        writer.writerows(_entries(again))
+    return out.getvalue()
+
+
+def markdown_reproduction(told: Reproduction) -> str:
+    """The same tables as on a terminal, as Markdown."""
+    lines = [f"**{words.answer(told)}**", "", *(f"- `{sign}` {meaning}" for sign, meaning in words.LEGEND)]
+    for again in told.documents:
+        lines += ["", f"## {again.document.title}", "", f"{again.document.by} · {again.document.dated}", ""]
+        lines += [words.about(again)]
+        for block in blocks(again):
+            lines += ["", *_table(block)]
+        lines += _items(
+            "Where the document contradicts itself", [words.finding(f, again.document) for f in again.findings]
+        )
+        lines += _items("Not as it should be", [[line] for line in words.troubles(again)])
+        lines += _items("Fitted, and still more than 10 % off", [[line] for line in words.loose_fits(again)])
+    return "\n".join(lines) + "\n"
+
+
+def _items(title: str, items: list[list[str]]) -> list[str]:
+    if not items:
+        return []
+    return ["", f"### {title}", "", *("- " + "<br>".join(map(_safe, lines)) for lines in items)]
+
+
+def _table(block: Block) -> list[str]:
+    lines = [f"### {block.title}", ""] if block.title else []
+    lines += [f"> {_safe(block.lead)}", ""] if block.lead else []
+    headings = ["", *block.columns] if block.stacked else ["", block.columns[0], *block.under, "mark"]
+    lines += [f"| {' | '.join(headings)} |", "|---" + "|--:" * (len(headings) - 1) + "|"]
+    for row in block.rows:
+        cells = [_stacked(cell) for cell in row.cells] if block.stacked else _listed(row.cells[0])
+        lines.append(f"| {' | '.join([_safe(row.label), *cells])} |")
+    return lines
+
+
+def _stacked(cell: Shown) -> str:
+    return "<br>".join(part for part in (f"{_safe(cell.printed)} {cell.mark}".strip(), cell.ours, cell.ratio) if part)
+
+
+def _listed(cell: Shown) -> list[str]:
+    return [_safe(cell.printed), cell.ours, cell.ratio, cell.mark]
+
+
+def _safe(text: str) -> str:
+    return text.replace("|", "\\|").replace("~", "\\~").replace("<", "&lt;").replace("*", "\\*")
+
+
+def _document(again: DocumentAgain) -> dict[str, Any]:
+    told = again.document
+    return {
+        "name": told.name,
+        "title": told.title,
+        "by": told.by,
+        "dated": told.dated,
+        "figures": _entries(again),
+        "further": {key: {"value": value.value, "how": value.how} for key, value in again.further.items()},
+        "findings": [
+            {
+                "relation": found.relation.name,
+                "degree": found.degree,
+                "failures": len(found.failures),
+                "of": len(found.relation.claims),
+                "reading": found.reading,
+                "figures": sorted({key for one in found.remaining for key in one.figures}),
+                "suspects": [{"figure": one.figure, "corrected": float(one.corrected)} for one in found.suspects],
+                "text": words.finding(found, told),
+            }
+            for found in again.findings
+        ],
+        "plots": [
+            {"name": plot.name, "title": plot.title, "curves": {curve.name: curve.points for curve in plot.curves}}
+            for plot in again.plots
+        ],
+        "remedies": [asdict(one) | {"times": one.times, "agrees": one.agrees} for one in again.remedies],
+        "here": None if again.here is None else asdict(again.here),
+    }
+
+
+def _entries(again: DocumentAgain) -> list[dict[str, Any]]:
+    name = again.document.name
+    return [_figure(name, cell) for cell in again.cells.values()] + [_total(name, total) for total in again.totals]
+
+
+def _figure(name: str, cell: Reproduced) -> dict[str, Any]:
+    number, ours = cell.figure.number, cell.ours
+    low, high = (None, None) if ours is None or ours.interval is None else ours.interval
+    told = (
+        name, cell.figure.id, cell.figure.line or None, cell.figure.label, cell.figure.text, cell.figure.unit,
+        float(number.low), float(number.high), ours.value if ours else None, ours.high if ours else None,
+        low, high, cell.ratio, ours.mark if ours else cell.rule.mark, cell.verdict,
+        cell.rule.within.text if cell.rule.within else None, cell.rule.why, ours.how if ours else None,
+        cell.corrected or None,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, told, strict=True))
+
+
+def _total(name: str, one: ReproducedTotal) -> dict[str, Any]:
+    printed = None if math.isnan(one.printed) else one.printed
+    rule = one.rule
+    told = (
+        name, one.total.id, None, one.total.label, "", one.total.unit, printed, printed, one.ours, None, None, None,
+        one.ratio, rule.mark if rule else "follows", one.verdict if rule else "follows",
+        rule.within.text if rule and rule.within else None, rule.why if rule else None, one.total.text, None,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, told, strict=True))

@@ -1,0 +1,46 @@
+"""Figures out of the files of the bundled machines, for arithmetic on them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_TIME = re.compile(r"([\d.]+)\s*(us|ms|s)")
+
+
+@cache
+def told(machine: str) -> dict[str, Any]:
+    """What the file of a bundled machine says, laid over what the machine says that it is `like`."""
+    text = (resources.files("loadgo") / "data" / "machines" / f"{machine}.toml").read_text(encoding="utf-8")
+    own = tomllib.loads(text)
+    return _laid_over(told(own["like"]), own) if "like" in own else own
+
+
+def number(machine: str, key: str) -> float:
+    """The number at a dotted `key`; times in seconds. Raises `KeyError` for what is not there."""
+    found: Any = told(machine)
+    for part in key.split("."):
+        found = found[part]
+    if isinstance(found, str):
+        time = _TIME.fullmatch(found)
+        if not time:
+            raise ValueError(f"{key} of {machine} is {found!r}: no plain time")
+        return float(time[1]) * _UNITS[time[2]]
+    return float(found)
+
+
+def priced(machine: str, processor_s: float) -> float:
+    """What so much processor time costs by the machine's tariff."""
+    return number(machine, "tariff.cpu_hour") * processor_s / 3600
+
+
+def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    both = dict(below)
+    for key, value in above.items():
+        old = both.get(key)
+        both[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return both

@@ -1,0 +1,63 @@
+"""A simulated machine as the system that users are logged in to: found, checked, and asked for nothing of a host's."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadgo.running.host import Driver
+from loadgo.running.machines import find, parsed
+
+
+@dataclass(frozen=True)
+class SimulatedMachine:
+    """A simulated machine that scripts can run on."""
+
+    options: dict[str, Any]
+    """The options of `_loadgo.run_machine` besides the load."""
+    system: dict[str, Any]
+    """Name, title and tariff, as `run.toml` has them."""
+    parsed: dict[str, Any]
+    """The machine's file as the simulator reads it, with all values set."""
+
+
+def prepare(
+    on: str,
+    set: Sequence[str],
+    *,
+    limit: str | None,
+    usage_every: int | None,
+    meters: str | None,
+    driver: Driver,
+) -> SimulatedMachine:
+    """The machine `on` (a bundled name or a file) with values `set`.
+
+    Raises `ValueError` for an unknown machine, for what is wrong in `set`, and for what can be asked of a host only;
+    `errors.Mistake` for a mistake in the machine's file.
+    """
+    refused = [
+        (limit is not None, "--limit", "a machine has what its file says: --set memory.frames=512"),
+        (usage_every is not None, "--usage-every", "on a simulated machine each interaction's usage is known"),
+        (meters not in (None, "exact"), f"--meters {meters}", "a simulated machine's own meters are always exact"),
+        (driver.processor is not None, "--processor", "time is virtual, and no line is ever late"),
+        (not driver.fifo, "--no-fifo", "time is virtual, and no line is ever late"),
+    ]
+    for given, option, reason in refused:
+        if given:
+            raise ValueError(f"{option} is for a host: {reason}")
+    return _prepared(on, set, driver)
+
+
+def _prepared(on: str, set: Sequence[str], driver: Driver) -> SimulatedMachine:
+    found = find(on)
+    read = parsed(found, set)
+    merged = tomllib.loads(read["text"])
+    options = {
+        "machine": found.asked,
+        "machine_text": found.text,
+        "set": list(set),
+        "log_ins_at_once": driver.log_ins_at_once,
+    }
+    return SimulatedMachine(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})}, read)

@@ -1,0 +1,230 @@
+"""Finds how many users a system holds: checks what is asked, lets the search make trials, puts the results together."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadgo.notation.figures import people
+from loadgo.notation.quantities import span_s, user_count
+from loadgo.running.host import USUAL, Driver
+from loadgo.running.prepared import Settings
+from loadgo.running.stopping import asked_to_stop
+from loadgo.sizing.answer import Beside, answer_of, saturation_of
+from loadgo.sizing.curve import CONFIDENCE, Point
+from loadgo.sizing.early_end import watch_of
+from loadgo.sizing.mix import Mix, mix_of
+from loadgo.sizing.models.models import models_of
+from loadgo.sizing.outcomes import Step, Wanted
+from loadgo.sizing.points import points_of
+from loadgo.sizing.results import Capacity, Limits, Progress
+from loadgo.sizing.rounds import Bounds, Length, Searched, search
+from loadgo.sizing.site import Load, Site, site_of, tried
+from loadgo.sizing.targets import check_commands, check_resources, targets_of
+from loadgo.sizing.trials import Trial
+
+MOST_USERS = 10_000
+"""The default limit of users on a simulated machine."""
+FEW_USERS = 8
+"""The default limit of users on this host."""
+SHORTEST_S, LONGEST_S = 30.0, 300.0
+"""The default bounds of a trial on this host."""
+MOST_INTERACTIONS = 200_000
+"""The limit of interactions in one trial."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a search is asked for; None means the default."""
+
+    target: str | Sequence[str]
+    max_users: int | None = None
+    mix: str | None = None
+    within: int | None = None
+    shortest: float | str | None = None
+    longest: float | str | None = None
+    trials: int | None = None
+    seed: int = 1
+    tariff: str = "default"
+    out: Path | None = None
+
+
+def capacity(
+    script: str | Path | None = None,
+    *,
+    target: str | Sequence[str],
+    on: str = "here",
+    max_users: int | None = None,
+    mix: str | None = None,
+    within: int | None = None,
+    think: str | None = None,
+    typing: float | str | None = None,
+    set: Sequence[str] = (),
+    limit: str | None = None,
+    meters: str | None = None,
+    driver: Driver = USUAL,
+    shortest: float | str | None = None,
+    longest: float | str | None = None,
+    trials: int | None = None,
+    seed: int = 1,
+    tariff: str = "default",
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Capacity:
+    """How many users who type `script` the system `on` holds, so that every `target` is met.
+
+    A target is `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`, `throughput > 3/s`. No more
+    than `max_users` are ever logged in: 10,000 by default on a simulated machine; on this host, which others may be
+    using, 8 when nobody says more. The search goes on until the ends of the answer's interval differ by no more users
+    than `within` (2 % by default, and at least 1), or `trials` are made (60; 24 on this host), each between `shortest`
+    and `longest` (30 s and 5 min on this host) of the system's own time. `mix`, such as
+    `heavy.toml=1,ordinary.toml=3`, in place of `script` has users of several classes. The folders of trials are kept in
+    `out`; on this host, by default, where runs are kept. The other arguments are those of `loadgo.run`.
+
+    Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and what `loadgo.run`
+    raises. An interrupt ends the search, with what is known by then.
+    """
+    if not 0 <= seed < 2**62:
+        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
+    return made(
+        script,
+        on,
+        Options(
+            target=target,
+            max_users=max_users,
+            mix=mix,
+            within=within,
+            shortest=shortest,
+            longest=longest,
+            trials=trials,
+            seed=seed,
+            tariff=tariff,
+            out=None if out is None else Path(out),
+        ),
+        Settings(think, typing, tuple(set), limit, None, meters, driver),
+        progress,
+    )
+
+
+def made(
+    script: str | Path | None, on: str, options: Options, settings: Settings, progress: Progress | None
+) -> Capacity:
+    """The capacity of `on` for users who type `script`; raises what `loadgo.capacity` does."""
+    site = site_of(_loaded(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
+    wanted = wanted_of(options, site)
+    bounds = bounds_of(options, site)
+    with asked_to_stop() as stop:
+
+        def tries(step: Step, seed: int, length: Length | None) -> Trial:
+            load = _load(step, seed, length, site, bounds)
+            return tried(site, wanted.targets, load, watch_of(stop, wanted.targets, site.live))
+
+        searched = search(tries, wanted, seed=options.seed, bounds=bounds, progress=progress, stop=stop)
+    return put_together(searched, site, wanted, options, bounds, stop)
+
+
+def _loaded(script: str | Path | None, mix: str | None) -> str | Path | Mix:
+    """What users type: a script, or a mix of them."""
+    if (script is None) == (mix is None):
+        raise ValueError("name a script, or a mix of scripts with their weights: --mix heavy.toml=1,light=6")
+    return script if script is not None else mix_of(str(mix))
+
+
+def wanted_of(options: Options, site: Site) -> Wanted:
+    """What is searched for, checked; raises `ValueError`."""
+    targets = targets_of(options.target)
+    check_commands(targets, site.commands)
+    check_resources(targets, [name for name, count in site.servers.items() if count is not None])
+    if not any(target.sense == "most" for target in targets):
+        raise ValueError(
+            f"target {targets[0].text!r}: more users only come nearer to it, so that there is no most; "
+            "give a ceiling too, such as 'p90 < 2s'"
+        )
+    if options.within is not None and options.within < 1:
+        raise ValueError(f"an interval of {options.within} users cannot be had: at least 1")
+    if options.trials is not None and options.trials < 1:
+        raise ValueError(f"{options.trials} trials tell nothing: at least 1, and some ten for an answer")
+    usual = FEW_USERS if site.live else MOST_USERS
+    return Wanted(
+        targets=targets,
+        max_users=usual if options.max_users is None else user_count(options.max_users),
+        within=options.within,
+        most_interactions=MOST_INTERACTIONS,
+        most_trials=options.trials or (24 if site.live else 60),
+        live=site.live,
+    )
+
+
+def bounds_of(options: Options, site: Site) -> Bounds:
+    """How long a trial may be; raises `ValueError`."""
+    shortest = span_s(options.shortest) if options.shortest is not None else SHORTEST_S if site.live else 0.0
+    longest = span_s(options.longest) if options.longest is not None else LONGEST_S if site.live else math.inf
+    if options.shortest is not None and options.longest is None:
+        longest = max(longest, shortest)
+    if options.longest is not None and options.shortest is None:
+        shortest = min(longest, shortest)
+    if shortest > longest:
+        raise ValueError(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
+    return Bounds(shortest, longest)
+
+
+def _load(step: Step, seed: int, length: Length | None, site: Site, bounds: Bounds) -> Load:
+    """The load of one trial; the first of all is of so many interactions, on a host of the shortest time."""
+    if length is not None:
+        return Load(step.users, seed, length.warm_up_s, length.seconds)
+    if site.live:
+        return Load(step.users, seed, None, bounds.shortest_s)
+    return Load(step.users, seed, None, None, step.interactions)
+
+
+def put_together(
+    searched: Searched, site: Site, wanted: Wanted, options: Options, bounds: Bounds, stop: threading.Event
+) -> Capacity:
+    """All that the search found."""
+    points = points_of(searched.trials or searched.left_out, wanted.targets)
+    classes = site.mix.classes if site.mix is not None else ()
+    every = (*searched.trials, *searched.left_out)
+    refused = {trial.users: trial.refused for trial in every if trial.refused}
+    models = models_of(points, site.servers, classes)
+    first = saturation_of(models)
+    answer = answer_of(searched.outcome, points, wanted, Beside(first, refused, stop.is_set()))
+    return Capacity(
+        script=site.source.asked,
+        on=site.on,
+        targets=wanted.targets,
+        end=answer.end,
+        answer=answer.users,
+        interval=answer.interval,
+        confidence=CONFIDENCE,
+        in_words=answer.in_words,
+        binding=answer.binding,
+        saturates_first=first,
+        points=points,
+        interactions_spent=sum(trial.spent for trial in every),
+        trials=len(every),
+        seconds=sum(trial.elapsed_s for trial in every),
+        classes=classes,
+        limits=Limits(wanted.max_users, options.max_users is not None, bounds.longest_s, wanted.most_trials),
+        servers=site.servers,
+        currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
+        models=models,
+        notes=_notes(searched, points, site),
+    )
+
+
+def _notes(searched: Searched, points: Sequence[Point], site: Site) -> tuple[str, ...]:
+    found = []
+    unsteady = sum(1 for trial in searched.left_out if trial.valid and not trial.cut_short)
+    if unsteady:
+        found.append(f"trials that were not steady: {unsteady}; each was done again, longer.")
+    early = sum(1 for trial in searched.trials if trial.cut_short)
+    if early:
+        found.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
+    refused = [trial for trial in searched.trials if trial.refused]
+    found += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
+    if any(point.lost for point in points):
+        found.append("records were lost: figures are of what is recorded.")
+    return tuple(found)

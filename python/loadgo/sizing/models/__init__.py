@@ -1,0 +1,1 @@
+"""Models of the measured points of a capacity: bounds, exact mean values and the scalability law."""

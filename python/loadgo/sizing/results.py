@@ -1,0 +1,88 @@
+"""The result of a capacity search: the answer with its interval, the measured curve, and what the models say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from loadgo.sizing.curve import Class, Point, Target
+
+if TYPE_CHECKING:
+    from loadgo.sizing.models.models import Models
+
+End = Literal["found", "every number", "no number", "contradiction", "open", "stopped"]
+"""How a search ended.
+
+`every number`: all numbers of users up to the limit meet the targets. `no number`: none does. `contradiction`: each
+target can be met, but not all together. `open`: the limits of the search left it undecided. `stopped`: interrupted.
+"""
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """The resource that saturates first as users are added."""
+
+    resource: str
+    users: float
+    """The number of users at which it saturates: N*, the knee of the asymptotes (`Models.saturation_users`)."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits that the search had to keep to."""
+
+    max_users: int
+    said: bool
+    """Whether the user set `max_users`; otherwise it is the default."""
+    longest_s: float
+    """The longest trial, on the system's clock."""
+    trials: int
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How many users a system holds, with the measurements that the answer rests on."""
+
+    script: str
+    on: str
+    targets: tuple[Target, ...]
+    end: End
+    answer: int | None
+    """The largest number of users with which every target is met; 0 when one user is too many; None when undecided.
+
+    With `every number` it is the limit of users.
+    """
+    interval: tuple[int, int | None] | None
+    """The interval of the answer; its upper end is None where the limit of users came first. None when undecided."""
+    confidence: float
+    in_words: str
+    """The answer in one or two sentences: what decides it, and what remains uncertain."""
+    binding: Target | None
+    """The target that fails first as users are added; None when none does."""
+    saturates_first: Saturation | None
+    """None where no resource's time was measured, or no point is usable for a model."""
+    points: tuple[Point, ...]
+    """In ascending order of users."""
+    interactions_spent: int
+    """The number of interactions in all trials, warm-ups included."""
+    trials: int
+    seconds: float
+    """The time of all trials, on the system's clock."""
+    classes: tuple[Class, ...]
+    """The classes of a mix; empty when all users are alike."""
+    limits: Limits
+    servers: Mapping[str, int | None]
+    """The number of servers of each resource in `Point.utilisation`; None means any number."""
+    currency: str
+    """The currency of `cost_user_hour`; empty where nothing has a price."""
+    models: Models | None
+    """The models of the measured points; None where there are too few points."""
+    notes: tuple[str, ...]
+    """What was left out, was not measured, or was assumed."""
+
+    @property
+    def bad(self) -> bool:
+        """Whether no number of users meets the targets, or the search left it undecided."""
+        return self.end in ("no number", "contradiction", "open", "stopped")

@@ -1,0 +1,1 @@
+"""Statistics that know nothing of runs: resampling, intervals, quantiles, factors, Shapley values."""

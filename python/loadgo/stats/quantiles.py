@@ -1,0 +1,139 @@
+"""Response times: quantiles of raw values, each with its interval, or the reason why there is none.
+
+A line that was never answered (timed out, or its session died) took longer than any that was: it ranks last, as
+*never*. A quantile p is given from 1/(1 - p) samples on, p50 from 2, p90 from 10, p99 from 100: below that it would be
+the maximum by another name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from loadgo.stats.cluster_bootstrap import FEWEST_USERS, Draws, Floats, Integers, quantile_intervals
+
+PROBABILITIES = (0.5, 0.9, 0.95, 0.99)
+
+State = Literal["measured", "too few samples", "never"]
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """One quantile of response time."""
+
+    probability: float
+    state: State
+    value_ns: float | None
+    """None unless measured."""
+    low_ns: float | None
+    """The 95 % interval's lower end; None without an interval."""
+    high_ns: float | None
+    """Its upper end, infinite when lines that were never answered reach into it."""
+
+    @property
+    def name(self) -> str:
+        """`p90` for 0.9."""
+        return f"p{self.probability * 100:g}"
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response times of one command, or of all."""
+
+    count: int
+    answered: int
+    users: int
+    mean_ns: float | None
+    """Of the answered lines; None when there is none."""
+    max_ns: float | None
+    """Of the answered lines."""
+    quantiles: tuple[Quantile, ...]
+    """p50, p90, p95, p99, of all lines."""
+
+    def quantile(self, name: str) -> Quantile:
+        """The quantile called `name` (`p90`); `KeyError` for one that is not kept."""
+        for quantile in self.quantiles:
+            if quantile.name == name:
+                return quantile
+        raise KeyError(name)
+
+
+def samples_needed(probability: float) -> int:
+    """The fewest samples from which a quantile is given."""
+    return math.ceil(round(1 / (1 - probability), 9))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Response times, and what they are drawn again by; all aligned."""
+
+    values_ns: Floats
+    """Infinite: never answered."""
+    users: Integers
+    """Whose, numbered from 0."""
+    stretches: Integers
+    """In which stretch of the run, numbered from 0."""
+    draws: Draws | None
+    """Draws of users; None gives no intervals."""
+    stretch_draws: Draws | None
+    """Draws of stretches; None likewise."""
+
+    def of(self, rows: Integers) -> Sample:
+        """The sample of these rows alone."""
+        return replace(self, values_ns=self.values_ns[rows], users=self.users[rows], stretches=self.stretches[rows])
+
+
+def responses(sample: Sample) -> Response:
+    """The response times of `sample`.
+
+    A user's lines are alike, and so are those of all users while a queue is long: the interval is the wider of two, by
+    drawing whole users again, and by drawing whole stretches of the run again.
+    """
+    order = np.argsort(sample.values_ns, kind="stable")
+    sorted_sample = sample.of(order)
+    values = sorted_sample.values_ns
+    answered = values[np.isfinite(values)]
+    owner_count = len(np.unique(sorted_sample.users))
+    intervals = _intervals(sorted_sample) if owner_count >= FEWEST_USERS else []
+    return Response(
+        count=len(values),
+        answered=len(answered),
+        users=owner_count,
+        mean_ns=float(answered.mean()) if len(answered) else None,
+        max_ns=float(answered[-1]) if len(answered) else None,
+        quantiles=tuple(_quantile(values, p, intervals[i] if intervals else None) for i, p in enumerate(PROBABILITIES)),
+    )
+
+
+def _intervals(sample: Sample) -> list[tuple[float, float]]:
+    """The interval of each quantile of a sample in ascending order; none where nothing is drawn."""
+    if sample.draws is None or sample.stretch_draws is None:
+        return []
+    by_user = quantile_intervals(sample.values_ns, sample.users, sample.draws, PROBABILITIES)
+    by_stretch = quantile_intervals(sample.values_ns, sample.stretches, sample.stretch_draws, PROBABILITIES)
+    return [(min(low, low_), max(high, high_)) for (low, high), (low_, high_) in zip(by_user, by_stretch, strict=True)]
+
+
+def _quantile(values: Floats, probability: float, interval: tuple[float, float] | None) -> Quantile:
+    if len(values) < samples_needed(probability):
+        return Quantile(probability, "too few samples", None, None, None)
+    low, high = interval or (None, None)
+    value = sorted_quantile(values, probability)
+    if math.isinf(value):
+        return Quantile(probability, "never", None, low, high)
+    return Quantile(probability, "measured", value, low, high)
+
+
+def sorted_quantile(values: Floats, probability: float) -> float:
+    """The quantile of ascending `values`, linear between order statistics; infinite as soon as an infinite value
+    takes part.
+    """
+    rank = probability * (len(values) - 1)
+    low = math.floor(rank)
+    below, above = float(values[low]), float(values[min(low + 1, len(values) - 1)])
+    if rank == low or below == above:
+        return below
+    return above if math.isinf(above) else below + (rank - low) * (above - below)

@@ -1,0 +1,1 @@
+"""Exact and asymptotic results: queues, networks of queues, bounds, the scalability law."""

@@ -1,0 +1,249 @@
+"""Transfers taken apart, as a page: what each transfer, message, byte and fault costs, and what the load changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from loadgo.documents.grid import Column, Grid
+from loadgo.documents.page import Format, Page, render_page
+from loadgo.notation.figures import digits
+from loadgo.stats.resample import Interval
+from loadgo.transfers.analysis import Apart
+from loadgo.transfers.chart_data import WORDS, name_of
+from loadgo.transfers.compared import Ends, Level
+from loadgo.transfers.csv_table import THIS_HOST, Observed
+from loadgo.transfers.parts import Line, Part, Parts
+from loadgo.transfers.pictures import apart_pictures
+from loadgo.transfers.prices import Prices
+from loadgo.transfers.row import MEGABIT
+from loadgo.transfers.words import a_size, a_time, between, how_many
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+_HOUR_S = 3600.0
+_MOST_TOLD = 12
+"""Of rows that are warned of, so many by name."""
+
+
+def render_apart(made: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """It as `format`; raises `ValueError` for another format."""
+    if format == "json":
+        told = dataclasses.asdict(made)
+        return json.dumps(told, indent=2) + "\n"
+
+    def charts() -> list[Chart]:
+        from loadgo.transfers.charts import apart_charts
+
+        return apart_charts(made)
+
+    return render_page(apart_page(made), format, charts, width=width, color=color)
+
+
+def apart_page(made: Apart) -> Page:
+    """The page of it."""
+    grids = [_totals(made)]
+    if made.kinds:
+        grids.append(_parts(made.kinds))
+    if made.ends:
+        grids.append(_ends(made.ends))
+    if made.levels:
+        grids.append(_levels(made.levels))
+    if made.lines:
+        grids.append(_lines(made.lines))
+    return Page(
+        title=f"Transfers of {made.table.name}",
+        answer=_answer(made),
+        warnings=(
+            *made.table.remarks,
+            *_some("contradicts itself", made.table.contradictions),
+            *_some("left out", made.table.left_out),
+        ),
+        about=(),
+        grids=tuple(grids),
+        notes=tuple(_notes(made)),
+        pictures=apart_pictures(made),
+        pictured_after=1,
+    )
+
+
+def _some(what: str, told: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    more = [f"{what}: {len(told) - _MOST_TOLD:,} rows more"] if len(told) > _MOST_TOLD else []
+    return [f"{what}: {one}" for one in told[:_MOST_TOLD]] + more
+
+
+def _answer(made: Apart) -> str:
+    """The cost of a million bits at each end; with several methods, of the cheapest and of the dearest."""
+    ends = []
+    for direction, doing in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
+        costs = {name: _megabit(group, made.prices) for way, name, group in _groups(made) if way == direction}
+        told = sorted((cost, name) for name, cost in costs.items() if cost is not None)
+        if told:
+            ends.append(f"{doing} a million bits costs the host {' to '.join(_each_end(told, made.prices))}")
+    words = "; ".join(ends)
+    if not words:
+        return "No transfer moved a byte."
+    return " ".join([f"{words[0].upper()}{words[1:]}.", *_loaded(made)])
+
+
+def _loaded(made: Apart) -> list[str]:
+    """What the load changes, in a sentence; nothing where loads were not compared."""
+    if not made.levels:
+        return []
+    low, high = made.levels[0], made.levels[-1]
+    cpu, real = 100 * (high.cpu.times - 1), high.real.times
+    return [
+        f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu:+.0f} %, "
+        f"and real time is {real:.3g} times as long."
+    ]
+
+
+def _each_end(told: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
+    ends = [told[0]] if len(told) == 1 else [told[0], told[-1]]
+    return [f"{_priced(cost, prices)}{f' ({name})' if name else ''}" for cost, name in ends]
+
+
+def _groups(made: Apart) -> list[tuple[str, str, list[Observed]]]:
+    """The transfers by direction and method."""
+    kinds = dict.fromkeys((one.direction, one.method) for one in made.table.transfers)
+    ordered = sorted(kinds, key=lambda kind: (list(WORDS).index(kind[0]), kind[1]))
+    return [
+        (way, method, [one for one in made.table.transfers if (one.direction, one.method) == (way, method)])
+        for way, method in ordered
+    ]
+
+
+def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
+    bits = sum(one.bits for one in transfers)
+    return sum(one.cpu_s for one in transfers) / bits * MEGABIT * prices.cpu_hour / _HOUR_S if bits else None
+
+
+def _totals(made: Apart) -> Grid:
+    groups = [(f"{method} {WORDS[way]}".strip(), group) for way, method, group in _groups(made)]
+    network = (made.prices.network_gigabyte or 0) * MEGABIT / 8e9
+    columns = [
+        Column("", tuple(name for name, _ in groups)),
+        Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
+        Column("bytes", tuple(f"{sum(one.bytes for one in group):,}" for _, group in groups)),
+        Column("CPU", tuple(f"{sum(one.cpu_s for one in group):.4g} s" for _, group in groups)),
+        Column("CPU a bit", tuple(_a_bit(group) for _, group in groups)),
+        Column("a megabit", tuple(_priced(_megabit(group, made.prices), made.prices) for _, group in groups)),
+    ]
+    if network:
+        ratios = [(_megabit(group, made.prices) or 0) / network for _, group in groups]
+        columns.append(Column("times the network", tuple(f"{ratio:.3g}" for ratio in ratios), spare=1))
+    return Grid("All of them", tuple(columns))
+
+
+def _a_bit(group: Sequence[Observed]) -> str:
+    bits = sum(one.bits for one in group)
+    return a_time(sum(one.cpu_s for one in group) / bits) if bits else "-"
+
+
+def _priced(value: float | None, prices: Prices) -> str:
+    return "-" if value is None else f"{prices.currency}{value:.3g}"
+
+
+def _parts(kinds: Sequence[Parts]) -> Grid:
+    rows: list[tuple[str, Part]] = [(_named(kind), part) for kind in kinds for part in kind.parts]
+    return Grid(
+        "Processor time taken apart",
+        (
+            Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
+            Column("each", tuple(a_time(part.each_s) for _, part in rows)),
+            Column("95 %", tuple(_interval(part.interval) for _, part in rows)),
+            Column("of all", tuple(f"{part.share:.1%}" for _, part in rows)),
+        ),
+        name_width=40,
+    )
+
+
+def _lines(lines: Sequence[Line]) -> Grid:
+    return Grid(
+        "Against the load",
+        (
+            Column("", tuple(line.what for line in lines)),
+            Column("at none", tuple(f"{line.at_none:.3g}" for line in lines)),
+            Column("95 %", tuple(_numbers(line.at_none_interval) for line in lines), spare=1),
+            Column("more for 1 of load", tuple(f"{line.slope:+.3g}" for line in lines)),
+            Column("95 %", tuple(_numbers(line.slope_interval) for line in lines)),
+        ),
+        name_width=40,
+    )
+
+
+def _ends(ends: Sequence[Ends]) -> Grid:
+    return Grid(
+        "Receiving over sending, processor time a bit",
+        (
+            Column("", tuple(one.method or "all" for one in ends)),
+            Column("times", tuple(how_many(one.receives) for one in ends)),
+            Column("95 %", tuple(between(one.receives.interval) for one in ends)),
+            Column(
+                "compared",
+                tuple(f"{one.compared} {'sizes' if one.alike else 'at least, all together'}" for one in ends),
+                spare=1,
+            ),
+        ),
+    )
+
+
+def _levels(levels: Sequence[Level]) -> Grid:
+    def cells(of: Callable[[Level], str]) -> tuple[str, ...]:
+        return tuple(of(level) for level in levels)
+
+    return Grid(
+        "Against the load: the same transfers, times those of the lowest",
+        (
+            Column("load", cells(lambda level: f"{level.load:.1f}")),
+            Column("compared", cells(lambda level: f"{level.transfers:,}"), spare=3),
+            Column("CPU a bit", cells(lambda level: how_many(level.cpu))),
+            Column("95 %", cells(lambda level: between(level.cpu.interval)), spare=1),
+            Column("real time", cells(lambda level: how_many(level.real))),
+            Column("95 %", cells(lambda level: between(level.real.interval)), spare=1),
+            Column("real over CPU", cells(lambda level: how_many(level.stretch))),
+            Column("95 %", cells(lambda level: between(level.stretch.interval)), spare=2),
+        ),
+    )
+
+
+def _notes(made: Apart) -> list[tuple[str, str]]:
+    notes = [("prices", made.prices.about)]
+    if made.table.estimated:
+        notes.append(("estimated", f"{', '.join(made.table.estimated)}, as the table itself says"))
+    notes += [("price passes", _passes(made, at)) for at in range(len(made.crossings))]
+    if made.levels or made.lines:
+        notes.append(("load", made.load))
+    if made.ends and made.table.name == THIS_HOST:
+        notes.append(("ends", "on one host most of what the network's protocol does is in the time of who sends"))
+    notes += [("not told", f"{_named(kind)}: {told}") for kind in made.kinds for told in kind.untold]
+    notes += [("off", f"{_named(kind)}: a transfer is {kind.off:.1%} from its parts") for kind in made.kinds]
+    return notes
+
+
+def _passes(made: Apart, at: int) -> str:
+    """Where the processor's price passes the network's, of one kind."""
+    one, currency = made.crossings[at], made.prices.currency
+    what = f"{name_of(one) or 'all'}: the processor is"
+    if one.where == "always above":
+        return f"{what} dearer than the network however long the {one.of}s ({currency}{digits(one.a_byte)} a gigabyte)"
+    if one.where == "always below" or one.size is None:
+        return f"{what} cheaper than the network however short the {one.of}s"
+    return f"{what} dearer than the network when {one.of}s are shorter than {a_size(one.size)}"
+
+
+def _named(kind: Parts) -> str:
+    way, _, method = kind.kind.partition(" ")
+    return f"{method} {WORDS[way]}".strip()
+
+
+def _interval(interval: Interval | None) -> str:
+    return between(interval, a_time)
+
+
+def _numbers(interval: Interval | None) -> str:
+    return between(interval, lambda value: f"{value:.3g}")

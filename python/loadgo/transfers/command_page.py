@@ -1,0 +1,220 @@
+"""A command's transfer as a page: the seed's columns, what it used, what its sockets moved, and what that costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import signal
+
+from loadgo.documents.grid import Column, Grid
+from loadgo.documents.page import Format, Page, render_page
+from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
+from loadgo.transfers.prices import Prices
+from loadgo.transfers.row import GIGABYTE, MEGABIT
+from loadgo.transfers.words import a_rate, a_time
+
+_SPLIT_TICKS = 50
+"""So many ticks of the kernel's clock tell user and system apart well enough to say nothing of it."""
+
+
+def render_command(
+    made: CommandTransfer, format: Format, *, prices: Prices, width: int | None = None, color: bool = False
+) -> str:
+    """The command's transfer as `format`, at `prices`; raises `ValueError` for another format."""
+    if format == "json":
+        return command_json(made, prices)
+    return render_page(command_page(made, prices), format, None, width=width, color=color)
+
+
+def command_page(made: CommandTransfer, prices: Prices) -> Page:
+    """The page of a command's transfer."""
+    grids = [_seeds_columns(made), _used(made), _sockets(made), _costs(made, prices)]
+    return Page(
+        title="What a network bit costs the host",
+        answer=_answer(made, prices),
+        warnings=tuple(_warnings(made)),
+        about=(),
+        grids=tuple(grid for grid in grids if grid is not None),
+        notes=tuple(_notes(made, prices)),
+    )
+
+
+def command_json(made: CommandTransfer, prices: Prices) -> str:
+    """All of it, numbers unrounded; null is not known."""
+    figures = ("bytes", "real_s", "cpu_s", "user_s", "system_s", "interrupts_s", "bits_per_s", "cpu_s_per_bit")
+    told = {
+        **dataclasses.asdict(made),
+        "status": made.status,
+        "moved": None if made.moved is None else dataclasses.asdict(made.moved),
+        **{name: getattr(made, name) for name in figures},
+        "cost_megabit": made.cost(prices.cpu_hour, MEGABIT),
+        "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
+        "prices": dataclasses.asdict(prices),
+    }
+    return json.dumps(told, indent=2, default=str) + "\n"
+
+
+def _answer(made: CommandTransfer, prices: Prices) -> str:
+    moved = made.moved
+    used = f"{made.name} used {_time(made.cpu_s)} of processor time"
+    if moved is None:
+        return f"{used}; what its sockets moved is not known."
+    if not made.kinds:
+        return f"{used}, and opened no socket that moved anything."
+    sentence = f"{made.name} sent {moved.sent:,} bytes and received {moved.received:,}"
+    if not made.bytes:
+        return f"{sentence}: {used.removeprefix(made.name + ' ')} moved nothing."
+    sentence += f"; moving a gigabyte so costs {_money(made.cost(prices.cpu_hour, GIGABYTE), prices)}"
+    if prices.network_gigabyte:
+        sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
+    return sentence + "."
+
+
+def _warnings(made: CommandTransfer) -> list[str]:
+    told = []
+    if made.run.signal is not None:
+        known = {each.value: each.name for each in signal.Signals}
+        told.append(f"{made.name} was killed by {known.get(made.run.signal, f'signal {made.run.signal}')}")
+    elif made.run.exit_status:
+        told.append(f"{made.name} ended with exit status {made.run.exit_status}")
+    if made.unsent:
+        told.append(f"{made.unsent} of its connections still had bytes to send 5 s after its end: they are not in it")
+    if made.lost:
+        told.append(f"{made.lost} of its tasks or connections found no room: bytes are at least what is shown")
+    return told
+
+
+def _seeds_columns(made: CommandTransfer) -> Grid:
+    moved = made.moved
+    each = (None, None, None) if moved is None else (moved.sent, moved.received, made.bytes)
+    a_second = [None if count is None or not made.real_s else 8 * count / made.real_s for count in each]
+    real, load = _time(made.real_s), f"{made.load_5min:.2f}"
+    return Grid(
+        "As RFC 392 printed it",
+        (
+            Column("", ("sends", "receives", "both")),
+            Column("real", (real,) * 3),
+            Column("CPU", ("", "", _time(made.cpu_s))),
+            Column("bytes", tuple(_count(count) for count in each), spare=1),
+            Column("bit/s", tuple(_rate(value) for value in a_second)),
+            Column("CPU a bit", ("", "", _time(made.cpu_s_per_bit))),
+            Column("load", (load,) * 3, spare=2),
+        ),
+    )
+
+
+def _used(made: CommandTransfer) -> Grid:
+    run = made.run
+    faults = None if run.faults_minor is None else run.faults_minor + (run.faults_major or 0)
+    return Grid(
+        "What it used, all its processes together",
+        (
+            Column("", (made.name,)),
+            Column("user", (_time(made.user_s),)),
+            Column("system", (_time(made.system_s),)),
+            Column("interrupts", (_time(made.interrupts_s),)),
+            Column("calls", (_count(None if made.moved is None else made.moved.sends + made.moved.receives),), spare=1),
+            Column("faults", (_count(faults),)),
+            Column("waits", (_count(run.waited.switches_voluntary),), spare=2),
+        ),
+    )
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else a_time(seconds) if seconds else "0"
+
+
+def _rate(a_second: float | None) -> str:
+    return "-" if a_second is None else a_rate(a_second)
+
+
+def _money(value: float | None, prices: Prices) -> str:
+    return "-" if value is None else f"{prices.currency}{value:.3g}"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _sockets(made: CommandTransfer) -> Grid | None:
+    if not made.kinds:
+        return None
+    rows = made.kinds
+    is_tcp = [kind.kind.startswith("TCP") for kind in rows]
+
+    def of_tcp(numbers: list[int]) -> tuple[str, ...]:
+        return tuple(f"{value:,}" if known else "" for value, known in zip(numbers, is_tcp, strict=True))
+
+    return Grid(
+        "What its sockets moved",
+        (
+            Column("", tuple(row.kind for row in rows)),
+            Column("sockets", of_tcp([row.sockets for row in rows]), spare=2),
+            Column("bytes sent", tuple(f"{row.sent:,}" for row in rows)),
+            Column("in calls", tuple(f"{row.sends:,}" for row in rows), spare=1),
+            Column("received", tuple(f"{row.received:,}" for row in rows)),
+            Column("in calls", tuple(f"{row.receives:,}" for row in rows), spare=1),
+            Column("sent again", of_tcp([row.sent_again for row in rows]), spare=3),
+        ),
+    )
+
+
+def _costs(made: CommandTransfer, prices: Prices) -> Grid | None:
+    if made.cpu_s_per_bit is None:
+        return None
+    gigabyte = made.cost(prices.cpu_hour, GIGABYTE)
+    columns = [
+        Column("", (made.name,)),
+        Column("a megabit", (_money(made.cost(prices.cpu_hour, MEGABIT), prices),)),
+        Column("a gigabyte", (_money(gigabyte, prices),)),
+    ]
+    if prices.network_gigabyte and gigabyte is not None:
+        columns.append(Column("times the network's price", (f"{gigabyte / prices.network_gigabyte:.3g}",)))
+    return Grid("What the processor time of that costs", tuple(columns))
+
+
+def _notes(made: CommandTransfer, prices: Prices) -> list[tuple[str, str]]:
+    notes = [
+        ("prices", prices.about),
+        ("both", "a program's processor time cannot be divided between what it sends and what it receives"),
+        ("CPU", f"user, system and interrupts, of all its processes, by {made.sources['cpu']}"),
+    ]
+    if made.interrupts is not None:
+        notes.append(("interrupts", _about_interrupts(made.interrupts)))
+    if "ticks" in str(made.sources.get("split", "")) and (made.cpu_s or 0) < _SPLIT_TICKS * 0.004:
+        notes.append(
+            ("user, system", f"told apart by {made.sources['split']}: in so short a run only the sum is exact")
+        )
+    notes += _about_sockets(made)
+    if made.run.left_running:
+        notes.append(
+            ("left", f"{made.run.left_running} processes of it run on; what they use and move now is not in it")
+        )
+    return notes + [("not known", note) for note in made.notes]
+
+
+def _about_interrupts(interrupts: Interrupts) -> str:
+    told = f"of the network, for its sockets: {_time(interrupts.soft_s)} soft"
+    if interrupts.hard_s:
+        told += f" and {_time(interrupts.hard_s)} of devices (shared as the soft ones are, an estimate)"
+    told += f", of {_time(interrupts.all_s)} on this host meanwhile; a packet's work is its receiver's"
+    if interrupts.inside_s:
+        told += f". {_time(interrupts.inside_s)}, whomever for, came upon its processes, and are not in system"
+    return told
+
+
+def _about_sockets(made: CommandTransfer) -> list[tuple[str, str]]:
+    kinds = made.kinds or ()
+    names = {kind.kind for kind in kinds}
+    notes = []
+    if any(name.startswith("TCP") for name in names):
+        notes.append(("TCP", "bytes as the sockets themselves count them, each once"))
+    if names - {"TCP, network", "TCP, loopback"}:
+        notes.append(("others", "bytes by the calls that moved them: what was lost on the way is not known"))
+    if UNIX in names and len(names) > 1:
+        notes.append((UNIX, "not in the bytes above, which are those of the network"))
+    if any("loopback" in name for name in names):
+        notes.append(("loopback", "no network carries that; where both ends are the command's, it counts at each"))
+    if made.held:
+        notes.append(("open", f"{made.held} connections that are still held are counted as far as they were"))
+    return notes

@@ -1,0 +1,119 @@
+"""The public call that watches a run or this host: as text for a terminal, or as a page for a browser."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from loadgo.notation.quantities import span_s
+from loadgo.records.following import Following, follow
+from loadgo.watching.expected import Expected, Model, beside
+from loadgo.watching.play import Clock, screens
+from loadgo.watching.this_host import metered
+
+Size = Callable[[], os.terminal_size]
+"""Returns the terminal's size, which may change between two pictures."""
+
+_SHORTEST_NS = 1_000_000
+_FIRST_SPANS_S = 2.5
+"""How long this host is metered before its first picture, so that there are spans to show."""
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A run, or this host, that is being watched; `watch` makes it and ends it."""
+
+    following: Following
+    window_ns: int
+    """The length of the past that is shown."""
+    begin_ns: int | None
+    """The moment of the run that is shown first; None for the newest."""
+    speed: float | None
+    """How many times as fast as it was a run is played; None where it is not played."""
+    target_ns: float | None
+    model: Model | None
+    live: bool
+    """Whether this host is watched, and not a run."""
+
+    def picture(self, width: int = 80, height: int = 24) -> str:
+        """Returns one picture as text; waits until there is something to show, and for the model's answer."""
+        if self.live:
+            time.sleep(_FIRST_SPANS_S)
+        with self._expected(waits=True) as expected:
+            lines = next(self._screens(lambda: os.terminal_size((width, height)), expected))
+        return "\n".join(lines)
+
+    def pictures(self, size: Size) -> Generator[list[str], None, None]:
+        """Yields picture after picture as lines of text; the last one shows the run's end."""
+        with self._expected(waits=False) as expected:
+            yield from self._screens(size, expected)
+
+    def serve(self, announce: Callable[[str], None], port: int = 0, *, leave: bool = False) -> None:
+        """Serves the page on loopback until a signal comes; calls `announce` with a sentence that has its address.
+
+        `port` 0 takes any free port. With `leave` the page is served no longer than the run goes.
+        """
+        from loadgo.watching.server import Told, serve
+
+        settings = {
+            "width_ns": self.window_ns,
+            "target_ns": self.target_ns,
+            "begin_ns": self.begin_ns,
+            "speed": self.speed,
+        }
+        serve(Told(self.following, settings, self.model), port, announce, leaves=leave)
+
+    def _screens(self, size: Size, expected: Callable[[], Expected] | None) -> Iterator[list[str]]:
+        clock = Clock(self.begin_ns, self.speed, time.monotonic_ns)
+        return screens(self.following, clock, self.window_ns, self.target_ns, size, expected)
+
+    @contextmanager
+    def _expected(self, *, waits: bool) -> Iterator[Callable[[], Expected] | None]:
+        """What the model expects so far; None without a model."""
+        if self.model is None:
+            yield None
+            return
+        with beside(self.model, waits=waits) as expected:
+            yield expected
+
+
+@contextmanager
+def watch(
+    run: str | os.PathLike[str] | None = None,
+    *,
+    window: float | str = "60s",
+    at: float | str | None = None,
+    speed: float | None = None,
+    target: float | str | None = None,
+    model: str | os.PathLike[str] | None = None,
+    meters: Literal["cheap", "exact"] | None = None,
+) -> Iterator[Watching]:
+    """Watches `run` (a folder, an id, or `"last"`) in a `with` statement; without `run`, it watches this host.
+
+    `window` is the length of the past that is shown, `target` the response time that matters. `at` is where a recorded
+    run begins to be shown and `speed` how many times as fast it is played. `model` is a machine's file, which is run
+    for the expected figures, or a run that has them. `meters` are this host's, `cheap` by default.
+
+    Raises `ValueError` for what makes no sense, `BadRun` without such a run, `Refused` when the host cannot be metered.
+    """
+    window_ns = round(span_s(window) * 1e9)
+    if window_ns < _SHORTEST_NS:
+        raise ValueError(f"--window {window}: at least 1ms")
+    begin_ns = None if at is None else round(span_s(at) * 1e9)
+    target_ns = None if target is None else span_s(target) * 1e9
+    if run is None and (begin_ns is not None or speed is not None):
+        raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
+    if model is not None and run is None:
+        raise ValueError("--model is of a run: name one, or last")
+    if run is not None and meters is not None:
+        raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
+    with ExitStack() as ends:
+        following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
+        expects = None if model is None else Model(os.fspath(model), following.folder)
+        if expects is not None:
+            expects.check()
+        yield Watching(following, window_ns, begin_ns, speed, target_ns, expects, live=run is None)

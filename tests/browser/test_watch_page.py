@@ -1,0 +1,250 @@
+"""The watch page in Chromium: every panel is filled, by a real run and by a simulated one, with what the tables say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import loadgo
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.measures.total_time import GROUPS
+from loadgo.notation.figures import duration, number, share
+from loadgo.records.following import reach_of
+from loadgo.records.tables import Tables, tables
+from loadgo.watching.frame import STATES, Frame, frame_of
+from loadgo.watching.terminal import answer
+from support.watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = NEEDS_CHROMIUM
+
+PANELS = {
+    "interactions": ("users", "series-answers", "series-responses", "commands", "states"),
+    "waits": ("waiting",),
+    "time": ("series-busy", "series-account", "time"),
+    "queue": ("series-ready",),
+    "faults": ("heat-cpu", "heat-wait"),
+    "counted faults": ("series-faults",),
+    "processes": ("processes",),
+    "memory": ("series-memory", "memory"),
+}
+"""What shows what: pictures and tables that are filled when there are such rows, and say that they are not else."""
+
+SEEN = """() => { const told = loadgo.figures(); return {
+    answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
+    phase: told.phase, commands: told.commands, waiting: told.waiting, usersShare: told.usersShare,
+    time: told.time.map(({ name, share }) => [name, share]),
+    processes: told.processes.map(({ name, share }) => [name, share]),
+    states: told.states.map(values => values.reduce((a, b) => a + b, 0) / values.length),
+} }"""
+FILLED = """names => names.filter(name => {
+    const one = document.getElementById(name);
+    if (one.tagName !== "CANVAS") return one.tBodies.length && one.tBodies[0].rows.length;
+    return one.width && one.getContext("2d").getImageData(0, 0, one.width, one.height).data.some(part => part);
+})"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run of this host, and one of a simulated machine."""
+    place = tmp_path_factory.mktemp("pages")
+    loadgo.run("typical-user", on="multics-6180", users=12, seed=2, out=place / "simulated")
+    return {"simulated": place / "simulated", "host": host_run(place / "host")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def sights(browser: Browser, runs: dict[str, Path]) -> Iterator[dict[str, Sight]]:
+    """The page of each."""
+    with ExitStack() as ends:
+        pages = {name: ends.enter_context(served(str(run))) for name, run in runs.items()}
+        yield {name: ends.enter_context(looked_at(browser, page)) for name, page in pages.items()}
+
+
+@pytest.fixture(params=["host", "simulated"])
+def watched(request: pytest.FixtureRequest, runs: dict[str, Path], sights: dict[str, Sight]) -> tuple[Sight, Tables]:
+    """A page and the tables of its run; at the whole run."""
+    sight, seen = sights[request.param], tables(runs[request.param])
+    sight.window(reach_of(seen), reach_of(seen))
+    return sight, seen
+
+
+def rows_for(seen: Tables) -> dict[str, int]:
+    """How many rows there are for each kind of panel."""
+    own = seen.processes.filter(pl.col("user").is_null() & ~pl.col("who").cast(pl.String).is_in(GROUPS))
+    ready = seen.queue.filter(pl.col("measure").cast(pl.String) == "ready")
+    counts = {name: len(getattr(seen, name, ())) for name in ("interactions", "time", "faults", "memory")}
+    waits = int((seen.interactions["ready_wait_ns"].fill_null(0) > 0).sum())
+    counted = len(seen.faults) + int(seen.interactions["faults_major"].is_not_null().sum())
+    return counts | {"processes": len(own), "queue": len(ready), "waits": waits, "counted faults": counted}
+
+
+def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watched: tuple[Sight, Tables]) -> None:
+    sight, seen = watched
+    rows = rows_for(seen)
+    typed = seen.interactions.filter(pl.col("ready_ns").is_not_null() & (pl.col("outcome") != "extrapolated"))
+    assert sight.tell("loadgo.store.tables.interactions.rows") == len(typed)
+    filled = sight.tell(FILLED, [name for names in PANELS.values() for name in names])
+    assert sorted(filled) == sorted(name for kind, names in PANELS.items() if rows[kind] for name in names)
+    for kind, notes in {
+        "memory": ("now-memory", "memory-note"),
+        "queue": ("now-ready",),
+        "faults": ("heat-cpu-note",),
+    }.items():
+        for note in notes:
+            assert sight.text(note).startswith("not measured") == (not rows[kind]), note
+    assert sight.text("legend").split("\n") == list(STATES)
+    assert sight.wrong == []
+
+
+@pytest.mark.parametrize("inner", [False, True], ids=["whole", "inner"])
+def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, Tables], inner: bool) -> None:
+    sight, seen = watched
+    reach = reach_of(seen)
+    end, width = (reach * 3 // 5, reach * 3 // 10) if inner else (reach, reach)
+    window = sight.window(end, width)
+    frame = frame_of(seen, end, width, int(window["columns"]))
+    assert frame.answered > 0
+    assert (window["start"], window["end"]) == (frame.start_ns, frame.end_ns)
+    told = sight.tell(SEEN)
+    assert sight.text("answer") == answer(frame)
+    _same_figures(told, frame)
+    _same_in_the_tables(sight, told)
+    _same_series(sight, frame)
+    _same_waits(told, seen, frame)
+    _same_lengths(sight, frame)
+    by = told["lateness"]
+    late = f"the driver was {f'{duration(by)} late (p99)' if by else 'in time'}"
+    lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
+    assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
+    how = "ended" if end >= reach_of(seen) else "held"
+    assert f"{number(frame.users)} logged in · {frame.phase} · {how}" in sight.text("about")
+
+
+def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched: tuple[Sight, Tables]) -> None:
+    sight, seen = watched
+    end, width = reach_of(seen) // 2, 20_000_000
+    frame = frame_of(seen, end, width, int(sight.window(end, width)["columns"]))
+    assert sight.text("answer") == answer(frame)
+    assert "not measured" not in sight.text("answer")
+    _same_series(sight, frame)
+    assert sight.table("time") == [[name, share(part)] for name, part in sorted(frame.time.items(), key=_most) if part]
+
+
+def _most(one: tuple[str, float]) -> float:
+    return -one[1]
+
+
+def _same_figures(told: dict[str, Any], frame: Frame) -> None:
+    assert {key: told[key] for key in ("answered", "lost", "users", "phase")} == {
+        "answered": frame.answered,
+        "lost": frame.lost,
+        "users": frame.users,
+        "phase": frame.phase,
+    }
+    response = {name: value for name, value in told["response"].items() if value is not None and name != "mean"}
+    assert response == pytest.approx({f"p{100 * p:g}": value for p, value in frame.response_ns.items()})
+    assert told["lateness"] == pytest.approx(frame.lateness_ns)
+    assert told["states"] == pytest.approx([float(np.mean(frame.states[name])) for name in STATES], rel=1e-3, abs=1e-4)
+    assert dict(told["time"]) == pytest.approx(frame.time)
+    assert told["usersShare"] == pytest.approx(frame.users_share)
+    commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.mean_ns, one.cpu_ns) for one in frame.commands]
+    for mine, theirs in zip(told["commands"], commands, strict=True):
+        assert (mine["name"], mine["count"]) == theirs[:2]
+        assert [mine["p50"], mine["p90"], mine["mean"], mine["cpu"]] == pytest.approx(theirs[2:])
+    for mine, waiter in zip(told["waiting"]["most"], frame.waiters, strict=False):
+        assert [mine["user"], mine["sum"], mine["longest"]] == pytest.approx(astuple(waiter))
+    assert [name for name, _ in told["processes"]] == list(frame.processes)
+
+
+def _same_in_the_tables(sight: Sight, told: dict[str, Any]) -> None:
+    """The cells are the figures, in the words of the reports."""
+    assert sight.table("commands") == [
+        [one["name"], number(one["count"]), duration(one["p50"]), _p90(one["p90"]), duration(one["cpu"])]
+        for one in told["commands"]
+    ]
+    assert sight.table("time") == [[name, share(part)] for name, part in told["time"] if part > 0]
+    assert sight.table("processes") == [[name, share(part)] for name, part in told["processes"]]
+    states, response = sum(told["states"]), sum(told["states"][:5])
+    for (name, of_all, of_response), state, sums in zip(sight.table("states"), STATES, told["states"], strict=True):
+        assert name == state
+        assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
+        if state in STATES[:5]:
+            assert float(of_response.split()[0]) == pytest.approx(100 * sums / response, abs=0.051)
+
+
+def _p90(ns: float | None) -> str:
+    return "few" if ns is None else duration(ns)
+
+
+def _same_series(sight: Sight, frame: Frame) -> None:
+    """The mean of each, and the largest where a column is a tenth of a second or more."""
+    most = frame.width_ns / len(frame.busy) >= 1e8
+
+    def said(values: np.ndarray[Any, np.dtype[np.float64]], words: Any, *, always: bool = False) -> str:
+        known = values[~np.isnan(values)]
+        largest = f", most {words(float(known.max()))}" if most or always else ""
+        return f"{words(float(known.mean()))} on the mean{largest}" if len(known) else "not measured"
+
+    assert sight.text("now-busy") == said(frame.busy, share, always=True)
+    assert sight.text("now-ready") == said(frame.ready, number, always=True)
+    assert sight.text("now-answers") == said(frame.per_second, number)
+    faults = said(frame.faults, number)
+    waited = frame.major[~np.isnan(frame.major)]
+    device = f" ({number(float(waited.mean()))} waited for a device)" if len(waited) else ""
+    assert sight.text("now-faults") == faults + device
+
+
+def _same_lengths(sight: Sight, frame: Frame) -> None:
+    """As many faults have a length, and theirs are within a step of half a power of 2 of the heat map's."""
+    for name, lengths in (("heat-cpu-note", frame.fault_cpu), ("heat-wait-note", frame.fault_waits)):
+        said = sight.text(name)
+        if lengths is None:
+            assert said.startswith(("not measured", "none in this window", "of ")), said
+            continue
+        assert f"; {number(float(lengths.counts.sum()))} of " in said, said
+        shortest, longest = lengths.range_ns
+        low, high = said.partition(" at the top")[0].split(" at the bottom to ")
+        assert low in {duration(shortest * 2**step) for step in (-0.5, 0)}, said
+        assert high in {duration(longest * 2**step) for step in (0, 0.5)}, said
+
+
+def _same_waits(told: dict[str, Any], seen: Tables, frame: Frame) -> None:
+    """Who waited in the ready list, most first, from the rows themselves."""
+    late = seen.interactions.filter((pl.col("ready_ns") > frame.start_ns) & (pl.col("ready_ns") <= frame.end_ns))
+    waits = late.group_by("user").agg(
+        pl.col("ready_wait_ns").cast(pl.Float64).sum().alias("sum"),
+        longest=pl.col("ready_wait_ns").cast(pl.Float64).max(),
+        each=pl.col("ready_wait_ns").cast(pl.Float64).sum() / pl.len(),
+    )
+    assert told["waiting"]["total"] == pytest.approx(waits["sum"].sum())
+    most = waits.filter(pl.col("sum") > 0).sort("sum", descending=True).head(8)
+    for mine, theirs in zip(told["waiting"]["most"], most.to_dicts(), strict=True):
+        assert mine["sum"] == pytest.approx(theirs["sum"])
+        assert (mine["longest"], mine["each"]) == pytest.approx((theirs["longest"], theirs["each"]))
+
+
+def test_a_wanted_response_time_that_is_missed_is_the_answer_and_marked(
+    browser: Browser, runs: dict[str, Path]
+) -> None:
+    with served(str(runs["simulated"]), "--target", "3s") as page, looked_at(browser, page) as sight:
+        frame = frame_of(tables(runs["simulated"]), int(sight.window()["end"]), int(sight.window()["end"]), 60)
+        assert sight.text("answer") == answer(frame, 3e9)
+        assert sight.text("answer").startswith("Too slow: ")
+        over = [row[0] for row in sight.table("commands") if row[3].endswith(" over")]
+        assert over == [one.name for one in frame.commands if one.p90_ns is not None and one.p90_ns > 3e9]
+        assert over
+        assert sight.wrong == []

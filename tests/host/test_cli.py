@@ -1,0 +1,205 @@
+"""The command line from outside: what it says and how it exits, on what people type by mistake and on real runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from support.outside import PATIENCE_S
+
+COMMAND = [sys.executable, "-m", "loadgo"]
+QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo hello"]\n'
+
+
+def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """What `loadgo ARGUMENTS` says in `folder`; it must exit with `status`."""
+    told = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment(),
+    )
+    assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key != "LOADGO_RUNS"} | {
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+    }
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    """A script that is over at once."""
+    path = tmp_path / "quick.toml"
+    path.write_text(QUICK)
+    return path
+
+
+def test_alone_it_shows_a_first_command_that_works(tmp_path: Path) -> None:
+    assert "loadgo run typical-user --users 20" in loadgo(folder=tmp_path).stdout
+
+
+def test_help_names_the_commands_and_the_exit_statuses(tmp_path: Path) -> None:
+    told = loadgo("--help", folder=tmp_path).stdout
+    for command in ("run", "report", "runs", "query", "record", "doctor"):
+        assert f" {command} " in told
+    assert "Exit status" in told
+
+
+def test_help_loads_nothing_of_the_analysis() -> None:
+    program = (
+        "import sys, loadgo.cli.app\n"
+        "try:\n    loadgo.cli.app.app(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('altair', 'scipy', 'polars', 'numpy') if m in sys.modules], file=sys.stderr)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "typical-users"], "did you mean typical-user?"),
+        (["run", "nothing-like-it"], "Bundled are absentee"),
+        (["run", "nowhere/script.toml"], "No such file"),
+        (["run", "."], "is a folder"),
+        (["run", "light", "--users", "0"], "between 1 and 1,000,000"),
+        (["run", "light", "--users", "-3"], "between 1 and 1,000,000"),
+        (["run", "light", "--users", "1000000000"], "between 1 and 1,000,000"),
+        (["run", "light", "--users", "1e9"], "--users"),
+        (["run", "light", "--passes", "0"], "at least 1"),
+        (["run", "light", "--think", "unifrom(1s, 2s)"], "did you mean `uniform`?"),
+        (["run", "light", "--typing", "fast"], "12 chars/s"),
+        (["run", "light", "--for", "0s"], "more than nothing"),
+        (["run", "light", "--arrivals", "often"], "0.5/s"),
+        (["run", "light", "--arrivals", "1/s"], "for how long"),
+        (["run", "light", "--limit", "memory=lots"], "256M"),
+        (["run", "light", "--fail-if", "p90(edit) > "], "--fail-if, column"),
+        (["run", "light", "--fail-if", "p90(nobody) > 1s"], "nobody"),
+        (["run", "light", "--tariff", "free"], "tariff"),
+        (["run", "light", "--on", "ctsss"], "did you mean ctss?"),
+        (["run", "light", "--unknown"], "--unknown"),
+        (["run"], "SCRIPT"),
+        (["walk"], "walk"),
+        (["report"], "there is no run"),
+        (["report", "nowhere"], "there is no run"),
+        (["report", "--format", "odt"], "odt"),
+        (["query", "SELECT 1"], "there is no run"),
+        (["query", "SELECT 1", "nowhere"], "nowhere"),
+        (["query", "SELECT 1", "one", "--run", "other"], "one run is asked: one or --run other"),
+    ],
+)
+def test_a_mistake_is_told_in_words_and_nothing_runs(arguments: Sequence[str], words: str, tmp_path: Path) -> None:
+    told = loadgo(*arguments, folder=tmp_path, status=2)
+    assert words in " ".join(told.stderr.replace("│", " ").split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mistake_in_a_script_has_its_file_line_and_column(tmp_path: Path) -> None:
+    script = tmp_path / "wrong.toml"
+    script.write_text('name = "wrong"\nlogin = "sh"\nthink = "uniform(9s, 1s)"\nlines = ["true"]\n')
+    assert "wrong.toml, line 3, column " in loadgo("run", script, folder=tmp_path, status=2).stderr
+
+
+def test_a_file_that_is_no_text_is_refused_with_the_place(tmp_path: Path) -> None:
+    script = tmp_path / "binary.toml"
+    script.write_bytes(b'name = "x"\nlogin = "\xff"\n')
+    assert "binary.toml:2: byte 21 of the file is not UTF-8" in loadgo("run", script, folder=tmp_path, status=2).stderr
+
+
+def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: Path) -> None:
+    loadgo("run", quick, "--users", "3", "--passes", "4", "--out", "kept", folder=tmp_path)
+    assert "3 users" in loadgo("report", "kept", folder=tmp_path).stdout
+    assert json.loads(loadgo("report", "kept", "--format", "json", folder=tmp_path).stdout)
+    for drawn, begins in (("html", b"<!"), ("svg", b"<svg"), ("png", b"\x89PNG")):
+        loadgo("report", "kept", "--format", drawn, folder=tmp_path)
+        assert (tmp_path / "kept" / f"report.{drawn}").read_bytes().lower().startswith(begins.lower())
+    answer = loadgo(
+        "query", "SELECT count(*) AS n FROM interactions", "--run", "kept", "--format", "csv", folder=tmp_path
+    )
+    assert answer.stdout.split() == ["n", "24"]
+    counted = loadgo("query", "SELECT count(*) AS n FROM interactions", "kept", "--format", "csv", folder=tmp_path)
+    assert counted.stdout == answer.stdout
+
+
+def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, tmp_path: Path) -> None:
+    folder = loadgo("run", quick, "--quiet", folder=tmp_path).stdout.strip()
+    assert folder.startswith("runs/")
+    assert Path(folder).name in loadgo("runs", folder=tmp_path).stdout
+
+
+def test_a_second_run_into_the_same_folder_is_refused(quick: Path, tmp_path: Path) -> None:
+    loadgo("run", quick, "--out", "kept", folder=tmp_path)
+    assert "holds a run already" in loadgo("run", quick, "--out", "kept", folder=tmp_path, status=2).stderr
+
+
+def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:
+    told = loadgo("run", quick, "--users", "2", "--fail-if", "errors >= 0", folder=tmp_path, status=1)
+    assert "failed:" in told.stderr
+    loadgo("run", quick, "--users", "2", "--fail-if", "errors > 0", folder=tmp_path)
+
+
+def test_a_missing_program_is_named_before_anybody_logs_in(tmp_path: Path) -> None:
+    script = tmp_path / "needy.toml"
+    script.write_text('name = "needy"\nlogin = "sh"\nneeds = ["no-such-compiler"]\nlines = ["true"]\n')
+    assert "no-such-compiler" in loadgo("run", script, folder=tmp_path, status=2).stderr
+
+
+def test_a_reader_who_goes_away_is_no_traceback(quick: Path, tmp_path: Path) -> None:
+    loadgo("run", quick, "--out", "kept", folder=tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    told = subprocess.run(
+        [*COMMAND, "report", "kept"], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    os.close(writer)
+    assert told.returncode == 2
+    assert told.stderr.strip() == "loadgo: nobody reads the output any more"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_is_stopped_in_order_and_reported(number: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "long.toml"
+    script.write_text('name = "long"\nlogin = "sh"\nthink = "fixed(50ms)"\npasses = 100000\nlines = ["echo here"]\n')
+    running = subprocess.Popen(
+        [*COMMAND, "run", "long.toml", "--out", "kept"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    wait_for_records(tmp_path / "kept" / "interactions.arrows", running)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 130, err
+    assert "stopped before its end" in err
+    assert "1 user" in out
+    assert 'outcome = "stopped"' in (tmp_path / "kept" / "run.toml").read_text()
+    assert (tmp_path / "kept" / "interactions.parquet").exists()
+
+
+def wait_for_records(stream: Path, running: subprocess.Popen[str]) -> None:
+    """Returns when the run has written a batch; fails when it ends before."""
+    while running.poll() is None:
+        if stream.exists() and stream.stat().st_size > 4096:
+            return
+        os.sched_yield()
+    pytest.fail("the run ended by itself")
+
+
+def test_doctor_says_of_each_ability_whether_it_can_be_had(tmp_path: Path) -> None:
+    told = loadgo("doctor", folder=tmp_path).stdout
+    assert "terminals" in told
+    assert "yes" in told
+    assert max(map(len, told.splitlines())) <= 120

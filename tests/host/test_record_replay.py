@@ -1,0 +1,45 @@
+"""A session that was recorded, then run by one user, gives the same exit statuses."""
+
+from pathlib import Path
+
+import loadgo
+import pytest
+from support.sittings import sitting, typed
+
+SESSION = [
+    "echo one",
+    "false",
+    "sh -c 'exit 7'",
+    "mkdir a && cd a",
+    "test -d ../a",
+    "rmdir b",
+    "echo {1..3} ${HOME:+x}",
+]
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_a_run_of_a_recorded_script_gives_the_recorded_exit_statuses(tmp_path: Path, shell: str) -> None:
+    with sitting(tmp_path, shell) as person:
+        for line in SESSION:
+            person.enters(line)
+        person.enters("for i in 1 2 3", then="> ")
+        person.enters("do test $i = 3; done")
+        person.leaves()
+    recorded = [status for _, status in typed(person.script)]
+    assert recorded == [0, 1, 7, 0, 0, 1, 0, 0]
+    run = loadgo.run(str(person.script), users=1, think="none", out=tmp_path / "run")
+    rows = loadgo.tables(run).interactions.sort("line")
+    assert rows["exit_status"].to_list() == recorded
+    assert rows["outcome"].cast(str).to_list() == ["ok"] * len(recorded)
+
+
+def test_a_run_of_a_recorded_program_with_a_prompt_types_its_lines_to_it(tmp_path: Path) -> None:
+    with sitting(tmp_path, "dash") as person:
+        person.enters("python3 -q", then=">>> ")
+        person.enters("import sys", then=">>> ")
+        person.enters("sys.exit(5)")
+        person.enters("true")
+        person.leaves()
+    run = loadgo.run(str(person.script), users=1, think="none", out=tmp_path / "run")
+    rows = loadgo.tables(run).interactions.sort("line")
+    assert rows["exit_status"].to_list() == [None, None, 5, 0]

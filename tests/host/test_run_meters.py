@@ -1,0 +1,184 @@
+"""The kernel's meters inside a run: which are asked for, what they tell, and what happens where there are none."""
+
+import signal
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.records.tables import Tables
+from support.kernel_programs import WITHOUT_TYPES, all_unloaded, held_by, holds_programs
+from support.outside import NEEDS_ROOT, NOBODY, Bench, ended, phase_has_begun, readable_by_all, stolen_ns, wait_until
+
+QUICK = """think = "none"
+passes = 20
+lines = ["echo here", "true", { type = "ls /usr/bin | sort >/dev/null", as = "list" }]
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in."""
+    (tmp_path / "homes").mkdir()
+    return Bench(tmp_path)
+
+
+def by_user(frame: pl.DataFrame) -> dict[str, list[int]]:
+    """What each user waited and used, all together; a column for each, and who they are."""
+    mine = frame.filter(pl.col("user").is_not_null()).group_by("user")
+    sums: dict[str, list[int]] = mine.agg(pl.col("ready_wait_ns", "cpu_ns").sum()).sort("user").to_dict(as_series=False)
+    return sums
+
+
+def outside_ns(measured: Tables) -> list[int]:
+    """How long each user was logging in and logging out: what is used then is in no interaction."""
+    last = measured.interactions.group_by("user").agg(last_ns=pl.col("ready_ns").max())
+    sessions = measured.sessions.join(last, on="user").sort("user")
+    took = pl.col("ready_ns") - pl.col("started_ns") + pl.col("ended_ns") - pl.col("last_ns")
+    return sessions.select(took.cast(pl.Int64))["ready_ns"].to_list()
+
+
+@NEEDS_ROOT
+def test_cheap_is_taken_where_nothing_is_said_and_the_host_allows_it(bench: Bench) -> None:
+    measured = bench.run(bench.script(QUICK), "--users", "2")
+    assert measured.conditions["meters"]["tier"] == "cheap"
+    categories = set(measured.time["category"].cast(pl.String))
+    assert {"user", "getwork"} <= categories
+    assert not {"iowait", "nice"} & categories
+
+
+@NEEDS_ROOT
+def test_none_leaves_the_kernels_own_account(bench: Bench) -> None:
+    measured = bench.run(bench.script(QUICK), "--users", "2", "--meters", "none")
+    assert measured.conditions["meters"]["tier"] == "none"
+    assert "iowait" in set(measured.time["category"].cast(pl.String))
+    assert measured.conditions["usage"]["waits"] != "kernel meters"
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("tier", ["cheap", "exact"])
+def test_waits_by_command_add_up_to_the_systems_account(bench: Bench, tier: str) -> None:
+    before = stolen_ns()
+    measured = bench.run(bench.script(QUICK), "--users", "4", "--meters", tier, "--usage-every", "1")
+    stolen = stolen_ns() - before
+    assert measured.conditions["usage"]["waits"] == "kernel meters"
+    assert measured.interactions["ready_wait_ns"].null_count() == 0
+    inside = by_user(measured.interactions.with_columns(cpu_ns=pl.col("cpu_user_ns") + pl.col("cpu_system_ns")))
+    whole = by_user(measured.processes)
+    assert inside["user"] == whole["user"] == [1, 2, 3, 4]
+    for figure, taken in (("ready_wait_ns", 0), ("cpu_ns", stolen)):
+        for part, all_of_it, outside in zip(inside[figure], whole[figure], outside_ns(measured), strict=True):
+            # Two of a user's processes at a time log in; what a hypervisor takes is in the meters' account alone.
+            assert 0.99 * all_of_it - 2 * outside - taken <= part <= 1.001 * all_of_it, figure
+
+
+@NEEDS_ROOT
+def test_page_faults_by_command_add_up_to_the_systems_account(bench: Bench) -> None:
+    measured = bench.run(bench.script(QUICK), "--users", "4", "--meters", "exact", "--usage-every", "1")
+    sums = measured.faults.filter(pl.col("bucket_ns").is_null() & pl.col("user").is_not_null())
+    of_users = sums.filter(~pl.col("kind").cast(pl.String).str.contains("interrupt"))["count"].sum()
+    typed = measured.interactions["faults_minor"].sum() + measured.interactions["faults_major"].sum()
+    assert 0.95 * of_users <= typed <= of_users  # a log-in and a log-out are in no interaction
+
+
+@NEEDS_ROOT
+def test_primitives_are_counted_by_user_and_command(bench: Bench) -> None:
+    measured = bench.run(bench.script(QUICK), "--users", "2", "--meters", "exact")
+    primitives = measured.primitives.filter(pl.col("bucket_ns").is_null())
+    listed = primitives.filter(pl.col("command").cast(pl.String) == "list")
+    assert set(listed["user"].drop_nulls()) <= {1, 2}
+    assert "getdents64" in set(listed["name"].cast(pl.String))
+
+
+@NEEDS_ROOT
+def test_a_run_unloads_what_it_has_loaded_even_when_it_is_killed(bench: Bench) -> None:
+    script = bench.script('think = "fixed(100s)"\npasses = 1\nlines = ["true"]\n')
+    for last, status in ((signal.SIGTERM, 130), (signal.SIGKILL, None)):
+        out = last.name
+        running = bench.start("run", script, "--users", "2", "--meters", "exact", "--quiet", "--out", out)
+        wait_until(lambda out=out: phase_has_begun(bench.folder / out, "warm-up"), running)  # type: ignore[misc]
+        programs = held_by(running.pid)
+        running.send_signal(last)
+        if status is None:
+            running.communicate()
+        else:
+            ended(running, status)
+        assert programs
+        assert all_unloaded(programs)
+    bench.loadgo("run", bench.script(QUICK), "--quiet", "--out", "after")  # undoes what the killed one has left
+
+
+@NEEDS_ROOT
+def test_two_runs_at_once_have_each_their_own_meters(bench: Bench) -> None:
+    script = bench.script(QUICK)
+    both = [bench.start("run", script, "--users", "2", "--quiet", "--out", name) for name in ("first", "second")]
+    for running in both:
+        running.communicate()
+        assert running.returncode in (0, 1)
+    for name in ("first", "second"):
+        measured = bench.tables(name)
+        assert measured.conditions["meters"]["tier"] == "cheap"
+        assert len(measured.interactions) == 2 * 20 * 3
+        assert set(measured.processes["user"].drop_nulls()) <= {1, 2}
+
+
+@NEEDS_ROOT
+def test_without_privilege_a_run_goes_on_and_says_why_it_has_no_meters(bench: Bench) -> None:
+    readable_by_all(bench)
+    script = bench.script(QUICK)
+    told = bench.start("run", script, "--out", "kept", before=NOBODY)
+    _, err = told.communicate()
+    assert told.returncode in (0, 1), err
+    assert "no kernel meters" in err
+    measured = bench.tables("kept")
+    assert measured.conditions["meters"]["tier"] == "none"
+    assert len(measured.time) > 0
+    refused = bench.loadgo("run", script, "--meters", "cheap", "--out", "refused", status=2, before=NOBODY)
+    assert "the cheap meters cannot be had" in refused.stderr
+
+
+@NEEDS_ROOT
+def test_a_kernel_that_does_not_tell_its_types_is_named(bench: Bench) -> None:
+    script = bench.script(QUICK)
+    refused = bench.loadgo("run", script, "--meters", "exact", status=2, before=WITHOUT_TYPES)
+    assert "BTF" in refused.stderr
+    without = bench.start("run", script, "--out", "kept", before=WITHOUT_TYPES)
+    _, err = without.communicate()
+    assert without.returncode in (0, 1), err
+    assert "BTF" in err
+
+
+def test_a_simulated_machines_meters_are_always_exact(tmp_path: Path) -> None:
+    for tier in ("none", "cheap"):
+        with pytest.raises(ValueError, match="always exact"):
+            loadgo.run("light", on="multics-645", meters=tier, out=tmp_path / tier)
+    made = loadgo.run("light", on="multics-645", passes=1, meters="exact", out=tmp_path / "exact")
+    assert made.outcome == "done"
+
+
+def test_meters_that_there_are_not_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="none, cheap or exact"):
+        loadgo.run("light", meters="all", out=tmp_path / "kept")
+
+
+@NEEDS_ROOT
+def test_doctor_tells_of_each_meter_how_or_why_not(bench: Bench) -> None:
+    meters = [ability for ability in loadgo.doctor() if ability.name.startswith("meter: ")]
+    assert {"meter: total time", "meter: primitives"} <= {ability.name for ability in meters}
+    for ability in meters:
+        assert ability.how or ability.why_not
+    told = bench.loadgo("doctor", before=NOBODY).stdout
+    assert "meter: total time" in told
+    assert max(map(len, told.splitlines())) <= 120
+    assert "not mounted" not in told
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) in (1, 2):
+        assert " ".join(told.split()).count("a command of yours: yes") == 3  # perf events, and two meters
+
+
+@NEEDS_ROOT
+def test_a_run_holds_its_programs_only_while_it_runs(bench: Bench) -> None:
+    script = bench.script('think = "fixed(100s)"\npasses = 1\nlines = ["true"]\n')
+    running = bench.start("run", script, "--quiet", "--out", "kept")
+    wait_until(lambda: holds_programs(running), running)
+    running.send_signal(signal.SIGINT)
+    ended(running, 130)

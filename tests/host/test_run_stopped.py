@@ -1,0 +1,152 @@
+"""A run that is stopped or killed at any stage: it exits as documented, its folder is whole, nothing stays behind."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.outside import (
+    DELAY_ACCOUNTING,
+    NEEDS_ROOT,
+    ROOT,
+    Bench,
+    ended,
+    groups_of,
+    left_behind,
+    other_runs_live,
+    phase_has_begun,
+    processes_of,
+    wait_until,
+)
+
+BUSY = 'think = "none"\npasses = 1000000\nlines = ["echo here"]\n'
+
+# A script, options, and what shows that the run is at this stage, for as long as nobody stops it.
+STAGES = {
+    "log-in": ("login = \"sh -c 'while read line; do :; done'\"\nlines = ['true']\n", (), "nobody is in"),
+    "warm-up": ('think = "fixed(1h)"\nlines = ["true"]\n', (), "warm-up"),
+    "steady": (BUSY, ("--users", "3"), "steady"),
+    "ramp-down": ('think = "none"\nlines = ["sleep 1000"]\n', ("--for", "100ms"), "ramp-down"),
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in."""
+    (tmp_path / "homes").mkdir()
+    return Bench(tmp_path)
+
+
+@contextmanager
+def nothing_left(bench: Bench) -> Iterator[None]:
+    """Looks afterwards whether the run left the machine as it had been."""
+    before = DELAY_ACCOUNTING.read_text() if DELAY_ACCOUNTING.exists() else ""
+    undisturbed = not other_runs_live()
+    yield
+    assert left_behind(bench) == []
+    if undisturbed and before and not other_runs_live():
+        assert DELAY_ACCOUNTING.read_text() == before
+
+
+def named(request: pytest.FixtureRequest) -> str:
+    """A name for a run that no other has."""
+    return f"hostile-{os.getpid()}-{abs(hash(request.node.name)):x}"
+
+
+def is_at(bench: Bench, run_id: str, stage: str) -> Callable[[], bool]:
+    if stage == "nobody is in":
+        return lambda: bool(processes_of(bench))
+    return lambda: phase_has_begun(bench.folder / run_id, stage)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_run_can_be_stopped_at_every_stage(
+    stage: str, number: signal.Signals, bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    script, options, shown = STAGES[stage]
+    run_id = named(request)
+    with nothing_left(bench):
+        running = bench.start("run", bench.script(script), *options, "--out", run_id)
+        wait_until(is_at(bench, run_id, shown), running)
+        running.send_signal(number)
+        told = ended(running, 130)
+    assert "stopped before its end" in told.stderr
+    whole = bench.tables(run_id)
+    assert (whole.conditions["finished"], whole.conditions["outcome"]) == (True, "stopped")
+    assert len(whole.sessions) == whole.conditions["load"]["users"]
+    assert set(whole.sessions["outcome"].to_list()) == {"stopped"}
+    assert not list((bench.folder / run_id).glob("*.arrows"))
+    if stage == "ramp-down":
+        assert whole.lost["what"].to_list() == ["interaction"], "the line that was not answered is told"
+
+
+def test_a_second_interrupt_ends_it_too_and_leaves_nothing(bench: Bench, request: pytest.FixtureRequest) -> None:
+    run_id = named(request)
+    with nothing_left(bench):
+        running = bench.start("run", bench.script(BUSY), "--out", run_id)
+        wait_until(is_at(bench, run_id, "steady"), running)
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGINT)
+        ended(running, 130)
+
+
+def test_what_a_user_left_in_the_background_is_ended_with_the_run(bench: Bench, request: pytest.FixtureRequest) -> None:
+    """A process in a session of its own, deaf to hang-ups: only its control group knows whose it is."""
+    if not ROOT:
+        pytest.skip("needs root: without a control group nobody knows whose a process is that left its session")
+    run_id = named(request)
+    script = bench.script('think = "none"\nlines = ["setsid nohup sleep 1000 >/dev/null 2>&1 &"]\n')
+    with nothing_left(bench):
+        bench.run(script, "--users", "2", out=run_id)
+
+
+def kill_in_the_middle(bench: Bench, run_id: str, *options: str) -> subprocess.Popen[str]:
+    """Starts a busy run, and kills loadgo once records are there."""
+    running = bench.start("run", bench.script(BUSY), "--users", "2", *options, "--out", run_id)
+    wait_until(lambda: phase_has_begun(bench.folder / run_id, "steady"), running)
+    wait_until(lambda: len(bench.tables(run_id).interactions) > 100, running)
+    running.kill()
+    running.communicate()
+    return running
+
+
+def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, request: pytest.FixtureRequest) -> None:
+    run_id = named(request)
+    kill_in_the_middle(bench, run_id)
+    told = bench.loadgo("report", run_id)
+    assert "killed" in told.stdout.splitlines()[0]
+    kept = bench.tables(run_id).interactions
+    assert len(kept) > 100
+    each = kept.group_by("user", maintain_order=True).agg("pass")
+    for passes in each["pass"].to_list():
+        assert passes == list(range(1, len(passes) + 1)), "no row is missing before the last"
+    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
+
+
+@NEEDS_ROOT
+def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: pytest.FixtureRequest) -> None:
+    run_id = named(request)
+    undisturbed = not other_runs_live()
+    before = DELAY_ACCOUNTING.read_text()
+    kill_in_the_middle(bench, run_id)
+    assert groups_of(bench)
+    assert list(bench.homes.iterdir())
+    short = bench.script('think = "none"\nlines = ["true"]\n', "next")
+    bench.run(short, out="next")
+    assert "undone after a run that was killed" in (bench.folder / "next" / "run.toml").read_text()
+    assert left_behind(bench) == []
+    if undisturbed and not other_runs_live():
+        assert DELAY_ACCOUNTING.read_text() == before
+
+
+def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:
+    script = bench.script('think = "none"\ntimeout = "50ms"\nlines = ["sleep 1000"]\n')
+    ended(bench.start("run", script, "--until", "time=300ms", "--quiet", "--out", "kept"), 0)
+    kept = bench.tables("kept")
+    assert (kept.conditions["finished"], kept.conditions["outcome"]) == (True, "done")
+    assert kept.conditions["load"]["until"] == "time=300ms"
+    assert set(kept.interactions["outcome"].cast(str)) == {"timeout"}

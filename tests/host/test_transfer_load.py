@@ -1,0 +1,149 @@
+"""Busy processes beside transfers: there while they are asked for, and gone afterwards."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loadgo.errors import Refused
+from loadgo.transfers.background_load import MOST, at_loads, beside, loads_of, merged, running
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.transfer import Transferred
+from support.outside import Bench
+
+PATIENCE_S = 60.0
+
+
+def alive(pid: int) -> bool:
+    """Whether the process is there, and not merely waited for by whoever inherited it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def until(seen: Callable[[], bool]) -> None:
+    """Returns when something is `seen`; fails when it never is."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not seen():
+        assert time.monotonic() < give_up, "what was waited for did not come"
+        os.sched_yield()
+
+
+def busy_ns(pid: int) -> int:
+    """The processor time of a process so far."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def test_busy_processes_compute_and_are_gone_afterwards() -> None:
+    with beside(3) as ids:
+        assert len(set(ids)) == 3
+        before = [busy_ns(pid) for pid in ids]
+        until(lambda: all(busy_ns(pid) > was for pid, was in zip(ids, before, strict=True)))
+        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in ids} == {os.getpriority(os.PRIO_PROCESS, 0)}
+        assert (running() or 0) >= 1
+    assert not any(alive(pid) for pid in ids)
+
+
+def test_they_are_gone_when_what_is_beside_them_fails() -> None:
+    started: list[int] = []
+
+    def fails() -> None:
+        with beside(2) as ids:
+            started.extend(ids)
+            raise Refused("on purpose")
+
+    with pytest.raises(Refused, match="on purpose"):
+        fails()
+    assert len(started) == 2
+    assert not any(alive(pid) for pid in started)
+
+
+def test_they_end_when_their_program_is_killed() -> None:
+    text = (
+        "from loadgo.transfers.background_load import beside\n"
+        "with beside(2) as ids:\n print(*ids, flush=True)\n input()"
+    )
+    program = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    ids = [int(word) for word in program.stdout.readline().split()]
+    assert len(ids) == 2
+    program.kill()
+    program.communicate()
+    until(lambda: not any(alive(pid) for pid in ids))
+
+
+@pytest.mark.parametrize("count", [-1, MOST + 1])
+def test_a_load_out_of_range_is_refused(count: int) -> None:
+    with pytest.raises(ValueError, match="out of range"), beside(count):
+        pass
+
+
+def test_each_load_tells_how_many_were_running() -> None:
+    def make(after: object) -> Transferred:
+        assert callable(after)
+        after(1, 1)
+        return Transferred((), ("a note",), False)
+
+    levels = at_loads([0, 2], make)
+    assert [level.busy for level in levels] == [0, 2]
+    assert all(level.running is not None and level.running >= 1 for level in levels)
+    assert merged(levels).notes == ("a note",)
+    assert loads_of(levels) == []
+
+
+def test_loads_take_turns() -> None:
+    seen: list[int] = []
+
+    def make(_: object) -> Transferred:
+        seen.append(sum(1 for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split() if child))
+        return Transferred((), (f"{len(seen)}",), False)
+
+    before = len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+    levels = at_loads([0, 2], make, turns=3)
+    assert [count - before for count in seen] == [0, 2, 0, 2, 0, 2]
+    assert [level.made.notes for level in levels] == [("1", "3", "5"), ("2", "4", "6")]
+
+
+def test_a_load_that_cannot_be_had_is_told_before_the_first_transfer() -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        at_loads([0, MOST + 1], lambda _: pytest.fail("a transfer was made"))
+
+
+def test_an_interrupt_ends_the_loads() -> None:
+    levels = at_loads([0, 1, 2], lambda _: Transferred((), (), True))
+    assert [level.busy for level in levels] == [0]
+
+
+def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
+    assert server.stderr is not None
+    address = server.stderr.readline().split()[2]
+    options = ("--size", "4096", "--grid", "2", "--load", "0,1", "--csv", "rows.csv")
+    told = bench.loadgo("transfer", "--to", address, *options)
+    server.terminate()
+    server.communicate()
+    assert "Against the load: the same transfers" in told.stdout
+    assert "processes running or ready to" in " ".join(told.stdout.split())
+    table = read_table(tmp_path / "rows.csv")
+    assert len({one.load for one in table.transfers}) == 2
+    assert len(table.transfers) == 2 * 2 * 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--load", "0,2"], "give --grid too"),
+        (["--grid", "1", "--load", "few"], "whole numbers of busy processes"),
+        (["--grid", "1", "--load", "0,65"], "out of range: 0 to 64"),
+        (["--times", "2", "--receive", "--into", "deck"], "leave --times out"),
+    ],
+)
+def test_loads_and_rounds_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    said = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
+    assert told in " ".join(said.stderr.split())
+    assert not list(tmp_path.iterdir())

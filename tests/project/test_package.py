@@ -1,0 +1,167 @@
+"""What is shipped: the public names, the extension module and its stub, versions, and what is in a wheel."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo import _loadgo
+from support.places import PROJECT
+
+
+def test_the_public_names_are_these_and_each_is_there() -> None:
+    assert sorted(loadgo.__all__) == [
+        "Ability",
+        "Capacity",
+        "Comparison",
+        "Costs",
+        "Driver",
+        "Fairness",
+        "Fit",
+        "Machine",
+        "Metered",
+        "Profile",
+        "Ready",
+        "Recorded",
+        "RecordedRun",
+        "Reproduction",
+        "Run",
+        "Simulation",
+        "Speedup",
+        "Tables",
+        "Transferred",
+        "Watching",
+        "capacity",
+        "compare",
+        "cost",
+        "cost_against",
+        "doctor",
+        "fit",
+        "machines",
+        "meter",
+        "profile",
+        "query",
+        "ready",
+        "record",
+        "report",
+        "reproduce",
+        "run",
+        "runs",
+        "simulate",
+        "speedup",
+        "speedup_of",
+        "tables",
+        "transfer",
+        "watch",
+    ]
+    for name in loadgo.__all__:
+        assert callable(getattr(loadgo, name)), name
+
+
+def test_a_function_keeps_its_name_whatever_file_was_imported_before() -> None:
+    program = (
+        "import loadgo.records.tables, loadgo.running.run, loadgo.cli.app, loadgo; "
+        "print(callable(loadgo.tables), callable(loadgo.run))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "True True\n"
+
+
+def test_no_package_has_a_public_functions_name() -> None:
+    packages = {place.name for place in (PROJECT / "python/loadgo").iterdir()}
+    assert not packages & {*loadgo.__all__}
+
+
+DOCUMENTS = [*(PROJECT / "docs").glob("*.md"), PROJECT / "README.md"]
+
+
+def lines_of_code(document: Path) -> list[str]:
+    """The code in a document: between backquotes, and in indented lines."""
+    text = document.read_text(encoding="utf-8")
+    return [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^    (.*)$", text, re.MULTILINE)]
+
+
+def is_module(name: str) -> bool:
+    """Whether a module can be imported by this name."""
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_each_name_in_a_document_can_be_used_as_it_stands_there(document: Path) -> None:
+    """`loadgo.NAME` is public or a module; what `from MODULE import NAME` imports is in that module."""
+    missing = []
+    for line in lines_of_code(document):
+        for module, names in re.findall(r"from (loadgo[\w.]*) import (\w+(?:, \w+)*)", line):
+            there = import_module(module) if is_module(module) else None
+            missing += [f"{module}.{name}" for name in names.split(", ") if not hasattr(there, name)]
+        for name in re.findall(r"(?<![\w/.-])loadgo\.\w[\w.]*\w", line):
+            public = name.split(".")[1] in loadgo.__all__
+            missing += [] if public or is_module(name) else [name]
+    assert not missing
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
+    workspace = tomllib.loads((PROJECT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert loadgo.__version__ == project == workspace
+
+
+def parameters(node: ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")]
+
+
+def test_the_stub_says_what_the_binary_holds() -> None:
+    stub = ast.parse((PROJECT / "python/loadgo/_loadgo.pyi").read_text())
+    functions = {node.name: parameters(node) for node in stub.body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    held = {name for name in dir(_loadgo) if not name.startswith("_")}
+    assert held == functions.keys() | classes
+    for name, names in functions.items():
+        text = getattr(_loadgo, name).__text_signature__.strip("()")
+        assert [part.strip().split("=")[0] for part in text.split(",") if part.strip() not in ("", "/")] == names, name
+    for node in (node for node in stub.body if isinstance(node, ast.ClassDef)):
+        methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__new__"}
+        assert methods == {name for name in dir(getattr(_loadgo, node.name)) if not name.startswith("_")}, node.name
+
+
+def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_path: Path) -> None:
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        ".",
+    ]
+    subprocess.run(build, cwd=PROJECT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert "-cp311-abi3-" in wheel.name
+    held = zipfile.ZipFile(wheel).namelist()
+    package = PROJECT / "python/loadgo"
+    folders = ("data/*", "documents/templates", "reporting/templates", "reproduction/templates", "watching/page")
+    wanted = [*package.rglob("*.py"), *package.glob("*.pyi"), package / "py.typed"]
+    wanted += [file for folder in folders for file in package.glob(f"{folder}/*") if file.is_file()]
+    missing = [str(file) for file in wanted if str(file.relative_to(PROJECT / "python")) not in held]
+    assert not missing
+    assert "loadgo/_loadgo.abi3.so" in held
+    for program in ("loadgo-calculator", "loadgo-rjs"):
+        assert any(name.endswith(f".data/scripts/{program}") for name in held)
+
+
+def test_the_installed_calculator_calculates() -> None:
+    calculator = Path(sys.executable).parent / "loadgo-calculator"
+    told = subprocess.run([calculator], input="a = 6 * 7\na\n", capture_output=True, text=True, check=True)
+    assert "42" in told.stdout

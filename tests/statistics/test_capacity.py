@@ -1,0 +1,175 @@
+"""How many users simulated systems hold: known answers, several targets, and nonsense that is answered in words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.errors import Mistake
+from loadgo.measures.tariff import load_tariff
+from loadgo.sizing.outcomes import Found
+from loadgo.sizing.page import render_capacity
+from loadgo.sizing.rounds import search
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Asked, trial_of
+from support.capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
+
+REPAIRMAN = repairman_p90(0.3, 4.0)
+"""37 users, beyond its knee."""
+
+
+def paths(folder: Path, known: Known = REPAIRMAN) -> tuple[str, str]:
+    """Its script and its machine."""
+    laid(known, folder)
+    return str(folder / "script.toml"), str(folder / "machine.toml")
+
+
+@pytest.mark.parametrize("known", [repairman_mean(0.3, 2.0), central_mean(2.0)], ids=lambda known: known.name)
+def test_the_capacity_of_a_known_system_is_found_to_the_user(known: Known, tmp_path: Path) -> None:
+    """Three seeds; `bench/bench_capacity.py` has a hundred, and the price beside that of a sweep."""
+    outcomes = []
+    for seed in (2, 3, 4):
+        found = search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
+        assert isinstance(found.outcome, Found)
+        outcomes.append(found.outcome)
+    assert all(abs(one.users - known.capacity) <= 1 for one in outcomes)
+    assert sum(one.low <= known.capacity <= one.high for one in outcomes) >= 2
+    assert all(one.high - one.low <= 1 for one in outcomes)
+
+
+def test_the_answer_has_an_interval_a_curve_and_what_is_full_first(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    made = loadgo.capacity(script, on=machine, target="p90 < 4s", within=3)
+    assert made.end == "found"
+    assert made.answer is not None
+    assert abs(made.answer - REPAIRMAN.capacity) <= 3
+    assert made.interval is not None
+    assert made.interval[0] <= made.answer <= (made.interval[1] or 0)
+    assert made.saturates_first is not None
+    assert made.saturates_first.resource == "processors"
+    assert made.saturates_first.users == pytest.approx(34.3, rel=0.1)
+    assert [point.users for point in made.points] == sorted({point.users for point in made.points})
+    assert any(point.users == made.answer for point in made.points)
+    near = next(point for point in made.points if point.users == made.answer)
+    assert near.throughput.interval is not None
+    assert near.throughput.interval.holds(near.throughput.value)
+    assert near.steady
+    assert made.interactions_spent > sum(point.interactions for point in made.points)
+    assert f"{made.answer} users" in made.in_words
+    assert max(map(len, render_capacity(made, "text", width=80).splitlines())) <= 80
+    assert json.loads(render_capacity(made, "json"))["answer"] == made.answer
+
+
+def test_of_several_targets_the_first_to_be_missed_decides(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    made = loadgo.capacity(script, on=machine, target=["p90 < 20s", "busy < 60%", "mean < 9s"], within=2)
+    assert made.binding is not None
+    assert made.binding.text == "busy < 60%"
+    assert made.answer is not None
+    assert 19 <= made.answer <= 22
+    text = render_capacity(made, "text", width=120)
+    assert "busy < 60%" in text
+
+
+def test_a_target_that_no_number_of_users_meets_is_told_in_words(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    made = loadgo.capacity(script, on=machine, target="p90 < 100ms")
+    assert (made.end, made.answer, made.interval, made.bad) == ("no number", 0, (0, 0), True)
+    assert made.in_words.startswith("Not even one user: with one user p90 is")
+    assert made.trials == 1
+
+
+def test_a_target_that_every_number_of_users_meets_ends_at_the_limit(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    made = loadgo.capacity(script, on=machine, target="p90 < 4s", max_users=12)
+    assert (made.end, made.answer, made.interval, made.bad) == ("every number", 12, (12, None), False)
+    assert "up to the limit of 12" in made.in_words
+    assert max(point.users for point in made.points) == 12
+
+
+def test_targets_that_cannot_be_met_together_are_told_with_what_each_needs(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    made = loadgo.capacity(script, on=machine, target=["p90 < 4s", "throughput > 5/s"], within=4)
+    assert (made.end, made.answer, made.bad) == ("contradiction", None, True)
+    assert "No number of users meets p90 < 4s and throughput > 5/s" in made.in_words
+    assert "throughput is 3." in made.in_words
+
+
+def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    table = '[supervisor]\ntable = { entries = 105, per_user = 10, full = "refuse" }\n'
+    head, _, rest = Path(machine).read_text(encoding="utf-8").partition("[commands")
+    Path(machine).write_text(f"{head}{table}\n[commands{rest}", encoding="utf-8")
+    made = loadgo.capacity(script, on=machine, target="p90 < 4s")
+    assert (made.end, made.answer, made.interval) == ("found", 10, (10, 10))
+    assert "could not log in" in made.in_words
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"target": "p90 < 4s", "max_users": 0}, "0 users cannot be had"),
+        ({"target": "p90 < 4s", "within": 0}, "at least 1"),
+        ({"target": "p90 < 4s", "trials": 0}, "at least 1"),
+        ({"target": "speed < 4s"}, "no measure"),
+        ({"target": "throughput > 3/s"}, "give a ceiling too"),
+        ({"target": "p90(edit) < 4s"}, "no command 'edit'; it has work"),
+        ({"target": "busy(drum) < 90%"}, "no resource 'drum'"),
+        ({"target": "p90 < 4s", "shortest": "5min", "longest": "1min"}, "longer than the longest"),
+        ({"target": "p90 < 4s", "limit": "memory=1G"}, "--limit is for a host"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_any_trial(asked: dict[str, object], words: str, tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+    with pytest.raises(ValueError, match=r".") as refused:
+        loadgo.capacity(script, on=machine, **asked)  # type: ignore[arg-type]
+    assert words in str(refused.value)
+
+
+def test_an_empty_script_is_refused_with_its_place(tmp_path: Path) -> None:
+    _, machine = paths(tmp_path)
+    empty = tmp_path / "empty.toml"
+    empty.write_text("lines = []\n", encoding="utf-8")
+    with pytest.raises(Mistake, match="types something"):
+        loadgo.capacity(empty, on=machine, target="p90 < 4s")
+
+
+def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Path) -> None:
+    script, machine = paths(tmp_path)
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        asked = [sys.executable, "-m", "loadgo", "capacity", script, "--on", machine, *arguments]
+        return subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    good = command("--target", "p90 < 4s", "--max-users", "5", "--quiet")
+    assert good.returncode == 0
+    assert good.stdout.startswith("Every number of users tried, up to the limit of 5")
+    assert good.stderr == ""
+    bad = command("--target", "p90 < 1ms")
+    assert bad.returncode == 1
+    assert "1 user, " in bad.stderr
+    wrong = command("--target", "p90 < 1s", "--max-users", "0")
+    assert wrong.returncode == 2
+    assert "0 users cannot be had" in wrong.stderr
+
+
+def test_a_trial_that_lost_records_tells_nothing_and_says_why(tmp_path: Path) -> None:
+    laid(REPAIRMAN, tmp_path)
+    run = loadgo.run(
+        tmp_path / "script.toml", on=str(tmp_path / "machine.toml"), users=5, passes=20, out=tmp_path / "r"
+    )
+    whole = loadgo.tables(run)
+    lost = pl.DataFrame(
+        {"at_ns": [1], "user": [None], "what": ["record"], "count": [40], "reason": ["the disk is full"]}
+    )
+    asked = Asked(5, "seed 1", targets_of("p90 < 4s"), {"processors": 1}, load_tariff())
+    told = trial_of(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
+    assert (told.valid, told.lost) == (False, 40)
+    assert told.why.startswith("40 records were lost of")
+    assert trial_of(whole, asked).valid

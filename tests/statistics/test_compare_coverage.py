@@ -1,0 +1,128 @@
+"""The intervals of a comparison hold the truth about as often as they say: 100 seeds each, with known means.
+
+At 95 %, of 100 intervals fewer than 89 hold the truth in one of a hundred laboratories.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import loadgo
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.comparison.compare import compare
+from loadgo.comparison.page import render_comparison
+from loadgo.comparison.rows import Matched, matched
+from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.records.phases import Stretch
+from support.small_machine import laid
+
+SEEDS = range(100)
+MEAN, FASTER = 2e9, 0.8
+LINES = (("edit x", "edit"),)
+
+
+def side(seed: int, mean: float, *, users: int = 12, passes: int = 5, run: int = 0) -> Side:
+    """A run of users of whom each is a third slower or faster than others, and each interaction half again."""
+    random = np.random.default_rng(seed)
+    own = random.gamma(9, 1 / 9, users)
+    took = mean * own * random.gamma(4, 1 / 4, (passes, users))
+    numbers = np.arange(users * passes)
+    columns = {
+        "run": np.full(len(numbers), run),
+        "seed": np.full(len(numbers), seed),
+        "user": numbers % users + 1,
+        "pass": numbers // users + 1,
+        "line": np.ones(len(numbers)),
+        "command": ["edit"] * len(numbers),
+        "extrapolated": np.zeros(len(numbers), bool),
+        "moment": numbers / len(numbers),
+        "response": took.ravel(),
+        "cpu": took.ravel(),
+        "ready wait": np.zeros(len(numbers)),
+    }
+    frame = pl.DataFrame(columns).select(
+        pl.col(name).cast(kind) if name in columns else pl.lit(None, kind).alias(name)
+        for name, kind in ROW_SCHEMA.items()
+    )
+    stretch = Stretch("all", 0, int(1e12), len(numbers), 0, 0, 0, None)
+    return Side(str(seed), "host", "", frame, (), {}, LINES, stretches=(stretch,))
+
+
+def held(compared: Sequence[Matched], measure: str, truth: float) -> int:
+    """How many of the intervals of the difference hold the truth."""
+    intervals = [one.whole[measure].interval for one in compared]
+    assert all(intervals)
+    return sum(interval is not None and interval.holds(truth) for interval in intervals)
+
+
+def several(seeds: Sequence[int], mean: float) -> Side:
+    """As many runs as there are seeds, as one side."""
+    runs = [side(seed, mean, users=4, run=number) for number, seed in enumerate(seeds)]
+    frame = pl.concat([one.rows for one in runs])
+    return Side("several", "host", "", frame, (), {}, LINES, stretches=tuple(one.stretches[0] for one in runs))
+
+
+def one_run(seed: int) -> Matched:
+    return matched(side(seed, MEAN), side(seed + 1000, FASTER * MEAN), "command")
+
+
+def six_runs(seed: int) -> Matched:
+    a, b = range(6 * seed, 6 * seed + 6), range(6 * seed + 1000, 6 * seed + 1006)
+    return matched(several(a, MEAN), several(b, FASTER * MEAN), "command")
+
+
+@pytest.mark.parametrize("laboratory", [one_run, six_runs])
+def test_intervals_of_a_mean_hold_the_truth(laboratory: Callable[[int], Matched]) -> None:
+    compared = [laboratory(seed) for seed in SEEDS]
+    assert held(compared, "response", (FASTER - 1) * MEAN) >= 89
+
+
+def test_two_runs_that_are_alike_are_called_different_no_more_often_than_is_said() -> None:
+    compared = [matched(side(seed, MEAN), side(seed + 1000, MEAN), "command") for seed in SEEDS]
+    for measure in ("response", "cpu", "p50 response", "p90 response"):
+        assert held(compared, measure, 0.0) >= 89, measure
+    assert held(compared, "response", 0.0) <= 99
+
+
+def waiting(seed: int, share: float) -> Side:
+    """The run with so much of every response waited for, of which the run lasts 50 mean responses."""
+    own = side(seed, MEAN)
+    rows = own.rows.with_columns((share * pl.col("response")).alias("ready wait"))
+    span = int(50 * rows.select(pl.col("response").mean()).item())
+    stretch = Stretch("all", 0, span, len(rows), 0, 0, 0, None)
+    return Side(own.name, "host", "", rows, (), {}, LINES, stretches=(stretch,))
+
+
+def test_a_run_that_lasts_a_few_waits_is_not_judged_by_what_is_waited_for() -> None:
+    long, short = waiting(1, 0.9), waiting(2, 0.9)
+    assert matched(long, short).waits is None
+    brief = Stretch("all", 0, long.stretches[0].span_ns // 10, 60, 0, 0, 0, None)
+    cut = Side(short.name, "host", "", short.rows, (), {}, LINES, stretches=(brief,))
+    told = matched(long, cut)
+    assert told.waits == pytest.approx(50 / 10 / 0.9, rel=0.3)
+    assert {name for name, one in told.whole.items() if one.interval} == {"cpu"}
+    assert told.whole["response"].verdict in ("higher", "lower")
+
+
+def test_who_does_not_wait_is_judged_however_short_the_run() -> None:
+    brief = Stretch("all", 0, int(4 * MEAN), 60, 0, 0, 0, None)
+    a, b = (Side("x", "host", "", side(seed, MEAN).rows, (), {}, LINES, stretches=(brief,)) for seed in (1, 2))
+    told = matched(a, b)
+    assert told.waits is None
+    assert told.whole["response"].interval is not None
+
+
+def test_a_short_run_on_a_saturated_machine_says_why_there_is_no_verdict_and_what_to_do(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    for seed in (1, 2):
+        loadgo.run(script, on=str(machine), users=20, passes=1, seed=seed, out=tmp_path / str(seed))
+    made = compare(tmp_path / "1", tmp_path / "2")
+    text = " ".join(render_comparison(made, "text", width=120).split())
+    assert made.rows.waits is not None
+    assert f"What users wait for is not judged: a run lasts {made.rows.waits:.0f} of its mean waits" in text
+    assert 2 < made.rows.waits < 10
+    assert "Take longer runs (10 waits), or 5 on each side." in text
+    assert made.rows.whole["cpu"].interval is not None
+    assert json.loads(render_comparison(made, "json"))["rows"]["waits"] == pytest.approx(made.rows.waits)

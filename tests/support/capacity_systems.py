@@ -1,0 +1,134 @@
+"""Simulated systems whose capacity is known exactly: the machine repairman and the central server, for tests.
+
+The response of M/M/1//N in order of coming, as an arrival finds it, is that of n + 1 services with n as of N - 1 users
+in the steady state (Lavenberg and Reiser 1980; Sevcik and Mitrani 1981): so its quantiles are exact, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadgo.running.prepared import Settings
+from loadgo.sizing.outcomes import Step, Wanted
+from loadgo.sizing.rounds import Length, Tries
+from loadgo.sizing.site import Load, Site, site_of, tried
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Trial
+from loadgo.theory import queueing
+from loadgo.theory.networks import Class, Station, mean_values
+
+from support.model_machines import HEAD, central_server
+
+SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}"]\n'
+
+
+@dataclass(frozen=True)
+class Known:
+    """A system, a target, and the most users with whom it is met."""
+
+    name: str
+    machine: str
+    script: str
+    target: str
+    capacity: int
+    slope: float
+    """Of the excess over a user, at the crossing: of the logarithm of a mean, or the logit of a share."""
+
+
+def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> Known:
+    """M/M/1//N with a target on the mean response."""
+
+    def response(users: int) -> float:
+        return queueing.repairman(users, think_s, service_s).response_s
+
+    capacity = most(lambda users: response(users) < limit_s)
+    return Known(
+        f"repairman {service_s:g} s, mean < {limit_s:g} s",
+        f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
+        SCRIPT.format(think_s=think_s, command="work"),
+        f"mean < {limit_s}s",
+        capacity,
+        math.log(response(capacity + 1) / response(capacity)),
+    )
+
+
+def repairman_p90(service_s: float, limit_s: float, think_s: float = 10.0) -> Known:
+    """M/M/1//N with a target on the 90th percentile."""
+    capacity = most(lambda users: slower(users, think_s, service_s, limit_s) < 0.1)
+    here, next_ = (slower(users, think_s, service_s, limit_s) for users in (capacity, capacity + 1))
+    return Known(
+        f"repairman {service_s:g} s, p90 < {limit_s:g} s",
+        f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
+        SCRIPT.format(think_s=think_s, command="work"),
+        f"p90 < {limit_s}s",
+        capacity,
+        math.log(next_ / (1 - next_)) - math.log(here / (1 - here)),
+    )
+
+
+def central_mean(limit_s: float) -> Known:
+    """Two processors, shared equally, and a disk that half the bursts go to."""
+
+    def response(users: int) -> float:
+        stations = [Station("processors", (0.6,), 2), Station("disk", (0.2,))]
+        return mean_values([Class("users", users, 10.0)], stations).response_s[0]
+
+    capacity = most(lambda users: response(users) < limit_s)
+    return Known(
+        f"central server, mean < {limit_s:g} s",
+        central_server(1, discipline="sharing"),
+        SCRIPT.format(think_s=10.0, command="transaction"),
+        f"mean < {limit_s}s",
+        capacity,
+        math.log(response(capacity + 1) / response(capacity)),
+    )
+
+
+def slower(users: int, think_s: float, service_s: float, limit_s: float) -> float:
+    """The share of interactions of M/M/1//N that take longer than `limit_s`."""
+    weights = [1.0]
+    for there in range(1, users):
+        weights.append(weights[-1] * (users - there) * service_s / think_s)
+    services = limit_s / service_s
+    term = longer = math.exp(-services)
+    share = 0.0
+    for ahead, weight in enumerate(weights):
+        share += weight * longer
+        term *= services / (ahead + 1)
+        longer += term
+    return share / sum(weights)
+
+
+def most(held: Callable[[int], bool]) -> int:
+    """The most users that are held."""
+    users = 0
+    while held(users + 1):
+        users += 1
+    return users
+
+
+def laid(known: Known, folder: Path) -> Site:
+    """The system as files in `folder`, ready to be tried."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "machine.toml").write_text(known.machine, encoding="utf-8")
+    (folder / "script.toml").write_text(known.script, encoding="utf-8")
+    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), Settings())
+
+
+def wanted(known: Known, within: int | None = 1) -> Wanted:
+    """The search for its capacity."""
+    return Wanted(targets_of(known.target), 10_000, within, 200_000, 60, live=False)
+
+
+def tries_of(site: Site, known: Known) -> Tries:
+    """What makes its trials."""
+    targets = targets_of(known.target)
+
+    def tries(step: Step, seed: int, length: Length | None) -> Trial:
+        warm_up, seconds = (length.warm_up_s, length.seconds) if length else (None, None)
+        return tried(site, targets, Load(step.users, seed, warm_up, seconds, step.interactions), lambda *_: True)
+
+    return tries

@@ -1,0 +1,177 @@
+"""Far ends for programs that move data: sshd, rsync's daemon, git's, a web server, each started for one connection.
+
+A listener on loopback hands every connection that comes to a new process, as inetd does, and keeps the socket open
+until that has ended: what the far socket has counted itself is read then. Nothing listens longer than the test.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support.places import PROJECT
+
+UNPACKED = PROJECT / ".venv" / "ssh-server"
+_SYSTEM = ("/usr/sbin/sshd", "/usr/local/sbin/sshd")
+_END_IS_A_BYTE = 1
+"""The other end's end counts as a byte that was received."""
+
+ANSWERS = """
+import shutil, sys
+while sys.stdin.buffer.readline().strip():
+    pass
+sys.stdout.buffer.write(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
+with open(sys.argv[1], "rb") as file:
+    shutil.copyfileobj(file, sys.stdout.buffer)
+"""
+
+# Of this host's accounts sshd needs two: its own and who logs in. They are there in its own mount namespace alone.
+IN_ITS_OWN_PLACE = """
+set -e
+mount -t tmpfs none /run
+mkdir /run/sshd
+for name in passwd shadow; do mount --bind "$1/$name" "/etc/$name"; done
+shift
+exec "$@"
+"""
+
+
+@dataclass
+class FarEnd:
+    """What came and went at the far end of every connection."""
+
+    port: int
+    connections: int = 0
+    received: int = 0
+    sent: int = 0
+    said: list[str] = field(default_factory=list)
+    """What its programs said beside."""
+
+
+@contextmanager
+def far_end(*program: str) -> Iterator[FarEnd]:
+    """A port at which `program` answers each connection on its standard streams; after it all counts are whole."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        told = FarEnd(listener.getsockname()[1])
+        thread = threading.Thread(target=_answer, args=(listener, program, told))
+        thread.start()
+        try:
+            yield told
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def _answer(listener: socket.socket, program: Sequence[str], told: FarEnd) -> None:
+    """Serves one connection after the other until the listener is shut."""
+    while True:
+        try:
+            far, _ = listener.accept()
+        except OSError:
+            return
+        with far:
+            done = subprocess.run(program, stdin=far, stdout=far, stderr=subprocess.PIPE, text=True, check=False)
+            sent, received = _counted(far)
+        told.connections += 1
+        told.sent += sent
+        told.received += received
+        told.said.append(done.stderr)
+
+
+def _counted(far: socket.socket) -> tuple[int, int]:
+    """Bytes that the far socket sent and received, each once, once the other end has closed it."""
+    ended = 0
+    try:
+        far.shutdown(socket.SHUT_WR)
+        while far.recv(65536):
+            pass
+        ended = _END_IS_A_BYTE
+    except OSError:
+        pass  # the other end had gone before
+    info = far.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    (received,) = struct.unpack_from("Q", info, 128)
+    sent, again = struct.unpack_from("QQ", info, 200)
+    return sent - again, received - ended
+
+
+def sshd() -> tuple[str, ...] | None:
+    """The words before the options of this host's sshd, or of the one that setup unpacked; None where there is none."""
+    own = shutil.which("sshd") or next((path for path in _SYSTEM if Path(path).exists()), None)
+    if own:
+        return (own,)
+    unpacked = UNPACKED / "usr/sbin/sshd"
+    if not unpacked.exists():
+        return None
+    libraries = ":".join(str(path) for path in sorted(UNPACKED.glob("usr/lib/*-linux-*")))
+    return ("env", f"LD_LIBRARY_PATH={libraries}", str(unpacked))
+
+
+def over_ssh(folder: Path) -> tuple[str, ...]:
+    """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root."""
+    server = sshd()
+    assert server is not None
+    for name in ("host_key", "key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    home = folder / "home"
+    home.mkdir()
+    (folder / "passwd").write_text(
+        f"root:x:0:0:root:{home}:/bin/sh\nsshd:x:65533:65534:sshd:/run/sshd:/usr/sbin/nologin\n"
+    )
+    (folder / "shadow").write_text("root:*:19000:0:99999:7:::\nsshd:*:19000:0:99999:7:::\n")
+    options = {
+        "HostKey": folder / "host_key",
+        "AuthorizedKeysFile": folder / "key.pub",
+        "PermitRootLogin": "prohibit-password",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "Subsystem": "sftp internal-sftp",
+        "LogLevel": "ERROR",
+    }
+    (folder / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
+    inside = ("unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACE, "sh", str(folder))
+    return (*inside, *server, "-i", "-e", "-f", str(folder / "sshd_config"))
+
+
+def ssh_client(folder: Path, port: int) -> Path:
+    """The configuration with which ssh finds that host as `far`, and nothing of this host's own."""
+    options = {
+        "HostName": "127.0.0.1",
+        "Port": port,
+        "User": "root",
+        "IdentityFile": folder / "key",
+        "IdentitiesOnly": "yes",
+        "IdentityAgent": "none",
+        "UserKnownHostsFile": "/dev/null",
+        "GlobalKnownHostsFile": "/dev/null",
+        "StrictHostKeyChecking": "no",
+        "BatchMode": "yes",
+        "LogLevel": "ERROR",
+    }
+    place = folder / "ssh_config"
+    place.write_text("Host far\n" + "".join(f"  {name} {value}\n" for name, value in options.items()))
+    return place
+
+
+def rsync_daemon(folder: Path, module: Path) -> tuple[str, ...]:
+    """The program of a far end that is rsync's daemon, with `module` to read and write."""
+    place = folder / "rsyncd.conf"
+    place.write_text(f"use chroot = no\nuid = root\ngid = root\n[far]\npath = {module}\nread only = no\n")
+    return ("rsync", "--daemon", "--config", str(place))
+
+
+def git_daemon(repositories: Path) -> tuple[str, ...]:
+    """The program of a far end that is git's daemon."""
+    return ("git", "daemon", "--inetd", "--export-all", f"--base-path={repositories}", "--log-destination=stderr")
+
+
+def web_server(file: Path) -> tuple[str, ...]:
+    """The program of a far end that answers every request with this file."""
+    return (sys.executable, "-I", "-c", ANSWERS, str(file))

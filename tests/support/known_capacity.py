@@ -1,0 +1,113 @@
+"""Points of a capacity for tests: exact ones of a network whose answers are known, and those of a simulated machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.sizing.curve import ClassPoint, Figure, Point, Target, Verdict
+from loadgo.stats.resample import Interval
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import Populations, populations
+
+from support.model_machines import central_server
+
+SERVERS: Mapping[str, int | None] = {"processors": 2, "disk": 1}
+THINK_S = 10.0
+HIDDEN_S = 0.4
+"""Of each response, what no resource explains."""
+MEAN = Target("mean < 3s", "mean", None, "most", 3.0, None)
+P90 = Target("p90 < 5s", "p90", None, "most", 5.0, 0.1)
+BUSY = Target("busy < 80%", "busy", "processors", "most", 0.8, None)
+EXACT: Populations = populations(
+    [Population("users", 200, THINK_S + HIDDEN_S)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))]
+)
+"""The central server, and a delay."""
+
+
+def exact_response_s(users: int) -> float:
+    """The mean response, the delay with it."""
+    return users / EXACT.throughput([users])[0] - THINK_S
+
+
+def point(users: int, throughput: float, response_s: float, utilisation: Mapping[str, float]) -> Point:
+    """A point of 1000 s with these figures, judged by the mean, by p90 (twice the mean), and by the processors."""
+    p90, busy = 2 * response_s, utilisation.get("processors", 0.0)
+    return Point(
+        users=users,
+        seconds=1000.0,
+        interactions=max(1, round(1000 * throughput)),
+        trials=1,
+        throughput=Figure(throughput, Interval(0.97 * throughput, 1.03 * throughput)),
+        response_s={
+            "mean": Figure(response_s, Interval(0.95 * response_s, 1.05 * response_s)),
+            "p50": Figure(0.7 * response_s),
+            "p90": Figure(p90, Interval(0.9 * p90, 1.1 * p90)),
+        },
+        think_s=THINK_S,
+        verdicts=(
+            Verdict(MEAN, "met" if response_s < 3.0 else "missed", Figure(response_s), None),
+            Verdict(P90, "met" if p90 < 5.0 else "missed", Figure(p90), Figure(0.08, Interval(0.05, 0.12))),
+            Verdict(BUSY, "met" if busy < 0.8 else "missed", Figure(busy), None),
+        ),
+        utilisation=utilisation,
+        cost_user_hour=0.4 + 0.02 * users,
+        faults_a_command=20.0 + users,
+        steady=True,
+        steady_why="its two halves do not differ",
+        lost=0,
+        valid=True,
+        runs=("seed 1",),
+    )
+
+
+def exact(users: int) -> Point:
+    """What the central server does with so many users."""
+    return point(users, EXACT.throughput([users])[0], exact_response_s(users), EXACT.utilisation([users]))
+
+
+def exacts(*users: int) -> list[Point]:
+    """Several of them."""
+    return [exact(n) for n in users]
+
+
+def simulated(users: Sequence[int], machine: Callable[[int], str] = central_server) -> list[Point]:
+    """What a simulated machine did, one run of 20,000 interactions for each number of users."""
+    return seeds(users, [1973], machine)[0]
+
+
+def seeds(
+    users: Sequence[int], each: Sequence[int], machine: Callable[[int], str] = central_server
+) -> list[list[Point]]:
+    """The same with several seeds: a list of points for each."""
+    runs = sweep([(machine(n), seed) for seed in each for n in users], until="interactions=20000")
+    points = [of_run(n, run) for n, run in zip([*users] * len(each), runs, strict=True)]
+    return [points[at : at + len(users)] for at in range(0, len(points), len(users))]
+
+
+def mixed(each: Sequence[tuple[str, int, float]], network: Populations) -> Point:
+    """A point of a mix: name, users and processor time an interaction of each class of the network."""
+    here = [n for _, n, _ in each]
+    rates, responses = network.throughput(here), network.response_s(here)
+    whole = sum(rates)
+    mean_s = sum(x * r for x, r in zip(rates, responses, strict=True)) / whole
+    classes = tuple(
+        ClassPoint(name, n, x, r, one.think_s, cpu_s)
+        for (name, n, cpu_s), x, r, one in zip(each, rates, responses, network.classes, strict=True)
+    )
+    think_s = sum(x * one.think_s for x, one in zip(rates, network.classes, strict=True)) / whole
+    return replace(point(sum(here), whole, mean_s, network.utilisation(here)), classes=classes, think_s=think_s)
+
+
+def of_run(users: int, run: Simulation) -> Point:
+    """What one simulation came to."""
+    busy = {name: _value(told.utilisation) for name, told in ((one.name, one) for one in run.stations)}
+    return point(users, _value(run.throughput), _value(run.response_s), busy)
+
+
+def _value(told: Estimate | None) -> float:
+    assert told is not None
+    assert told.value is not None
+    return told.value

@@ -1,0 +1,173 @@
+"""The product from outside: its command line on real shells, and what of a run must not stay behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.errors import BadRun
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+
+COMMAND = [sys.executable, "-m", "loadgo"]
+PATIENCE_S = 900
+"""Whoever waits longer waits for ever: no figure depends on it, however busy the machine is."""
+ROOT = os.geteuid() == 0
+NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+"""Words before a command that then runs without any right."""
+DELAY_ACCOUNTING = Path("/proc/sys/kernel/task_delayacct")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's environment, without what would change where runs go and how reports look."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("LOADGO_RUNS", "LOADGO_TRACEBACK")}
+    return kept | {"COLUMNS": "120", "NO_COLOR": "1"} | more
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A folder of one's own in which loadgo is run, with a place for the users' homes beside it."""
+
+    folder: Path
+    started: list[int] = field(default_factory=list)
+    """The process ids of the loadgos that were started."""
+
+    @property
+    def homes(self) -> Path:
+        """Where the users' homes are laid."""
+        return self.folder / "homes"
+
+    def script(self, text: str, name: str = "asked") -> str:
+        """Writes a script; its file's name."""
+        (self.folder / f"{name}.toml").write_text(text)
+        return f"{name}.toml"
+
+    def start(self, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """`loadgo ARGUMENTS` under way; `before` are words before the command, such as those of `setpriv`."""
+        running = subprocess.Popen(
+            [*before, *COMMAND, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(TMPDIR=str(self.homes)),
+        )
+        self.started.append(running.pid)
+        return running
+
+    def loadgo(
+        self, *arguments: str, status: int = 0, before: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """What `loadgo ARGUMENTS` says; it must exit with `status`, and without a traceback."""
+        return ended(self.start(*arguments, before=before), status)
+
+    def run(self, script: str, *options: str, out: str = "kept", before: tuple[str, ...] = ()) -> Tables:
+        """The tables of a run of `script` that must be good, but for a driver that a busy machine held up."""
+        running = self.start("run", script, *options, "--quiet", "--out", out, before=before)
+        err = finished(running).stderr
+        assert running.returncode in (0, 1), err
+        measured = self.tables(out)
+        assert "failed:" not in err
+        assert running.returncode == 0 or not summarize(measured).driver.valid or len(measured.lost), err
+        return measured
+
+    def tables(self, run: str) -> Tables:
+        """The tables of the run in the folder `run`."""
+        return loadgo.tables(self.folder / run)
+
+
+def finished(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """What a loadgo that was started has said by its end, which comes without a traceback."""
+    try:
+        out, err = running.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        running.terminate()
+        out, err = running.communicate()
+        pytest.fail(f"it did not end in {PATIENCE_S} s\n{out}\n{err}")
+    assert "Traceback" not in err
+    assert "panicked" not in err
+    return subprocess.CompletedProcess(running.args, running.returncode, out, err)
+
+
+def ended(running: subprocess.Popen[str], status: int) -> subprocess.CompletedProcess[str]:
+    """What a loadgo that was started has said, once it has ended with `status`."""
+    told = finished(running)
+    assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
+    return told
+
+
+def wait_until(seen: Callable[[], bool], running: subprocess.Popen[str]) -> None:
+    """Returns when something is `seen`; fails when the program ends before."""
+    give_up = time.monotonic() + PATIENCE_S
+    while running.poll() is None and time.monotonic() < give_up:
+        if seen():
+            return
+        os.sched_yield()
+    running.kill()
+    out, err = running.communicate()
+    pytest.fail(f"what was waited for did not come\n{out}\n{err}")
+
+
+def phase_has_begun(folder: Path, phase: str) -> bool:
+    """Whether a run's records tell of this phase."""
+    try:
+        return phase in loadgo.tables(folder).phases["phase"].cast(str).to_list()
+    except BadRun:
+        return False
+
+
+def processes_of(bench: Bench) -> list[int]:
+    """The processes that users have started who have their homes here, by their environment."""
+    home = f"HOME={bench.homes}/".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if any(word.startswith(home) for word in path.read_bytes().split(b"\0")):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def groups_of(bench: Bench) -> list[str]:
+    """The control groups that loadgos started here have made: each is named for its process."""
+    mine = re.compile(rf"loadgo-.*-({'|'.join(map(str, bench.started)) or 'none'})-\d+")
+    return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if mine.fullmatch(Path(folder).name)]
+
+
+def other_runs_live() -> bool:
+    """Whether somebody else's run goes on now, which may have changed the kernel's settings."""
+    locks = Path("/proc/locks").read_text()
+    states = [path.stat().st_ino for path in Path("/run/loadgo").glob("*.run")] if ROOT else []
+    return any(f":{inode} " in locks for inode in states)
+
+
+def stolen_ns() -> int:
+    """What a hypervisor has taken of this host's processors: the scheduler charges it to nobody, clocks to who runs."""
+    of_all = Path("/proc/stat").read_text().splitlines()[0].split()
+    return int(of_all[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def readable_by_all(bench: Bench) -> None:
+    """Lets somebody without rights into the place to run in: pytest makes it for its own user alone."""
+    for folder in (bench.folder, bench.homes):
+        folder.chmod(0o777)
+    for above in bench.folder.parents:
+        if above.stat().st_uid == os.geteuid() and not above.stat().st_mode & 0o001:
+            above.chmod(above.stat().st_mode | 0o011)
+
+
+def left_behind(bench: Bench) -> list[str]:
+    """What is still there of the runs that were made here: processes, control groups and homes."""
+    homes = [str(path) for path in bench.homes.iterdir()]
+    return [*(f"process {pid}" for pid in processes_of(bench)), *groups_of(bench), *homes]

@@ -1,0 +1,95 @@
+"""A speed-up taken apart on simulated machines: factors multiply, a change that does nothing is found out."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from loadgo.attribution.measured_runs import speedup_of
+from loadgo.attribution.page import render_speedup
+from loadgo.attribution.results import Speedup
+from loadgo.attribution.speedup import change_of, speedup
+from loadgo.notation.figures import digits, duration
+from support.small_machine import laid
+
+CHANGES = ["processor: processors.speed=2", "memory.frames=96", "nothing: storage.disk.service=exponential(30ms)"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Speedup:
+    script, machine = laid(tmp_path_factory.mktemp("speedup"))
+    return speedup(script, on=str(machine), changes=CHANGES, users=4, passes=2, runs=5)
+
+
+def test_the_causes_of_every_figure_multiply_to_it(made: Speedup) -> None:
+    assert {one.measure for one in made.causes} >= {"elapsed", "CPU", "response"}
+    for told in made.causes:
+        product = math.prod(cause.factor for cause in told.causes)
+        assert product == pytest.approx(told.ratio, rel=1e-12)
+        assert math.fsum(cause.saved for cause in told.causes) == pytest.approx(told.before - told.after, rel=1e-9)
+
+
+def test_the_links_of_every_chain_multiply_to_it(made: Speedup) -> None:
+    assert made.bookkeeping
+    for chain in made.bookkeeping:
+        assert math.prod(link.factor for link in chain.links) == pytest.approx(chain.ratio, rel=1e-12)
+        assert math.prod(one.factor for one in chain.factors) == pytest.approx(chain.ratio, rel=1e-12)
+
+
+def test_a_change_that_changes_nothing_has_the_factor_1(made: Speedup) -> None:
+    for told in made.causes:
+        cause = next(cause for cause in told.causes if cause.name == "nothing")
+        assert (cause.factor, cause.first, cause.last, cause.interacts) == (1.0, 1.0, 1.0, False)
+
+
+def test_the_processor_is_the_same_by_three_roads(made: Speedup) -> None:
+    ratios = {road.name: road.ratio for road in made.roads if road.to == "work"}
+    assert ratios == pytest.approx(dict.fromkeys(ratios, 2.0), rel=1e-6)
+    assert len(ratios) == 3
+
+
+def test_bookkeeping_of_the_work_and_the_cause_agree_on_the_bracket(made: Speedup) -> None:
+    cpu = next(told for told in made.causes if told.measure == "CPU")
+    processor = cpu.causes[0]
+    assert min(processor.first, processor.last) <= processor.factor <= max(processor.first, processor.last)
+    assert processor.interval is not None
+    assert processor.interval.holds(processor.factor)
+
+
+def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_worth(made: Speedup) -> None:
+    told = next(one for one in made.causes if one.measure == "response")
+    words = " ".join(render_speedup(made, "text", width=120).split())
+    whole = f"Response goes from {duration(told.before)} to {duration(told.after)} with all the changes, "
+    assert whole + f"{digits(told.ratio)} times less: {digits(told.causes[0].factor)} times less by processor" in words
+    assert "by nothing" not in words
+
+
+def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:
+    text = render_speedup(made, "text", width=120)
+    assert "Causes: what each change did to elapsed" in text
+    assert "Bookkeeping: what the meters moved by" in text
+    assert max(map(len, render_speedup(made, "text", width=80).splitlines())) <= 80
+    assert json.loads(render_speedup(made, "json"))["causes"][0]["causes"][0]["name"] == "processor"
+    assert "Causes" in render_speedup(made, "md")
+    assert "Causes" in render_speedup(made, "html")
+
+
+def test_a_change_is_one_value_or_several_with_a_name() -> None:
+    assert change_of("processors.speed=2").name == "processors.speed=2"
+    drum = change_of("drum: storage.drum.sectors=4; storage.drum.revolution=8ms")
+    assert (drum.name, drum.set) == ("drum", ("storage.drum.sectors=4", "storage.drum.revolution=8ms"))
+    with pytest.raises(ValueError, match="write KEY=VALUE"):
+        change_of("faster")
+
+
+def test_too_many_changes_and_a_host_are_refused_in_words() -> None:
+    seven = [f"supervisor.getwork={number}ms" for number in range(7)]
+    with pytest.raises(ValueError, match="7 changes: there must be 1 to 6"):
+        speedup("light", on="multics-645", changes=seven)
+    with pytest.raises(ValueError, match="a host is not changed by this"):
+        speedup("light", on="here", changes=["a.b=1"])
+
+
+def test_measured_runs_need_every_choice(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"there are no runs with cpu\+disk"):
+        speedup_of({"": [tmp_path], "cpu": [tmp_path], "disk": [tmp_path]})

@@ -1,0 +1,77 @@
+"""Where an answer goes is tried before the work: a place that cannot be written costs nobody an hour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from loadgo.cli.app import app
+from loadgo.cli.output import try_file
+from typer.testing import CliRunner
+
+COMMANDS = {
+    "capacity": ["capacity", "no-such-script", "--target", "p90 < 1s"],
+    "fit": ["fit", "no-such-run"],
+    "compare": ["compare", "no-such-run", "no-such-run"],
+    "speedup": ["speedup", "no-such-script", "--on", "no-such-machine"],
+    "cost": ["cost", "no-such-run"],
+    "fairness": ["cost", "no-such-run", "--against", "no-such-run"],
+    "reproduce": ["reproduce", "no-such-document"],
+    "meter": ["meter", "--for", "no-such-time"],
+    "ready": ["ready", "-o", "PLACE", "--", "no-such-command"],
+    "profile": ["profile", "--folded", "PLACE", "--of", "no-such-run"],
+}
+"""Each with work that cannot be done: what is complained of is what was looked at first."""
+
+
+def said(name: str, place: Path) -> str:
+    """What the command says when its answer is to go there; it must exit with 2."""
+    asked = COMMANDS[name]
+    whole = [str(place) if word == "PLACE" else word for word in asked]
+    whole += [] if "PLACE" in asked else ["-o", str(place)]
+    told = CliRunner().invoke(app, whole)
+    assert told.exit_code == 2, told.output
+    return " ".join(told.output.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(name: str, tmp_path: Path) -> None:
+    words = said(name, tmp_path / "nowhere" / "answer.txt")
+    assert "there is no folder" in words
+    assert "name another file with" in words
+    assert "no-such" not in words
+
+
+@pytest.mark.parametrize("name", ["capacity", "compare", "fit"])
+def test_a_place_that_is_tried_is_left_as_it_was(name: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.toml"
+    kept.write_text("kept", encoding="utf-8")
+    said(name, kept)
+    said(name, tmp_path / "new.toml")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.toml"]
+    assert kept.read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
+    told = CliRunner().invoke(app, ["compare", "mpl-16:ctss", "mpl-16:multics", "-o", "/dev/full"])
+    assert told.exit_code == 2
+    assert "B against A: CPU +39.7 %" in told.output
+    assert "/dev/full: No space left on device" in " ".join(told.output.split())
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is a folder: name a file in it with --csv"):
+        try_file(tmp_path, "--csv")
+
+
+def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"cannot be written \(File name too long\)"):
+        try_file(tmp_path / ("x" * 300))
+
+
+def test_a_link_to_nothing_is_not_made_a_file(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "later")
+    try_file(link)
+    assert (link.is_symlink(), link.exists()) == (True, False)

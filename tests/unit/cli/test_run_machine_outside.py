@@ -1,0 +1,127 @@
+"""Simulated machines from the command line: stopped, killed, refused in words, and asked until there is enough."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.outside import Bench, ended, phase_has_begun, wait_until
+from support.small_machine import MACHINE, laid
+
+ENDLESS = ("--passes", "100000000", "--users", "3")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in, with the small machine and its script."""
+    (tmp_path / "homes").mkdir()
+    laid(tmp_path)
+    return Bench(tmp_path)
+
+
+def under_way(bench: Bench, *more: str) -> subprocess.Popen[str]:
+    """A run without end whose load is whole."""
+    running = bench.start("run", "small.toml", "--on", "small-machine.toml", *ENDLESS, "--out", "kept", *more)
+    wait_until(lambda: phase_has_begun(bench.folder / "kept", "steady"), running)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_run_on_a_machine_is_stopped_in_order(bench: Bench, number: signal.Signals) -> None:
+    running = under_way(bench)
+    running.send_signal(number)
+    told = ended(running, 130)
+    assert "stopped before its end" in told.stderr
+    whole = bench.tables("kept")
+    assert (whole.conditions["finished"], whole.conditions["outcome"]) == (True, "stopped")
+    assert set(whole.sessions["outcome"].to_list()) == {"stopped"}
+    assert not list((bench.folder / "kept").glob("*.arrows"))
+
+
+def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench) -> None:
+    running = under_way(bench)
+    wait_until(lambda: len(bench.tables("kept").interactions) > 1000, running)
+    running.kill()
+    running.communicate()
+    told = bench.loadgo("report", "kept")
+    assert "killed" in told.stdout.splitlines()[0]
+    assert len(bench.tables("kept").interactions) > 1000
+
+
+def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench) -> None:
+    bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--users", "50", "--until", "interactions=400000")
+    (run,) = (bench.folder / "runs").iterdir()
+    told = bench.tables(str(run))
+    assert len(told.interactions) >= 400_000
+    assert told.lost.is_empty()
+
+
+def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench) -> None:
+    options = ("--think", "none", "--for", "100h", "--users", "3", "--out", "kept")
+    no_more = ("prlimit", "--fsize=20000000")
+    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, status=2, before=no_more)
+    assert "the disk takes no more" in told.stderr
+    whole = bench.tables("kept")
+    assert len(whole.interactions) > 1000
+    assert (whole.conditions["finished"], whole.conditions["outcome"]) == (True, "stopped")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--limit", "memory=1G"), "--limit is for a host"),
+        (("--no-fifo",), "--no-fifo is for a host"),
+        (("--processor", "0"), "--processor is for a host"),
+        (("--usage-every", "2"), "--usage-every is for a host"),
+        (("--set", "processors.count=none"), "processors.count=none"),
+        (("--set", "processors.count"), "--set processors.speed=2"),
+        (("--until", "tired"), "interactions=1e6"),
+        (("--tariff", "machine:9"), "has no shift 9"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_words(bench: Bench, options: tuple[str, ...], words: str) -> None:
+    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, "--out", "kept", status=2)
+    assert words in told.stderr
+
+
+def test_an_unknown_command_is_refused_before_anything_is_made(bench: Bench) -> None:
+    (bench.folder / "small-machine.toml").write_text(MACHINE.partition('[commands."*"]')[0])
+    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--out", "kept", status=2)
+    assert "does not know edit, ls" in told.stderr
+    assert not (bench.folder / "kept").exists()
+
+
+def test_an_unknown_machine_is_told_with_those_there_are(bench: Bench) -> None:
+    told = bench.loadgo("run", "light", "--on", "multics-654", status=2)
+    assert "multics-645" in told.stderr
+
+
+def test_the_bundled_machines_are_listed_and_printed(bench: Bench) -> None:
+    listed = bench.loadgo("machines").stdout
+    assert all(name in listed for name in ("ctss", "multics-645", "multics-6180", "tenex"))
+    printed = bench.loadgo("machines", "multics-645").stdout
+    (bench.folder / "mine.toml").write_text(printed)
+    bench.loadgo("run", "typical-user", "--on", "mine.toml", "--users", "4", "--out", "kept")
+    merged = bench.loadgo("machines", "multics-645", "--set", "memory.frames=384").stdout
+    assert "frames = 384" in merged
+
+
+def test_a_condition_can_fail_a_run_on_a_machine(bench: Bench) -> None:
+    options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1ms")
+    told = bench.loadgo("run", "small.toml", *options, status=1)
+    assert "failed:" in told.stderr
+
+
+def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
+    load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
+    (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")
+    told = bench.loadgo("simulate", "loaded.toml", "--until", "interactions=30000").stdout
+    assert "Little's law holds" in told
+    refused = bench.loadgo("simulate", "small-machine.toml", status=2)
+    assert "[[load]]" in refused.stderr
+
+
+def test_a_document_is_reproduced(bench: Bench) -> None:
+    told = bench.loadgo("reproduce", "ctss-trivial", "--format", "csv").stdout
+    assert told.startswith("document,id,")
+    assert ",predicted,within," in told

@@ -1,0 +1,229 @@
+"""Runs compared: on simulated machines, where what differs is known; and records that are not whole."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
+from loadgo.comparison.page import comparison_page, render_comparison
+from loadgo.comparison.rows import matched
+from loadgo.comparison.side import Side, side_of_runs
+from loadgo.measures.record_checks import checks_of
+from loadgo.records.extrapolation import with_missing
+from loadgo.records.tables import Tables, tables
+from support.small_machine import laid
+
+SEEDS = range(1, 21)
+"""Seeds of A; those of B are others."""
+OTHER = 1000
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    laid(folder)
+    return folder
+
+
+def ran(room: Path, seed: int, *changes: str, users: int = 8, passes: int = 3) -> Path:
+    """A run of the small script on the small machine; one that was made already is not made again."""
+    name = f"{seed}-{users}-{passes}-{'-'.join(changes)}".replace("/", "_").replace("=", "_")
+    folder = room / name
+    if not folder.exists():
+        machine = str(room / "small-machine.toml")
+        loadgo.run(room / "small.toml", on=machine, users=users, passes=passes, seed=seed, set=changes, out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def faster(room: Path) -> Comparison:
+    """The same seed on a machine 1.1 times as fast."""
+    return compare(ran(room, 1, users=20), ran(room, 1, "processors.speed=1.1", users=20))
+
+
+def test_a_run_compared_with_itself_differs_in_nothing(room: Path) -> None:
+    made = compare(ran(room, 1), ran(room, 1))
+    assert made.conditions == ()
+    known = [one for row in made.rows.rows for one in row.measures.values() if one.change is not None]
+    assert known
+    assert {one.change for one in known} == {0.0}
+    assert {one.verdict for one in known} <= {"no difference"}
+    assert all(part.change == 0 for part in made.parts.parts)
+    assert all(chain.ratio == 1 for chain in made.chains)
+
+
+def test_two_runs_that_differ_by_chance_are_called_different_no_more_often_than_is_said(room: Path) -> None:
+    """At 5 %, of 20 pairs more than 4 are called different in one of four hundred laboratories."""
+    called: dict[str, int] = {}
+    for seed in SEEDS:
+        a, b = side_of(ran(room, seed, passes=8)), side_of(ran(room, seed + OTHER, passes=8))
+        for name, told in matched(a, b).whole.items():
+            called[name] = called.get(name, 0) + (told.verdict in ("better", "worse"))
+    assert {name for name, count in called.items() if count > 4} == set(), called
+
+
+def test_a_faster_processor_is_found_and_its_factor_is_the_work(faster: Comparison) -> None:
+    assert [(one.name, one.before, one.after) for one in faster.conditions] == [
+        ("machine processors.speed", "1", "1.1")
+    ]
+    cpu, programs = faster.rows.whole["cpu"], faster.rows.whole["programs"]
+    assert (cpu.verdict, faster.rows.paired) == ("better", True)
+    assert programs.relative == pytest.approx(1 / 1.1 - 1, abs=1e-6)
+    elapsed = faster.chains[0]
+    assert {link.name: link.factor for link in elapsed.links}["work"] == pytest.approx(1.1, abs=1e-6)
+
+
+def test_swapping_the_sides_inverts_everything(room: Path, faster: Comparison) -> None:
+    back = compare(ran(room, 1, "processors.speed=1.1", users=20), ran(room, 1, users=20))
+    for there, here in zip(faster.chains, back.chains, strict=True):
+        assert there.ratio * here.ratio == pytest.approx(1, rel=1e-12)
+    for one, other in zip(faster.parts.parts, back.parts.parts, strict=True):
+        assert one.change == pytest.approx(-other.change)
+        assert (one.by_count is None) == (other.by_count is None)
+        if one.by_count is not None and other.by_count is not None:
+            assert one.by_count == pytest.approx(-other.by_count, abs=1e-3)
+    assert back.rows.whole["cpu"].verdict == "worse"
+    assert back.rows.whole["cpu"].change == pytest.approx(-(faster.rows.whole["cpu"].change or 0))
+
+
+def test_rows_add_up_to_their_sub_totals_and_these_to_the_whole(faster: Comparison) -> None:
+    for measure in ("cpu", "response", "page"):
+        values = {kind: [] for kind in ("row", "subtotal", "total")}  # type: ignore[var-annotated]
+        for row in faster.rows.rows:
+            values[row.kind].append(row.measures[measure].after)
+        assert sum(values["row"]) == pytest.approx(sum(values["subtotal"]), rel=1e-12)
+        assert sum(values["row"]) == pytest.approx(sum(values["total"]), rel=1e-12)
+
+
+def test_parts_of_the_processor_time_add_up_to_the_busy_time(faster: Comparison) -> None:
+    busy = [part for part in faster.parts.parts if part.busy]
+    assert faster.parts.busy is not None
+    assert sum(part.change for part in busy) == pytest.approx(faster.parts.busy.change, rel=1e-9)
+    for part in busy:
+        if part.by_count is not None and part.by_each is not None:
+            assert part.by_count + part.by_each == pytest.approx(part.change, rel=1e-9)
+
+
+def test_all_checks_of_a_simulated_run_hold(faster: Comparison) -> None:
+    assert {check.verdict for _, check in faster.checks} <= {"holds", "cannot be told"}
+    assert sum(check.verdict == "holds" for _, check in faster.checks) >= 12
+
+
+def test_a_change_and_its_undoing_are_judged_by_a_threshold(room: Path) -> None:
+    a, slow = ran(room, 1, users=20), ran(room, 1, "processors.speed=0.8", users=20)
+    assert compare(a, slow, worse=["cpu=5%"]).bad
+    assert not compare(a, slow, worse=["cpu=50%"]).bad
+    assert not compare(slow, a, worse=["5%"]).bad
+    with pytest.raises(ValueError, match="there is no measure 'speed'"):
+        thresholds_of("speed=5%")
+
+
+def test_a_prediction_of_the_same_machine_is_inside_and_of_a_slow_one_outside(room: Path) -> None:
+    a = ran(room, 3, users=20, passes=12)
+    assert compare(a, ran(room, 4, users=20, passes=12), judge=True, within="40%").predicted
+    slow = compare(a, ran(room, 4, "processors.speed=0.5", users=20, passes=12), judge=True, within="40%")
+    assert {one.measure: one.judgement for one in slow.judged}["response"] == "outside"
+
+
+def test_of_five_runs_a_side_whole_runs_are_drawn_and_paired_by_seed(room: Path) -> None:
+    a = [ran(room, seed) for seed in range(1, 7)]
+    b = [ran(room, seed, "processors.speed=1.1") for seed in range(1, 7)]
+    made = compare(a, b)
+    assert (made.rows.unit, made.rows.units, made.rows.paired) == ("run", (6, 6), True)
+    assert made.rows.whole["cpu"].verdict == "better"
+    interval = made.chains[0].interval
+    assert interval is not None
+    assert interval.holds(made.chains[0].ratio)
+
+
+def test_other_scripts_are_compared_by_the_commands_they_share(room: Path) -> None:
+    other = room / "other.toml"
+    other.write_text('name = "other"\npasses = 3\nthink = "exponential(3s)"\nlines = ["edit a", "sort b"]\n')
+    if not (room / "other").exists():
+        loadgo.run(other, on=str(room / "small-machine.toml"), users=8, seed=1, out=room / "other")
+    made = compare(ran(room, 1), room / "other")
+    assert (made.rows.by, made.rows.paired) == ("command", False)
+    assert [row.label for row in made.rows.rows if row.kind == "row"] == ["edit"]
+    assert any("sort" in text for text in made.notes)
+    with pytest.raises(ValueError, match="by line: the two sides have not done the same lines"):
+        compare(ran(room, 1), room / "other", by="line")
+
+
+def without_user_7(run: Tables) -> Tables:
+    """The run as if user 7 had died after six of nine lines."""
+    rows = run.interactions.sort("sent_ns")
+    seen = rows.with_columns(place=pl.int_range(pl.len()).over("user"))
+    kept = seen.filter((pl.col("user") != 7) | (pl.col("place") < 6)).drop("place")
+    died = pl.when(pl.col("user") == 7).then(pl.lit("died")).otherwise(pl.col("outcome").cast(pl.String))
+    sessions = run.sessions.with_columns(outcome=died.cast(run.sessions.schema["outcome"]))
+    return replace(run, interactions=kept, sessions=sessions)
+
+
+@pytest.fixture
+def dead(room: Path) -> Side:
+    run = without_user_7(tables(ran(room, 1)))
+    return replace(side_of_runs("dead", (run,), "all", "default", {}), lines=side_of(ran(room, 1)).lines)
+
+
+def test_the_lines_of_a_user_who_died_are_what_they_took_the_others_in_the_users_own_proportion(room: Path) -> None:
+    run = without_user_7(tables(ran(room, 1)))
+    rows, (found,) = with_missing(run)
+    assert (found.user, found.done, found.missing) == (7, 6, 3)
+    added = rows.filter(pl.col("outcome").cast(pl.String) == "extrapolated")
+    assert added.select("user", "pass", "line").rows() == [(7, 3, 1), (7, 3, 2), (7, 3, 3)]
+    others = run.interactions.filter((pl.col("user") != 7) & (pl.col("pass") == 3)).group_by("line")
+    means = dict(others.agg(pl.col("cpu_user_ns").cast(pl.Float64).mean()).rows())
+    ratios = [cpu / means[line] for line, cpu in added.select("line", "cpu_user_ns").rows()]
+    assert ratios == pytest.approx([ratios[0]] * 3, rel=1e-6)
+
+
+def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> None:
+    made = of_sides(side_of(ran(room, 1)), dead)
+    page = comparison_page(made)
+    assert any("user 7 died 67 % through the script" in warning for warning in page.warnings)
+    assert "dead †" in page.about[1]
+    text = render_comparison(made, "text", width=120)
+    marked = [line for line in text.splitlines() if "†" in line and "sub-total, pass 3" in line]
+    assert marked
+    assert not [line for line in text.splitlines() if "†" in line and "sub-total, pass 1" in line]
+
+
+def test_records_that_contradict_each_other_are_found(room: Path) -> None:
+    run = tables(ran(room, 1))
+    stretch = side_of(ran(room, 1), "all").stretches[0]
+    thousandfold = run.interactions.with_columns(pl.col("cpu_user_ns") * 1000)
+    broken = checks_of(replace(run, interactions=thousandfold), stretch)
+    names = {check.name for check in broken if check.verdict == "broken"}
+    assert {"CPU is at most elapsed × share", "usage fits into responses"} <= names
+    halved = replace(run, time=run.time.filter(pl.col("category").cast(pl.String) != "user"))
+    assert checks_of(halved, stretch)[0].verdict == "broken"
+
+
+def test_a_run_little_longer_than_a_span_is_held_against_all_spans_that_its_interactions_touch(room: Path) -> None:
+    run = tables(ran(room, 1))
+    stretch = side_of(ran(room, 1), "all").stretches[0]
+    long_ns = int(0.4 * stretch.span_ns)
+    at = pl.col("at_ns").cast(pl.Int64)
+    later = (at - stretch.start_ns - long_ns // 2 + long_ns - 1) // long_ns
+    coarse = run.time.with_columns(at_ns=later * long_ns + stretch.start_ns + long_ns // 2)
+    by = ["at_ns", "processor", "category"]
+    coarse = coarse.group_by(by).agg(pl.col("time_ns").sum()).with_columns(span_ns=pl.lit(long_ns))
+    coarse = coarse.select(pl.col(name).cast(kind) for name, kind in run.time.schema.items())
+    told = {check.name: check for check in checks_of(replace(run, time=coarse), stretch)}
+    assert told["CPU is at most elapsed × share"].verdict == "holds", told
+    thousandfold = run.interactions.with_columns(pl.col("cpu_user_ns") * 1000)
+    spoilt = checks_of(replace(run, time=coarse, interactions=thousandfold), stretch)
+    assert "CPU is at most elapsed × share" in {check.name for check in spoilt if check.verdict == "broken"}
+
+
+def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> None:
+    whole = side_of(ran(room, 1))
+    nothing = replace(whole, rows=whole.rows.clear(), accounts=())
+    made = of_sides(whole, nothing)
+    assert comparison_page(made).answer == "Nothing can be compared: the two sides have no figure in common."
+    single = replace(whole, rows=whole.rows.head(1))
+    told = of_sides(single, single)
+    assert told.rows.whole["cpu"].interval is None
+    assert render_comparison(told, "text", width=80)

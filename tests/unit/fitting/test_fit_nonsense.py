@@ -1,0 +1,146 @@
+"""What no machine can be fitted to is refused in words, and what makes a fit worse than it looks is said."""
+
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.errors import Mistake, Refused
+from loadgo.fitting.fit import fit
+from support.outside import COMMAND, environment
+from support.small_machine import laid
+
+
+def typed(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line, from outside."""
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=environment(), check=False)
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nonsense")
+    script, machine = laid(folder)
+    loadgo.run(script, on=str(machine), users=3, passes=8, out=folder / "good")
+    return folder
+
+
+def spoilt(room: Path, name: str, rows: pl.Expr | None = None, **columns: pl.Expr) -> Path:
+    """The good run with fewer interactions, or other values in them."""
+    folder = room / name
+    shutil.copytree(room / "good", folder)
+    path = folder / "interactions.parquet"
+    frame = pl.read_parquet(path)
+    frame = frame if rows is None else frame.filter(rows)
+    frame.with_columns(**columns).write_parquet(path)
+    return folder
+
+
+def test_one_interaction_is_too_few(room: Path) -> None:
+    folder = spoilt(room, "one", (pl.col("user") == 1) & (pl.col("pass") == 4) & (pl.col("line") == 1))
+    with pytest.raises(ValueError, match=r"1 interaction was answered and metered: no machine can be fitted to so few"):
+        fit(folder)
+
+
+def test_runs_of_different_scripts_are_no_one_machine(room: Path) -> None:
+    other = room / "other.toml"
+    other.write_text((room / "small.toml").read_text().replace("edit prime.c", "edit other.c"))
+    loadgo.run(other, on=str(room / "small-machine.toml"), users=3, passes=8, out=room / "other")
+    with pytest.raises(ValueError, match="runs of different scripts: 'small', but with other lines"):
+        fit(room / "good", room / "other")
+
+
+def test_a_run_that_says_nothing_of_processor_time_is_refused_with_the_remedy(room: Path) -> None:
+    none = pl.lit(None, pl.UInt64)
+    folder = spoilt(room, "unmetered", cpu_user_ns=none, cpu_system_ns=none)
+    with pytest.raises(ValueError, match=r"does not know what processor time .* loadgo doctor says"):
+        fit(folder)
+
+
+def test_lost_records_are_said_and_the_exit_status_is_bad(room: Path) -> None:
+    folder = room / "lossy"
+    shutil.copytree(room / "good", folder)
+    told = folder / "run.toml"
+    told.write_text(
+        told.read_text() + '\n[[lost]]\nat_ns = 5\nwhat = "record"\ncount = 12\nreason = "the disk is full"\n'
+    )
+    made = fit(folder)
+    assert any(warning.startswith("12 records of these runs are lost") for warning in made.warnings)
+    done = typed("fit", str(folder), "-o", str(room / "lossy.toml"))
+    assert done.returncode == 1
+    assert "12 records of these runs are lost" in done.stderr
+    assert (room / "lossy.toml").exists()
+
+
+def test_an_output_that_exists_is_not_replaced_unless_that_is_said(room: Path) -> None:
+    output = room / "mine.toml"
+    output.write_text("precious")
+    done = typed("fit", str(room / "good"), "-o", str(output))
+    assert (done.returncode, output.read_text()) == (2, "precious")
+    assert "--force" in done.stderr
+    fit(room / "good", output=output, force=True)
+    assert "[fit]" in output.read_text()
+
+
+def test_a_command_that_the_machine_does_not_have_is_named(room: Path) -> None:
+    fit(room / "good", output=room / "fitted.toml")
+    other = room / "longer.toml"
+    other.write_text((room / "small.toml").read_text().replace('"ls"', '"ls", "mail"'))
+    with pytest.raises((Mistake, Refused, ValueError), match="does not know mail"):
+        loadgo.run(other, on=str(room / "fitted.toml"), users=2, out=room / "never")
+
+
+def test_a_host_and_a_machine_are_two_systems(room: Path) -> None:
+    folder = room / "as-a-host"
+    shutil.copytree(room / "good", folder)
+    told = folder / "run.toml"
+    conditions = tomllib.loads(told.read_text())
+    as_host = told.read_text().replace('kind = "machine"', 'kind = "host"')
+    told.write_text(as_host.replace(f'id = "{conditions["id"]}"', 'id = "another"'))
+    with pytest.raises(ValueError, match="fit one system at a time"):
+        fit(room / "good", folder)
+
+
+def test_a_machine_that_swaps_whole_programs_is_refused(room: Path, tmp_path: Path) -> None:
+    loadgo.run("desk-calculator", on="ctss", users=2, passes=2, out=tmp_path / "swapped")
+    with pytest.raises(ValueError, match="swaps whole programs"):
+        fit(tmp_path / "swapped")
+
+
+def test_a_command_typed_hardly_ever_is_said_to_be_known_as_little(room: Path) -> None:
+    few = ~((pl.col("command").cast(pl.String) == "compile") & (pl.col("pass") != 3))
+    made = fit(spoilt(room, "few", few))
+    assert any("compile: typed fewer than 5 times" in text for text in made.fitted.assumed)
+    compiled = next(one for one in made.fitted.parameters if one.key == "commands.compile.cpu")
+    edited = next(one for one in made.fitted.parameters if one.key == "commands.edit.cpu")
+    at = {one.key: place for place, one in enumerate(made.fitted.parameters) if one.of == "mean"}
+    variances = made.fitted.covariance.diagonal()
+    assert variances[at[compiled.key]] > variances[at[edited.key]]
+
+
+def test_the_standard_output_has_the_file_alone(room: Path) -> None:
+    done = typed("fit", str(room / "good"), "-o", "-", "--name", "mine")
+    assert done.returncode == 0
+    assert tomllib.loads(done.stdout)["title"] == "mine"
+
+
+def test_users_on_another_machine_were_not_metered(room: Path) -> None:
+    folder = room / "remote"
+    shutil.copytree(room / "good", folder)
+    told = folder / "run.toml"
+    told.write_text(told.read_text().replace("[system]", '[system]\nlogin = "ssh elsewhere"'))
+    with pytest.raises(ValueError, match="on another machine"):
+        fit(folder)
+
+
+def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> None:
+    silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
+    made = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
+    assert any("ls; the machine does not know them" in warning for warning in made.warnings)
+
+
+def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:
+    with pytest.raises(ValueError, match="good is named twice"):
+        fit(room / "good", room / "good")

@@ -1,0 +1,112 @@
+"""Whether a run can be trusted: the driver's verdict on itself, and what is lost."""
+
+import dataclasses
+from typing import Any
+
+import polars as pl
+import pytest
+from loadgo.measures.audit import Loss
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+from loadgo.reporting.as_text import text_report
+from loadgo.reporting.words import warnings
+from support.synthetic import closed_loop, frame
+
+MS = 1_000_000
+
+
+def late(by_ns: int) -> Tables:
+    """A run with every line sent so late."""
+    run = closed_loop(10, 20)
+    rows = run.interactions.with_columns(planned_ns=(pl.col("sent_ns").cast(pl.Int64) - by_ns).clip(0).cast(pl.UInt64))
+    return dataclasses.replace(run, interactions=rows)
+
+
+def greedy(login: str) -> Tables:
+    """A run whose driver took a quarter of the host."""
+    run = closed_loop(10, 20)
+    processes = run.processes.with_columns(
+        cpu_ns=pl.when(pl.col("who").cast(pl.String) == "driver").then(500_000_000).otherwise("cpu_ns").cast(pl.UInt64)
+    )
+    system = run.conditions["system"] | {"login": login}
+    return dataclasses.replace(run, processes=processes, conditions=run.conditions | {"system": system})
+
+
+def test_a_driver_in_time_is_good() -> None:
+    summary = summarize(late(20_000))
+    assert summary.driver.valid
+    assert summary.driver.lateness_p99_ns == pytest.approx(20_000)
+    assert not warnings(summary)
+
+
+def test_a_late_driver_makes_the_run_invalid_in_the_first_line_of_the_report_and_says_what_to_do() -> None:
+    summary = summarize(late(2 * MS))
+    assert not summary.driver.valid
+    first = text_report(summary, width=200).splitlines()[0]
+    assert first.startswith("INVALID: the driver was the bottleneck")
+    assert "2.00 ms late" in first
+    assert "SCHED_FIFO" in text_report(summary, width=200)
+
+
+def test_lateness_is_held_against_a_twentieth_of_the_target() -> None:
+    assert summarize(late(MS // 2)).driver.valid
+    assert summarize(late(MS // 2), target=1.0).driver.valid
+    assert not summarize(late(MS // 2), target=0.005).driver.valid
+
+
+def test_a_driver_that_takes_the_host_from_its_users_makes_the_run_invalid() -> None:
+    summary = summarize(greedy("sh"))
+    assert summary.driver.host_share == pytest.approx(0.25)
+    assert summary.driver.greedy
+    assert "25.0 % of the host" in warnings(summary)[0]
+
+
+def test_a_driver_on_another_machine_takes_nothing_from_its_users() -> None:
+    assert summarize(greedy("ssh -p 22 host")).driver.host_share is None
+    assert summarize(greedy("/usr/bin/ssh host")).driver.valid
+
+
+def test_losses_of_one_kind_are_counted_together_and_told_in_the_report() -> None:
+    rows: list[dict[str, Any]] = [
+        {"at_ns": 1, "user": 3, "what": "usage", "count": 2, "reason": "the meter overran"},
+        {"at_ns": 2, "user": 4, "what": "usage", "count": 5, "reason": "the meter overran"},
+        {"at_ns": 3, "user": None, "what": "record", "count": 1, "reason": "the disk is full"},
+    ]
+    summary = summarize(dataclasses.replace(closed_loop(10, 20), lost=frame(rows, "lost")))
+    assert summary.losses == (Loss("usage", "the meter overran", 7), Loss("record", "the disk is full", 1))
+    text = text_report(summary, width=100)
+    assert "7 records of usage lost: the meter overran" in text
+    assert "1 record lost: the disk is full" in text
+
+
+def test_a_report_without_losses_says_so() -> None:
+    assert "Lost        Nothing." in text_report(summarize(closed_loop(10, 20)), width=100)
+
+
+def test_dead_and_refused_sessions_are_in_the_answer() -> None:
+    run = closed_loop(10, 20)
+    outcomes = ["died", "refused", *["done"] * 8]
+    sessions = run.sessions.with_columns(outcome=pl.Series(outcomes, dtype=pl.Categorical))
+    text = text_report(summarize(dataclasses.replace(run, sessions=sessions)), width=200)
+    assert text.startswith("10 users; not everyone was well served: 1 was refused at log-in, 1 session died;")
+    assert "Sessions    8 logged out, 1 died, 1 refused at log-in." in text
+
+
+def test_a_killed_run_says_so_at_the_top() -> None:
+    run = closed_loop(10, 20)
+    killed = dataclasses.replace(run, conditions=run.conditions | {"finished": False})
+    assert "has not ended, or was killed" in text_report(summarize(killed), width=200).splitlines()[0]
+
+
+def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:
+    run = closed_loop(5, 8)
+    for count, valid in ((1, True), (2, False)):
+        sent = pl.col("sent_ns").cast(pl.Int64)
+        rows = run.interactions.sort("user", "sent_ns").with_row_index()
+        steady = rows.filter(pl.col("phase").cast(pl.String) == "steady")["index"].to_list()
+        late = pl.col("index").is_in(steady[:count])
+        planned = pl.when(late).then(sent - 3 * MS).otherwise(sent).clip(0).cast(pl.UInt64)
+        told = summarize(
+            dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
+        ).driver
+        assert (told.late_lines, told.valid) == (count, valid)

@@ -1,0 +1,155 @@
+"""Conditions that fail a run: read before it, with the column of a mistake; a figure that is missing never passes."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loadgo.measures.fail_if import Finding, evaluate
+from loadgo.measures.fail_if_grammar import FIGURES, FailIfError, check_commands, parse
+from loadgo.measures.summary import Summary, summarize
+from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    """A closed loop of two commands."""
+    return summarize(closed_loop(20, 40, [Work("edit", 0.05), Work("cc -o prime", 0.2)], think_s=5.0))
+
+
+def found(text: str, summary: Summary) -> Finding:
+    """What the condition `text` comes to."""
+    return evaluate(parse(text), summary)
+
+
+def mistake(text: str) -> FailIfError:
+    """The mistake in `text`."""
+    with pytest.raises(FailIfError) as caught:
+        parse(text)
+    return caught.value
+
+
+@pytest.mark.parametrize("compare", [">", ">=", "<", "<=", "=", "==", "!="])
+def test_figures_are_compared_as_python_compares_them(compare: str, summary: Summary) -> None:
+    p90 = summary.command("edit").response.quantile("p90").value_ns
+    assert p90 is not None
+    for limit_ms in (1, 100_000):
+        told = found(f"p90(edit) {compare} {limit_ms}ms", summary)
+        assert told.holds is eval(f"{p90} {'==' if compare == '=' else compare} {limit_ms * 1e6}")
+
+
+@pytest.mark.parametrize("figure", sorted(FIGURES))
+def test_every_figure_of_a_run_can_be_told(figure: str, summary: Summary) -> None:
+    unit = {"time": "ms", "rate": "/s"}.get(FIGURES[figure], "")
+    assert found(f"{figure} > 1000000000{unit}", summary).holds is False
+    assert found(f"{figure} >= 0", summary).holds is True
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("errors > 0 or count > 0", True),
+        ("errors > 0 and count > 0", False),
+        ("count > 0 or count > 0 and errors > 0", True),
+        ("(count > 0 or count > 0) and errors > 0", False),
+        ("p90('cc -o prime') > 0 and mean(cc -o prime) < 1h", True),
+        ("errors > 1%", False),
+        ("count(edit) >= 1 AND throughput < 1000/min", True),
+    ],
+)
+def test_and_binds_tighter_than_or_and_brackets_tightest(text: str, holds: bool, summary: Summary) -> None:
+    assert found(text, summary).holds is holds
+
+
+def test_units_are_converted(summary: Summary) -> None:
+    mean = summary.everything.response.mean_ns
+    assert mean is not None
+    for unit, ns in (("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10), ("h", 3.6e12)):
+        assert found(f"mean > {mean / ns * 0.99:.12f}{unit}", summary).holds is True
+        assert found(f"mean > {mean / ns * 1.01:.12f} {unit}", summary).holds is False
+
+
+def test_a_finding_says_the_figure_and_the_limit(summary: Summary) -> None:
+    assert found("errors > 0", summary) == Finding(False, "errors is 0, not > 0")
+    assert found("lateness_p99 < 1ms", summary).text == "lateness_p99 is 20.0 µs, < 1.00 ms"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("", 1, "a figure is missing"),
+        ("p91 > 1s", 1, "did you mean p99?"),
+        ("p90(edit) > 1", 13, "such as 500ms"),
+        ("p90 > 1kg", 7, "'1kg' does not fit"),
+        ("p90 >", 6, "is compared with a time"),
+        ("p90", 4, "must be compared"),
+        ("p90 > 1s and", 13, "a figure is missing"),
+        ("p90() > 1s", 5, "a command's name is missing"),
+        ("(errors > 0", 12, "a `)` is missing"),
+        ("errors(edit > 0", 13, "a `)` is missing after the command"),
+        ("lost(edit) > 0", 6, "leave the brackets out"),
+        ("errors > 0 errors > 1", 12, "`and`, `or` or the end"),
+        ("throughput < 5", 14, "such as 5/s"),
+        ("cost > 1s", 8, "tariff's currency"),
+        ('p90("edit) > 1s', 5, "does not belong here"),
+        ("errors > 0)", 11, "`and`, `or` or the end"),
+    ],
+)
+def test_a_mistake_names_its_column_and_what_would_be_right(text: str, column: int, says: str) -> None:
+    told = mistake(text)
+    assert told.column == column
+    assert says in told.mistake
+    assert str(told).splitlines()[-1].index("^") == 4 + column - 1
+
+
+def test_an_unknown_command_names_the_known_ones(summary: Summary) -> None:
+    with pytest.raises(FailIfError, match="the commands are: edit, cc -o prime") as caught:
+        found("count > 0 and p90(edt) > 1s", summary)
+    assert caught.value.column == 19
+    with pytest.raises(FailIfError, match="the commands are: edit"):
+        check_commands(parse("p90(edt) > 1s or count > 0"), ["edit"])
+    check_commands(parse("p90(edit) > 1s or count > 0"), ["edit"])
+
+
+def test_a_figure_that_was_not_measured_is_neither_above_nor_below_and_does_not_pass() -> None:
+    run = run_of([interaction(1, at, 1) for at in (2, 4, 6)])
+    unmeasured = summarize(run)
+    for text in ("cpu > 1s", "cpu < 1s", "p99 > 1h", "p99 < 1h"):
+        told = found(text, unmeasured)
+        assert told.holds is None
+        assert told.failed
+        assert "cannot be told" in told.text
+    assert found("cpu > 1s and count > 100", unmeasured).holds is False
+    assert found("cpu > 1s or count > 0", unmeasured).holds is True
+    assert found("cpu > 1s or count > 100", unmeasured).holds is None
+
+
+def test_lines_that_were_never_answered_are_slower_than_any_limit() -> None:
+    rows = [interaction(1, at, None if at < 6 else 1) for at in range(2, 22)]
+    told = summarize(run_of(rows))
+    assert found("p90 > 10h", told).holds is True
+    assert found("max > 10h", told).holds is True
+    assert found("timeouts = 20%", told).holds is True
+
+
+def test_an_empty_run_passes_no_check_of_its_speed() -> None:
+    assert found("p90 > 1s", summarize(empty_run())).failed
+    assert not found("errors > 0", summarize(empty_run())).failed
+
+
+def test_losses_are_counted() -> None:
+    run = closed_loop(5, 10)
+    lost = pl.DataFrame({"at_ns": [1], "user": [1], "what": ["record"], "count": [3], "reason": ["full"]})
+    told = summarize(dataclasses.replace(run, lost=lost.cast(run.lost.schema)))
+    assert found("lost = 3", told).holds is True
+
+
+@given(st.text(alphabet="p90()<>=! \"'.%/0123456789abcdemnorstu", max_size=40))
+def test_any_text_is_a_condition_or_a_mistake_with_a_column(text: str) -> None:
+    column = 1
+    try:
+        parse(text)
+    except FailIfError as told:
+        column = told.column
+    assert 1 <= column <= len(text) + 1

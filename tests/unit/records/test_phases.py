@@ -1,0 +1,80 @@
+"""The stretch of a report: the steady phase, and what is left out is counted."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+from loadgo.measures.fail_if import evaluate
+from loadgo.measures.fail_if_grammar import parse
+from loadgo.measures.summary import summarize
+from loadgo.records.phases import interactions_in, stretch_of
+from loadgo.records.tables import Tables
+from loadgo.reporting.words import answer
+from support.synthetic import S, closed_loop, empty_run, frame, interaction, run_of
+
+
+def test_only_the_steady_phase_counts_and_the_rest_is_counted_apart() -> None:
+    run = closed_loop(10, 20)
+    stretch = stretch_of(run)
+    assert stretch.counted + stretch.warm_up + stretch.ramp_down == 200
+    assert len(interactions_in(run.interactions, stretch)) == stretch.counted
+    assert min(stretch.counted, stretch.warm_up, stretch.ramp_down) > 0
+    began = dict(run.phases.select(pl.col("phase").cast(pl.String), "at_ns").rows())
+    assert (stretch.start_ns, stretch.end_ns) == (began["steady"], began["ramp-down"])
+
+
+def test_all_phases_count_on_request() -> None:
+    stretch = stretch_of(closed_loop(10, 20), "all")
+    assert (stretch.counted, stretch.warm_up, stretch.ramp_down) == (200, 0, 0)
+
+
+def test_a_run_without_a_steady_phase_is_reported_whole_and_says_so() -> None:
+    rows = [interaction(1, at, 1, phase="ramp-down") for at in (2, 4, 6)]
+    stretch = stretch_of(run_of(rows))
+    assert (stretch.name, stretch.counted) == ("all", 3)
+    assert (stretch.start_ns, stretch.end_ns) == (2 * S, 7 * S)
+    assert "No line was sent in the steady phase: the figures are of the whole run." in summarize(run_of(rows)).notes
+
+
+def test_extrapolated_interactions_are_in_no_figure() -> None:
+    rows = [interaction(1, at, 1) for at in (2, 4)] + [interaction(1, 6, 100, outcome="extrapolated")]
+    summary = summarize(run_of(rows))
+    assert summary.everything.response.count == 2
+    assert summary.everything.response.max_ns == S
+    assert any("1 interactions are extrapolated" in note for note in summary.notes)
+
+
+def test_a_killed_run_ends_with_its_last_record() -> None:
+    run = closed_loop(10, 20)
+    killed = dataclasses.replace(
+        run, phases=run.phases.filter(pl.col("phase").cast(pl.String).is_in(["warm-up", "steady"]))
+    )
+    assert stretch_of(killed).end_ns == run.interactions["ready_ns"].to_numpy().max()
+
+
+def killed_after_a_line(sampled_s: float) -> Tables:
+    """One line of a user, 2.6 ms after the load was whole; killed after its last sample of the processors' time."""
+    run = run_of([interaction(1, 1.2549, 0.0026)], finished=False, outcome="")
+    steady = {"at_ns": round(1.2549 * S), "phase": "steady"}
+    sample = {"at_ns": round(sampled_s * S), "span_ns": S // 10, "processor": 0, "category": "idle", "time_ns": S // 10}
+    return dataclasses.replace(run, phases=frame([steady], "phases"), time=frame([sample], "time"))
+
+
+def test_a_killed_run_covers_the_time_until_its_last_sample() -> None:
+    stretch = stretch_of(killed_after_a_line(5.2549))
+    assert (stretch.cut, stretch.end_ns) == (True, round(5.2549 * S))
+    assert stretch.per_second == pytest.approx(0.25)
+    assert "0.250 interactions a second" in answer(summarize(killed_after_a_line(5.2549)))
+
+
+def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> None:
+    """One interaction in 2.6 ms are not 388 a second."""
+    summary = summarize(killed_after_a_line(1.3))
+    assert summary.stretch.per_second is None
+    assert "How many a second is not to be told: the records cover 45.1 ms of this." in answer(summary)
+    assert evaluate(parse("throughput < 1/s"), summary).holds is None
+
+
+def test_an_unknown_phase_is_refused() -> None:
+    with pytest.raises(ValueError, match="'warm' is neither of steady, all"):
+        stretch_of(empty_run(), "warm")

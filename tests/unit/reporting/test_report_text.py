@@ -1,0 +1,262 @@
+"""The report on a terminal: the answer first, tables that fit, and words for a run that went wrong."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+from loadgo.reporting.as_text import text_report
+from loadgo.reporting.words import answer
+from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
+
+SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]
+
+AT_80 = """\
+20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
+p90 978 ms over all commands. 3.98 interactions a second; the processors were
+26.6 % busy.
+
+synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
+testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
+Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up
+and 228 of ramp-down are left out.
+
+Response time
+command        count       p50      p90   95 % interval      p99   failed
+─────────────────────────────────────────────────────────────────────────
+edit              96   74.1 ms   743 ms   483 ms–1.20 s      few        0
+compile           97    371 ms   1.27 s   862 ms–1.97 s      few        0
+print             94   67.6 ms   851 ms   549 ms–1.42 s      few        0
+
+all commands     287    148 ms   978 ms   711 ms–1.58 s   2.33 s        0
+
+Used by one interaction, on average
+command            CPU   ready wait   paging wait   I/O wait   major   cost/10⁶
+───────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms       198 ms             0          0       0     $0.744
+compile         324 ms       234 ms             0          0       0      $4.50
+print          23.0 ms       282 ms             0          0       0     $0.320
+
+all commands    135 ms       238 ms             0          0       0      $1.87
+
+Users' time
+class                        time     share
+───────────────────────────────────────────
+thinking                 23.2 min    92.9 %
+typing                          0     0.0 %
+waiting for the system      107 s     7.1 %
+driver late               5.74 ms     0.0 %
+
+all                      24.9 min   100.0 %
+
+Processors' time
+category     time      share   of non-idle
+──────────────────────────────────────────
+user       27.6 s    19.43 %       72.99 %
+system     10.2 s     7.19 %       27.01 %
+softirq         0     0.00 %        0.00 %
+iowait          0     0.00 %
+idle        104 s    73.38 %
+
+busy       37.8 s    26.62 %      100.00 %
+all         142 s   100.00 %
+
+Each processor's time
+processor      busy      idle      user   system        all
+───────────────────────────────────────────────────────────
+0           26.62 %   73.38 %   19.43 %   7.19 %   100.00 %
+1           26.62 %   73.38 %   19.43 %   7.19 %   100.00 %
+
+Who used the processors
+who               time   of all time
+────────────────────────────────────
+users           33.9 s       23.85 %
+driver          142 ms        0.10 %
+meters         71.0 ms        0.05 %
+unattributed    3.72 s        2.62 %
+
+busy            37.8 s       26.62 %
+
+The laboratory's own time
+what                      time   of all time   of busy time
+───────────────────────────────────────────────────────────
+driver                  142 ms        0.10 %         0.38 %
+sampling and writing   71.0 ms        0.05 %         0.19 %
+
+the laboratory          213 ms        0.15 %         0.56 %
+
+Time by user
+user           CPU   of all time   ready wait   paging wait   I/O wait
+──────────────────────────────────────────────────────────────────────
+11          3.97 s        2.79 %       4.53 s             0          0
+1           3.61 s        2.54 %       2.74 s             0          0
+4           2.99 s        2.10 %       1.58 s             0          0
+14          2.68 s        1.89 %       4.24 s             0          0
+8           2.66 s        1.88 %       5.56 s             0          0
+7           2.45 s        1.72 %       3.88 s             0          0
+17          2.18 s        1.54 %       4.22 s             0          0
+3           2.02 s        1.42 %       4.32 s             0          0
+20          1.81 s        1.27 %       2.46 s             0          0
+2           1.77 s        1.25 %       1.16 s             0          0
+10 others   12.6 s        8.87 %       33.5 s             0          0
+
+all 20      38.7 s       27.27 %       68.2 s             0          0
+
+Processors  Unattributed is busy time of nobody above: kernel workers that move
+            terminal bytes, other people's processes; the kernel counts in
+            ticks, ± 40.0 ms here; the categories are 100.000 % of the wall
+            time.
+            Of non-idle: of all time but iowait and idle.
+Laboratory  0.15 % of all time was the laboratory's own: driver 0.10 %, sampling
+            and writing 0.05 %.
+Meters      Time by user is that of the users' interactions; what ran between
+            them is not in it.
+Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats.
+Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 at
+            most 1.00 ms), 0.1 % of the host (at most 5.0 %), scheduling fifo
+            10, the kernel answered FIFO 10.
+Audit       Little's law, N = X(R + Z) = 3.98/s × (373 ms + 4.84 s): 20.8 users
+            computed, 20.0 there; holds within 3.8 %.
+Cost        A user's hour is $0.00134 at $0.05 a CPU hour (the default tariff;
+            an assumption: about what a virtual processor is let for). The
+            table's costs are of 1,000,000 interactions.
+Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
+            others logged in.
+Sessions    20 logged out.
+Lost        Nothing.
+Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
+            stretches of time, are drawn again; from fewer than 5 users there is
+            none.
+            few: too few samples for this quantile; there is p50 from 2, p90
+"""
+
+AT_120 = """\
+20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
+interactions a second; the processors were 26.6 % busy.
+
+synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
+testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
+Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up and 228 of ramp-down are left out.
+
+Response time
+command        count       p50   95 % interval      p90   95 % interval      p99   95 % interval     mean   failed
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+edit              96   74.1 ms     44.9–148 ms   743 ms   483 ms–1.20 s      few               –   252 ms        0
+compile           97    371 ms      227–681 ms   1.27 s   862 ms–1.97 s      few               –   558 ms        0
+print             94   67.6 ms     28.0–202 ms   851 ms   549 ms–1.42 s      few               –   305 ms        0
+
+all commands     287    148 ms     81.9–256 ms   978 ms   711 ms–1.58 s   2.33 s     1.15–2.47 s   373 ms        0
+
+Used by one interaction, on average
+command            CPU      user    system   ready wait   paging wait   I/O wait   faults   major   output   cost/10⁶
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms   40.2 ms   13.4 ms       198 ms             0          0      100       0     80 B     $0.744
+compile         324 ms    243 ms   81.0 ms       234 ms             0          0      101       0    160 B      $4.50
+print          23.0 ms   17.3 ms   5.76 ms       282 ms             0          0      102       0    240 B     $0.320
+
+all commands    135 ms    101 ms   33.7 ms       238 ms             0          0      101       0    159 B      $1.87
+
+"""
+
+
+def report(run: Tables, width: int = 100) -> str:
+    """The report of `run` on a page of `width`."""
+    return text_report(summarize(run), width=width)
+
+
+@pytest.mark.parametrize(("width", "page"), [(80, AT_80), (120, AT_120)])
+def test_the_page_reads_as_it_should(width: int, page: str) -> None:
+    assert report(closed_loop(20, 10, SCRIPT, think_s=5.0), width).startswith(page)
+    assert len(page.splitlines()) > 20
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
+def test_no_line_is_wider_than_the_page(width: int) -> None:
+    for line in report(closed_loop(20, 10, SCRIPT, think_s=5.0), width).splitlines():
+        assert len(line) <= width
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 90, 100, 110, 120])
+def test_a_narrow_page_leaves_columns_out_and_cuts_no_figure(width: int) -> None:
+    run = closed_loop(20, 60, SCRIPT, think_s=5.0)
+    odd = run.interactions.with_columns(
+        cpu_user_ns=pl.col("cpu_user_ns") * 7 // 1000, bytes_out=pl.lit(6_543, pl.UInt64)
+    )
+    text = report(dataclasses.replace(run, interactions=odd), width)
+    assert "…" not in text
+    assert "CPU" in text
+    assert "p90" in text
+
+
+def test_the_page_is_plain_without_colour_and_the_same_with_it() -> None:
+    summary = summarize(closed_loop(20, 10, SCRIPT))
+    assert "\x1b" not in text_report(summary, width=80)
+    assert "\x1b[" in text_report(summary, width=80, color=True)
+
+
+def test_a_commands_name_cannot_speak_to_the_terminal() -> None:
+    hostile = "\x1b]0;owned\x07\x9b31m[bold red]x\u202e\r\n"
+    text = report(run_of([interaction(user, 2, 1, command=hostile) for user in range(1, 12)]), 120)
+    assert not set(text) & set("\x1b\x07\x9b\r\u202e")
+    assert "�]0;owned��31m[bold re" in text
+
+
+def test_an_empty_run_is_answered_in_words() -> None:
+    assert report(empty_run()).startswith("Nobody typed a line: there is nothing to report.")
+
+
+def test_a_run_in_which_all_died_or_were_refused_says_so() -> None:
+    run = run_of([interaction(user, 2, 1) for user in (1, 2)])
+    for outcome, words in (("died", "all 2 sessions died"), ("refused", "all 2 log-ins were refused")):
+        sessions = run.sessions.with_columns(outcome=pl.lit(outcome, pl.Categorical))
+        gone = dataclasses.replace(run, interactions=run.interactions.clear(), sessions=sessions)
+        assert words in report(gone).splitlines()[0]
+
+
+def test_one_interaction_is_too_few_for_a_quantile() -> None:
+    text = report(run_of([interaction(1, 2, 1)]))
+    assert text.startswith("1 user; everyone was served: response times of 1 interaction are too few for a quantile.")
+
+
+def test_a_run_without_usage_shows_dashes_and_why() -> None:
+    run = run_of([interaction(user, 2, 1) for user in range(1, 12)], usage={"notes": ["no cgroup: mount cgroup2"]})
+    text = report(run)
+    row = next(line for line in text.splitlines() if line.startswith("edit") and "–  " in line.replace("few", ""))
+    assert row.count("–") >= 4
+    assert "–: not measured, which is not zero." in text
+    assert "no cgroup: mount cgroup2" in text
+    assert "Not to be had, since what is charged for was not measured" in text
+
+
+def test_lines_that_timed_out_are_in_the_answer_the_table_and_the_notes() -> None:
+    rows = [interaction(user, 2, None if user < 4 else 1) for user in range(1, 12)]
+    text = report(run_of(rows), 200)
+    assert "not everyone was well served: 3 lines timed out; p90 never over all commands." in text
+    assert "timeout" in text
+    assert "3 lines were never answered: they rank last in the quantiles" in text
+
+
+def test_sampled_usage_is_said_to_be_sampled() -> None:
+    run = run_of([interaction(user, 2, 1) for user in range(1, 12)], usage={"every": 10})
+    assert "read at every 10th interaction of a user: means are of 0 interactions" in report(run, 200)
+
+
+def test_conditions_and_sources_are_told() -> None:
+    run = closed_loop(20, 10, SCRIPT)
+    limit = {"memory_bytes": 256_000_000, "cpus": 1.0, "swap": "zram:1G"}
+    text = report(dataclasses.replace(run, conditions=run.conditions | {"limit": limit}), 200)
+    assert "Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats." in text
+    assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 others logged in" in text
+    assert "users held to memory 256 MB, 1 processors, paging to zram:1G." in text
+    assert "the kernel answered FIFO 10" in text
+
+
+def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_samples() -> None:
+    run = closed_loop(20, 30, SCRIPT)
+    of_print = pl.col("command").cast(pl.String) == "print"
+    seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
+    few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
+    told = answer(summarize(few))
+    assert " for compile, the slowest of the 2 commands with samples enough for one, and p90 " in told
+    assert " for compile, the slowest command, and p90 " in answer(summarize(run))

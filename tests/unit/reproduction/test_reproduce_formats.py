@@ -1,0 +1,133 @@
+"""A reproduction on a terminal, as a page, and as data: the same figures, each where the document has it."""
+
+import csv
+import html
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from io import StringIO
+
+import pytest
+from loadgo.published.catalogue import documents
+from loadgo.reproduction.charts import charts
+from loadgo.reproduction.models.values import Area, Curve, Plot
+from loadgo.reproduction.render import render_reproduction
+from loadgo.reproduction.reproduce import Reproduction, judged
+from support.printed_values import as_printed
+
+PLOT = Plot(
+    name="users-by-faults",
+    document="mpl-16",
+    title="Number of users",
+    x="Average number of page faults per command",
+    y="users",
+    curves=(
+        Curve("the model", ((10.0, 40.0), (200.0, 12.0))),
+        Curve("maximum allowed", ((0.0, 70.0), (200.0, 70.0)), dashed=True),
+    ),
+    areas=(Area("current area of operation", 150.0, 200.0, 5.0, 12.0),),
+    how="a made-up curve",
+)
+
+
+@cache
+def told() -> Reproduction:
+    """All documents, with a model that gives a tenth more than what is printed."""
+    found = tuple(judged(one, as_printed(one, 1.1)) for one in documents())
+    return Reproduction(
+        tuple(replace(one, plots=(PLOT,)) if one.document.name == "mpl-16" else one for one in found), 0, 1.0
+    )
+
+
+def lines(width: int) -> list[str]:
+    return render_reproduction(told(), "text", width=width).splitlines()
+
+
+def test_the_summary_says_what_findings_are_and_what_the_exit_status_means() -> None:
+    text = " ".join(lines(100))
+    assert "findings: places where the document contradicts itself" in text
+    assert "exit status 1: a figure is outside its tolerance" in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(len, lines(width))) <= width
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_row_stands_as_it_is_printed_with_ours_below(width: int) -> None:
+    shown = lines(width)
+    at = next(i for i, line in enumerate(shown) if re.match(r"CPU, good \(3\):\s+7,999 sec f\s+4,031 sec p", line))
+    assert re.match(r"\s*ours\s+8,799\s+4,434", shown[at + 1])
+    assert re.match(r"\s*ratio\s+×1.1\s+×1.1", shown[at + 2])
+
+
+@pytest.mark.parametrize("format", ["text", "html", "md", "csv", "json"])
+def test_every_printed_figure_is_in_every_format(format: str) -> None:
+    text = re.sub(r"\s+", " ", render_reproduction(told(), format, width=120)).replace("\\", "")  # type: ignore[arg-type]
+    for again in told().documents:
+        for figure in again.document.figures.values():
+            printed = (
+                figure.text.replace("&", "&amp;") if format in ("html", "md") and "&" in figure.text else figure.text
+            )
+            words = printed.replace("'", "&#39;") if format == "html" else printed
+            if len(words) <= 20:
+                assert words in text or figure.text in text, (format, figure.id)
+
+
+def test_what_is_outside_is_said_with_its_reason() -> None:
+    text = "\n".join(lines(120))
+    assert "Not as it should be" in text
+    assert re.search(r"summary/swap/value: printed 145 milliseconds, ours 160, tolerance 5 %", text)
+    assert told().bad
+
+
+def test_findings_are_told_with_their_numbers() -> None:
+    text = " ".join(" ".join(lines(120)).split())
+    assert "4.40 ≠ 2.10 + 0.200 = 2.30" in text
+    assert "If commands/2-rename/ctss-total, printed 4.4, is 2.3, 2 claims hold." in text
+    assert "the formula is upside down, and the column clock is cut off, not rounded" in text
+    assert "5/13/69 ≠ 5/12/69" in text
+
+
+def test_the_csv_has_a_row_for_each_figure_and_total() -> None:
+    rows = list(csv.DictReader(StringIO(render_reproduction(told(), "csv"))))
+    expected = sum(len(again.cells) + len(again.totals) for again in told().documents)
+    assert len(rows) == expected
+    row = next(row for row in rows if row["id"] == "csr-rfc-20/results/elapsed/6180")
+    assert (row["printed"], row["mark"], row["verdict"]) == ("91.4 min", "predicted", "within")
+    assert float(row["ours"]) == pytest.approx(100.54)
+
+
+def test_the_json_holds_findings_and_curves() -> None:
+    whole = json.loads(render_reproduction(told(), "json"))
+    assert whole["bad"] is True
+    mpl = next(one for one in whole["documents"] if one["name"] == "mpl-16")
+    assert mpl["plots"][0]["curves"]["the model"] == [[10.0, 40.0], [200.0, 12.0]]
+    assert {"figure": "mpl-16/commands/2-rename/ctss-total", "corrected": 2.3} in [
+        suspect for finding in mpl["findings"] for suspect in finding["suspects"]
+    ]
+
+
+def test_the_page_loads_nothing_and_draws_every_chart() -> None:
+    page = render_reproduction(told(), "html")
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "default-src 'none'" in html.unescape(page)
+    names = [chart.name for again in told().documents for chart in charts(again)]
+    assert len(names) == len(set(names))
+    assert "users-by-faults" in names
+    for name in names:
+        assert f'id="chart-{name}"' in page
+
+
+def test_a_chart_of_axes_has_curve_limit_and_area() -> None:
+    again = next(one for one in told().documents if one.document.name == "mpl-16")
+    spec = json.dumps(charts(again)[0].spec)
+    for word in ("the model", "maximum allowed", "current area of operation", "page faults per command"):
+        assert word in spec
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(ValueError, match="none of"):
+        render_reproduction(told(), "pdf")  # type: ignore[arg-type]

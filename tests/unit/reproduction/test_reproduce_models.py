@@ -1,0 +1,76 @@
+"""Documents reproduced by real runs of the bundled machines."""
+
+from collections.abc import Iterator
+
+import pytest
+from loadgo.reproduction.models.laboratory import Experiment, Lab
+from loadgo.reproduction.reproduce import DocumentAgain, reproduce
+
+CALCULATION = """
+name   = "one calculation"
+login  = "calculator"
+passes = 3
+think  = "exponential(8s)"
+[[lines]]
+as   = "compute"
+type = "1 + 1"
+"""
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    with Lab() as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def calculator() -> DocumentAgain:
+    """The desk calculator on CTSS, reproduced."""
+    return reproduce("ctss-trivial").documents[0]
+
+
+def test_the_swap_time_of_the_calculator_comes_from_its_words_and_the_drum(calculator: DocumentAgain) -> None:
+    cell = calculator.cells["ctss-trivial/summary/swap/value"]
+    assert cell.ours is not None
+    assert (cell.ours.mark, cell.verdict) == ("predicted", "within")
+    assert cell.ours.value != 145.0
+
+
+def test_no_figure_is_missing(calculator: DocumentAgain) -> None:
+    assert not calculator.count("missing", "not predicted")
+
+
+def test_the_same_figures_come_out_again(calculator: DocumentAgain) -> None:
+    again = reproduce("ctss-trivial").documents[0]
+    assert {key: cell.ours for key, cell in again.cells.items()} == {
+        key: cell.ours for key, cell in calculator.cells.items()
+    }
+
+
+def test_an_experiment_is_run_once_however_often_it_is_asked_for(lab: Lab) -> None:
+    once, again, other = lab.runs(
+        [Experiment(CALCULATION, "ctss", 2), Experiment(CALCULATION, "ctss", 2), Experiment(CALCULATION, "ctss", 3)]
+    )
+    assert once is again
+    assert lab.count == 2
+    assert (once.users, other.users) == (2, 3)
+    assert lab.run(CALCULATION, "ctss", 2) is once
+
+
+def test_a_run_comes_to_totals_by_line_and_command(lab: Lab) -> None:
+    totals = lab.run(CALCULATION, "ctss", 2)
+    assert totals.every.count == 6
+    assert totals.commands["compute"].count == 6
+    assert sorted(totals.lines) == [(1, 1), (2, 1), (3, 1)]
+    assert sum(totals.time.values()) == pytest.approx(1.0, abs=1e-12)
+    assert totals.every.paging_wait_s > 0
+
+
+def test_what_is_set_changes_the_machine(lab: Lab) -> None:
+    plain, fast = lab.runs(
+        [
+            Experiment(CALCULATION, "ctss", 1),
+            Experiment(CALCULATION, "ctss", 1, set=("processors.speed=2",)),
+        ]
+    )
+    assert fast.every.cpu_s == pytest.approx(plain.every.cpu_s / 2, rel=1e-6)

@@ -1,0 +1,94 @@
+"""Users of several classes in one load: who is of which class, and what scripts cannot be mixed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo import _loadgo
+from loadgo.sizing.mix import mix_of, seed_near
+
+MACHINE = """title = "two kinds"
+source = "a textbook"
+[processors]
+discipline = "sharing"
+[commands.heavy]
+cpu = "exponential(1.2s)"
+[commands.easy]
+cpu = "exponential(0.1s)"
+"""
+
+
+def laid(folder: Path) -> str:
+    """A mix of one heavy user and three easy ones."""
+    (folder / "heavy.toml").write_text('think = "exponential(10s)"\nlines = ["heavy"]\n', encoding="utf-8")
+    (folder / "easy.toml").write_text('think = "fixed(5s)"\nlines = ["easy", "easy"]\n', encoding="utf-8")
+    (folder / "machine.toml").write_text(MACHINE, encoding="utf-8")
+    return f"{folder}/heavy.toml=1,{folder}/easy.toml=3"
+
+
+def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> None:
+    mix = mix_of(laid(tmp_path))
+    assert [(one.name, one.weight) for one in mix.classes] == [("heavy", 1), ("easy", 3)]
+    for users in (4, 12):
+        seed, taken = seed_near(mix, users, 3)
+        assert seed_near(mix, users, 3) == (seed, taken)
+        assert abs(Counter(taken)["heavy"] - users / 4) <= 1
+        assert len(taken) == users
+
+
+def test_each_class_types_its_own_script_and_thinks_its_own_way(tmp_path: Path) -> None:
+    made = loadgo.capacity(
+        mix=laid(tmp_path), on=str(tmp_path / "machine.toml"), target="busy < 60%", within=4, max_users=30
+    )
+    assert [(one.name, one.weight) for one in made.classes] == [("heavy", 1), ("easy", 3)]
+    assert made.end == "found"
+    point = max(made.points, key=lambda one: one.interactions)
+    classes = {one.name: one for one in point.classes}
+    assert classes["easy"].users == pytest.approx(3 * classes["heavy"].users, abs=4)
+    assert classes["easy"].think_s == pytest.approx(5.0, rel=1e-6)
+    assert classes["heavy"].think_s == pytest.approx(10.0, rel=0.2)
+    assert classes["heavy"].cpu_s == pytest.approx(1.2, rel=0.3)
+    assert sum(one.throughput for one in point.classes) == pytest.approx(point.throughput.value, rel=1e-6)
+
+
+def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(
+        'login = "sh"\n[files]\n"a b.txt" = "x\\n\\"y\\""\n[words]\nw = ["1", "é"]\n'
+        '[[lines]]\ntype = "cat {random:w}\\t\'q\'"\nas = "odd one"\nstatus = [0, 1]\n',
+        encoding="utf-8",
+    )
+    mix = mix_of(f"{tmp_path}/odd.toml=2,typical-user=1")
+    told = _loadgo.parse_script(mix.source.text)
+    assert "odd one" in [name for _, name in told["lines"]]
+    assert mix.first_lines == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("mix", "words"),
+    [
+        ("typical-user=1", "at least two"),
+        ("typical-user=1,light", "no script with its weight"),
+        ("typical-user=1,light=0", "no script with its weight"),
+        ("typical-user=1,typical-user=2", "the same name"),
+        ("typical-user=1,nobody=2", "there is no script called 'nobody'"),
+    ],
+)
+def test_what_is_no_mix_is_refused(mix: str, words: str) -> None:
+    with pytest.raises(ValueError, match=r".") as refused:
+        mix_of(mix)
+    assert words in str(refused.value)
+
+
+def test_scripts_with_other_log_ins_cannot_be_one_session(tmp_path: Path) -> None:
+    (tmp_path / "far.toml").write_text('login = "ssh far"\nlines = ["ls"]\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="differ in `login`"):
+        mix_of(f"{tmp_path}/far.toml=1,light=2")
+
+
+def test_a_script_and_a_mix_are_not_both_asked_for() -> None:
+    for script, mix in ((None, None), ("light", "light=1,typical-user=1")):
+        with pytest.raises(ValueError, match="name a script, or a mix"):
+            loadgo.capacity(script, mix=mix, on="ctss", target="p90 < 1s")

@@ -1,0 +1,334 @@
+"""Models of measured points against exact answers, against simulated machines, and where they must doubt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from loadgo.sizing.curve import Class, Point, Target, Verdict
+from loadgo.sizing.models.answers import Holds
+from loadgo.sizing.models.basis import users_of
+from loadgo.sizing.models.demands import Demand, demands_of, knee_of
+from loadgo.sizing.models.extrapolation import At
+from loadgo.sizing.models.models import Models, models_of
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import populations
+from support.known_capacity import (
+    BUSY,
+    EXACT,
+    HIDDEN_S,
+    MEAN,
+    P90,
+    SERVERS,
+    THINK_S,
+    exact,
+    exact_response_s,
+    exacts,
+    mixed,
+    point,
+    seeds,
+    simulated,
+)
+
+MEASURED = (5, 15, 30, 36)
+
+
+@pytest.fixture(scope="module")
+def models() -> Models:
+    """The central server, measured exactly at four numbers of users."""
+    return made(*MEASURED)
+
+
+def made(*users: int) -> Models:
+    """The models of exact points."""
+    told = models_of(exacts(*users), SERVERS)
+    assert told is not None
+    return told
+
+
+def holds(models: Models, by: str) -> Holds:
+    """What one model would hold."""
+    return next(one for one in models.holds if one.by == by)
+
+
+def busy(at: At) -> dict[str, float]:
+    """How busy each resource is."""
+    return {name: told.value for name, told in at.utilisation.items()}
+
+
+def judged_by(target: Target, *users: int) -> Models:
+    """The models of points that were judged by this target alone."""
+    points = [replace(one, verdicts=tuple(v for v in one.verdicts if v.target == target)) for one in exacts(*users)]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    return told
+
+
+def test_demands_by_the_utilisation_law_and_the_delay_are_those_of_the_network(models: Models) -> None:
+    assert [(one.resource, one.servers) for one in models.demands] == [("processors", 2), ("disk", 1)]
+    assert [one.seconds for one in models.demands] == pytest.approx([0.6, 0.2], rel=1e-12)
+    assert models.delay_s == pytest.approx(HIDDEN_S, rel=1e-6)
+    assert models.saturation_users == pytest.approx((0.6 + 0.2 + HIDDEN_S + THINK_S) / 0.3)
+
+
+def test_mean_values_made_from_exact_points_have_no_miss_and_extrapolate_exactly(models: Models) -> None:
+    told = models.mean_values
+    assert told is not None
+    assert told.held_out is not None
+    assert abs(told.throughput_miss.throughput) < 1e-6
+    assert abs(told.held_out.response or 1.0) < 1e-6
+    last = told.curve[-1]
+    assert last.users > max(MEASURED)
+    assert last.throughput.value == pytest.approx(EXACT.throughput([last.users])[0], rel=1e-9)
+    assert last.response_s.value == pytest.approx(exact_response_s(last.users), rel=1e-6)
+    assert busy(last) == pytest.approx(EXACT.utilisation([last.users]), rel=1e-9)
+
+
+def test_every_curve_lies_between_its_bounds(models: Models) -> None:
+    assert models.mean_values is not None
+    for told, bounds in zip(models.mean_values.curve, models.bounds, strict=True):
+        assert told.users == bounds.users
+        assert bounds.balanced_least * (1 - 1e-9) <= told.throughput.value <= bounds.balanced_most * (1 + 1e-9)
+        assert bounds.quickest_s - 1e-9 <= told.response_s.value <= bounds.slowest_s + 1e-9
+
+
+def test_mean_values_hold_as_many_users_as_the_network_does() -> None:
+    most = max(n for n in range(1, 200) if exact_response_s(n) <= MEAN.limit)
+    told = judged_by(MEAN, 5, 15, 30)
+    assert holds(told, "mean values").users == most
+    assert holds(told, "mean values").extrapolated
+    bounds = holds(told, "bounds")
+    assert bounds.at_least is not None
+    assert bounds.at_most is not None
+    assert bounds.at_least <= most <= bounds.at_most
+
+
+def test_a_quantile_is_asked_by_its_ratio_to_the_mean_where_it_was_nearest_to_the_limit() -> None:
+    told = judged_by(P90, 5, 15, 30)
+    assert [one.at_users for one in told.asked] == [30]
+    assert told.asked[0].ratio == pytest.approx(2.0)
+    assert holds(told, "mean values").users == max(n for n in range(1, 200) if 2 * exact_response_s(n) <= P90.limit)
+
+
+def test_a_busy_resource_is_asked_of_the_model_too() -> None:
+    most = max(n for n in range(1, 200) if EXACT.utilisation([n])["processors"] <= BUSY.limit)
+    assert holds(judged_by(BUSY, 5, 15, 36), "mean values").users == most
+
+
+def test_a_busy_resource_has_the_doubt_of_its_demand() -> None:
+    points = [
+        replace(
+            one, utilisation={name: share * off for name, share in one.utilisation.items()}, verdicts=one.verdicts[2:]
+        )
+        for one, off in zip(exacts(5, 15, 30), (0.95, 1.05, 1.0), strict=True)
+    ]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    held = holds(told, "mean values")
+    assert held.users is not None
+    assert held.at_least is not None
+    assert held.at_most is not None
+    assert held.at_least < held.users < held.at_most
+
+
+def test_of_several_targets_the_strictest_decides() -> None:
+    told = holds(made(*MEASURED), "mean values")
+    assert told.target == BUSY
+    assert told.users == holds(judged_by(BUSY, *MEASURED), "mean values").users
+
+
+def test_what_no_number_of_users_meets_is_held_for_none() -> None:
+    target = Target("mean < 100ms", "mean", None, "most", 0.1, None)
+    points = [
+        replace(one, verdicts=(Verdict(target, "missed", one.response_s["mean"], None),)) for one in exacts(5, 30)
+    ]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    assert holds(told, "mean values").users == 0
+    assert holds(told, "bounds").at_most == 0
+
+
+def test_few_users_measured_on_a_simulated_machine_tell_the_many() -> None:
+    told = models_of(simulated((4, 12, 24)), SERVERS)
+    truth = populations([Population("users", 80, 10.0)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))])
+    assert told is not None
+    assert told.mean_values is not None
+    last = told.mean_values.curve[-1]
+    assert last.users > 36
+    assert last.throughput.value == pytest.approx(truth.throughput([last.users])[0], rel=0.02)
+    assert last.response_s.value == pytest.approx(truth.response_s([last.users])[0], rel=0.06)
+    assert last.throughput.interval is not None
+    assert last.throughput.interval.low < last.throughput.value < last.throughput.interval.high
+
+
+def test_from_24_users_on_mean_values_tell_the_41_that_are_held_to_one_user() -> None:
+    """Of 20 seeds, each; and the bounds hold the truth in all."""
+    truth = populations([Population("users", 80, 10.0)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))])
+    most = max(n for n in range(1, 80) if truth.response_s([n])[0] <= MEAN.limit)
+    assert most == 41
+    for points in seeds((4, 12, 24), range(1, 21)):
+        told = models_of([replace(p, verdicts=p.verdicts[:1]) for p in points], SERVERS)
+        assert told is not None
+        solved, bounds = holds(told, "mean values"), holds(told, "bounds")
+        assert solved.users is not None
+        assert abs(solved.users - most) <= 1
+        assert bounds.at_least is not None
+        assert bounds.at_most is not None
+        assert bounds.at_least <= most <= bounds.at_most
+
+
+def test_demands_that_grow_with_the_users_are_told_and_widen_the_doubt() -> None:
+    first, last = exact(10), exact(40)
+    grown = replace(last, utilisation={"processors": 0.99, "disk": 0.9}, throughput=replace(last.throughput, value=2.0))
+    told = models_of([first, grown], SERVERS)
+    assert told is not None
+    assert any("times as much of disk with 40 users as with 10" in note for note in told.notes)
+    assert told.mean_values is not None
+    between = told.mean_values.curve[-1].throughput.interval
+    assert between is not None
+    assert between.high > 1.3 * between.low
+    assert abs(told.mean_values.throughput_miss.throughput) < 0.05
+    assert told.mean_values.held_out is not None
+    assert told.mean_values.held_out.throughput > 0.2
+
+
+def test_demands_that_differ_by_chance_are_one_and_do_not_grow() -> None:
+    first, last = replace(exact(10), interactions=40), exact(40)
+    busier = replace(last, utilisation={name: 1.3 * share for name, share in last.utilisation.items()})
+    assert [one.grows for one in demands_of([first, busier], SERVERS)] == [False, False]
+    enough = replace(first, interactions=5000)
+    assert [one.grows for one in demands_of([enough, busier], SERVERS)] == [True, True]
+
+
+def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
+    """A third of both processors is busy with others, and users' work is half as long again by it."""
+    slowed = populations([Population("users", 80, 10.0)], [Station("processors", (0.9,), 2), Station("disk", (0.2,))])
+
+    def shared(users: int) -> Point:
+        rate, busy = slowed.throughput([users])[0], slowed.utilisation([users])
+        whole = {"processors": 1 / 3 + 2 / 3 * busy["processors"], "disk": busy["disk"]}
+        return point(users, rate, slowed.response_s([users])[0], whole)
+
+    told = models_of([shared(n) for n in (3, 8, 16, 22)], SERVERS)
+    assert told is not None
+    processors, disk = told.demands
+    assert [one.background for one in (processors, disk)] == pytest.approx([1 / 3, 0.0])
+    assert [one.seconds for one in (processors, disk)] == pytest.approx([0.9, 0.2])
+    assert told.mean_values is not None
+    last = told.mean_values.curve[-1]
+    assert last.users > 30
+    assert last.throughput.value == pytest.approx(slowed.throughput([last.users])[0], rel=1e-6)
+    assert busy(last) == pytest.approx(shared(last.users).utilisation, rel=1e-6)
+    assert any("33% of processors is busy whatever the users do" in note for note in told.notes)
+
+
+def test_a_resource_that_others_keep_full_tells_no_demand() -> None:
+    points = [replace(one, utilisation={**one.utilisation, "processors": 0.995}) for one in exacts(3, 8, 16)]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    assert [one.resource for one in told.demands] == ["disk"]
+    assert any(note.startswith("Processors had no time left at any point") for note in told.notes)
+    full = models_of([replace(one, utilisation={"processors": 0.999}) for one in exacts(60, 80)], SERVERS)
+    assert full is not None
+    assert [one.resource for one in full.demands] == ["processors"]
+
+
+def test_a_growing_demand_is_followed_from_point_to_point_and_its_trend_is_the_most_it_may_be() -> None:
+    told = Demand("disk", 1, 0.3, ((10, 0.2), (20, 0.3), (40, 0.5)), grows=True)
+    assert told.with_users(15) == pytest.approx((0.2, 0.25, 0.3))
+    assert told.with_users(40) == pytest.approx((0.3, 0.5, 0.5))
+    assert told.with_users(70) == pytest.approx((0.3, 0.5, 0.8))
+    assert told.with_users(5) == pytest.approx((0.2, 0.2, 0.3))
+    assert replace(told, grows=False).with_users(70) == pytest.approx((0.2, 0.3, 0.5))
+
+
+def test_a_point_of_few_interactions_is_no_miss_and_no_doubt() -> None:
+    odd = replace(exact(1), interactions=20, utilisation={"processors": 0.015, "disk": 0.01})
+    told = models_of([odd, *exacts(15, 30)], SERVERS)
+    assert told is not None
+    assert [one.by_users[0][0] for one in told.demands] == [15, 15]
+    assert told.mean_values is not None
+    assert abs(told.mean_values.throughput_miss.throughput) < 0.01
+
+
+def test_points_that_are_not_steady_or_not_valid_are_left_out_and_told() -> None:
+    points = [*exacts(5, 15), replace(exact(30), steady=False), replace(exact(36), valid=False)]
+    told = models_of(points, SERVERS)
+    assert told is not None
+    assert told.used == (5, 15)
+    assert "Not used, since not steady or not valid: 30 and 36 users." in told.notes
+    assert models_of(points[2:], SERVERS) is None
+    assert models_of([], SERVERS) is None
+
+
+def test_two_numbers_of_users_have_mean_values_and_no_law() -> None:
+    told = made(5, 30)
+    assert told.mean_values is not None
+    assert told.scalability is None
+    assert any("needs 3 different numbers of users" in note for note in told.notes)
+
+
+def test_without_a_measured_resource_only_the_law_is_left() -> None:
+    told = models_of([replace(one, utilisation={}) for one in exacts(*MEASURED)], SERVERS)
+    assert told is not None
+    assert (told.demands, told.bounds, told.mean_values, told.saturation_users) == ((), (), None, None)
+    assert [one.by for one in told.holds] == ["scalability law"]
+
+
+def test_a_resource_without_end_saturates_nowhere() -> None:
+    told = models_of(exacts(*MEASURED), {"processors": 2, "disk": None})
+    assert told is not None
+    assert [one.resource for one in told.demands] == ["processors"]
+    assert told.delay_s > HIDDEN_S
+
+
+def test_a_law_that_outruns_the_resources_says_where() -> None:
+    assert any("more throughput than the resources can give" in note for note in made(2, 6, 12, 20).notes)
+
+
+def test_one_point_has_mean_values_without_doubt_and_nothing_held_out() -> None:
+    told = made(15)
+    assert told.mean_values is not None
+    assert told.mean_values.held_out is None
+    assert told.mean_values.curve[-1].throughput.interval is None
+    assert told.mean_values.curve[-1].throughput.value == pytest.approx(
+        EXACT.throughput([told.mean_values.curve[-1].users])[0], rel=1e-6
+    )
+
+
+def test_the_knee_of_a_point_is_by_its_own_demands() -> None:
+    assert knee_of(exact(30), SERVERS) == pytest.approx((THINK_S + 0.8) / 0.3)
+    assert knee_of(replace(exact(30), utilisation={}), SERVERS) is None
+
+
+def test_a_resource_that_nobody_used_asks_for_nothing() -> None:
+    idle = [point(5, 0.5, 0.7, {"processors": 0.2, "disk": 0.0})]
+    assert [one.resource for one in demands_of(idle, SERVERS)] == ["processors"]
+
+
+CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
+
+
+def test_a_mix_is_solved_by_its_classes_and_extrapolates_exactly() -> None:
+    """Heavy users wait for four times the processor time, and for four times the disk."""
+    kinds = [Population("heavy", 6, 20.0), Population("ordinary", 18, 10.0), Population("light", 36, 5.0)]
+    network = populations(kinds, [Station("processors", (1.2, 0.6, 0.3), 2), Station("disk", (0.4, 0.2, 0.1))])
+    points = [mixed([("heavy", n, 1.2), ("ordinary", 3 * n, 0.6), ("light", 6 * n, 0.3)], network) for n in (1, 2)]
+    told = models_of(points, SERVERS, CLASSES)
+    assert told is not None
+    assert [kind.weight for kind in told.kinds] == [1, 3, 6]
+    scales = [kind.scale for kind in told.kinds]
+    assert [scale / scales[2] for scale in scales] == pytest.approx([4.0, 2.0, 1.0])
+    assert told.mean_values is not None
+    far = next(one for one in told.mean_values.curve if one.users >= 30)
+    whole = users_of(told.kinds, far.users)
+    assert far.throughput.value == pytest.approx(sum(network.throughput(whole)), rel=0.01)
+
+
+@pytest.mark.parametrize("users", [1, 2, 9, 10, 47, 100])
+def test_users_are_apportioned_by_weight_and_none_is_lost(users: int) -> None:
+    kinds = made(5).kinds[0]
+    counts = users_of([replace(kinds, weight=weight) for weight in (1, 3, 6)], users)
+    assert sum(counts) == users
+    assert all(abs(count - users * weight / 10) < 1 for count, weight in zip(counts, (1, 3, 6), strict=True))

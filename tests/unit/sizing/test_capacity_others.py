@@ -1,0 +1,161 @@
+"""Others on a host in a search for the capacity: their time is no demand of the users, and the answer says of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from loadgo.measures.tariff import load_tariff
+from loadgo.records.tables import Tables, tables
+from loadgo.running.prepared import Settings
+from loadgo.sizing.answer import Beside, answer_of, others_of, saturation_of
+from loadgo.sizing.curve import Point
+from loadgo.sizing.models.demands import demands_of
+from loadgo.sizing.models.models import Models, models_of
+from loadgo.sizing.outcomes import Found, Untold, Wanted
+from loadgo.sizing.points import point_of
+from loadgo.sizing.site import Load, site_of
+from loadgo.sizing.site import tried as site_trial
+from loadgo.sizing.targets import targets_of
+from loadgo.sizing.trials import Asked, Trial, trial_of
+from support.capacity_results import capacity_of, grid, rows
+from support.known_capacity import MEAN, SERVERS, exact, exacts
+from support.synthetic import S, Work, closed_loop
+
+COUNTING = """\
+name  = "counting"
+login = "sh"
+think = "fixed(100ms)"
+lines = ["i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
+"""
+USERS = (5, 15, 25)
+OWN_S = 0.6
+WANTED = Wanted((MEAN,), 100, None, 10**6, 60, live=True)
+
+
+def on_busy_host(users: int, others: float) -> Point:
+    """The central server's point, on a host whose processors others keep busy for this share besides."""
+    quiet = exact(users)
+    busy = {**quiet.utilisation, "processors": min(0.96, quiet.utilisation["processors"] + others)}
+    return replace(quiet, utilisation=busy, users_cpu_s=OWN_S, others=others)
+
+
+def models(*points: Point) -> Models:
+    """The models of these points."""
+    told = models_of(points, SERVERS)
+    assert told is not None
+    return told
+
+
+def beside_others(run: Tables, share: float) -> Tables:
+    """The run on a host on which others take this share of the processors' idle time."""
+    idle = pl.when(pl.col("category").cast(pl.String) == "idle").then(pl.col("time_ns"))
+    taken = (idle.max().over("at_ns", "processor") * share).cast(pl.Int64)
+    change = (
+        pl.when(pl.col("category").cast(pl.String) == "idle")
+        .then(-taken)
+        .when(pl.col("category").cast(pl.String) == "user")
+        .then(taken)
+        .otherwise(0)
+    )
+    time = run.time.with_columns(time_ns=(pl.col("time_ns").cast(pl.Int64) + change).cast(run.time.schema["time_ns"]))
+    return replace(run, time=time)
+
+
+def tried(run: Tables) -> Trial:
+    """A trial of 6 users that left these records."""
+    return trial_of(run, Asked(6, "seed 1", targets_of("mean < 3s"), {"processors": 2}, load_tariff()))
+
+
+def test_what_an_interaction_asks_of_the_processors_is_the_users_own_time() -> None:
+    processors = models(*(on_busy_host(users, 0.004 * users) for users in USERS)).demands[0]
+    assert processors.seconds == pytest.approx(OWN_S / (1 - 0.02), rel=1e-9)
+    assert not processors.grows
+    charged = models(*(replace(one, users_cpu_s=None, others=None) for one in (on_busy_host(n, 0.3) for n in USERS)))
+    assert charged.demands[0].most_s > 1.2 * OWN_S
+
+
+def test_what_others_keep_whatever_the_users_do_slows_the_rest_and_is_told() -> None:
+    told = models(*(on_busy_host(users, share) for users, share in zip(USERS, (0.4, 0.25, 0.2), strict=True)))
+    processors = told.demands[0]
+    assert processors.background == pytest.approx(0.2)
+    assert processors.seconds == pytest.approx(OWN_S / 0.8)
+    assert any(note.startswith("20% of processors is taken by others") for note in told.notes)
+
+
+def test_the_resource_that_is_full_first_is_one_number_everywhere() -> None:
+    made = capacity_of(exacts(5, 15, 30, 34))
+    first = saturation_of(made.models)
+    assert made.models is not None
+    assert first is not None
+    assert (first.resource, first.users) == ("processors", made.models.saturation_users)
+    found = answer_of(Found(34, 34, 34, 0, enough=True), made.points, WANTED, Beside(first))
+    assert "Processors would be full first, from 37.3 users on." in found.in_words
+    assert rows(grid(made, "What an interaction"))["processors"][-1] == "37.3 users"
+
+
+def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
+    """Interactions of 100 ms of processor time, whatever else the host does."""
+    run = closed_loop(6, 60, [Work("edit", 0.1)])
+    quiet, busy = tried(run), tried(beside_others(run, 0.5))
+    assert busy.whose is not None
+    assert quiet.whose is not None
+    assert busy.whose.others - quiet.whose.others == pytest.approx(0.45, abs=0.08)
+    assert busy.whose.users_processors == quiet.whose.users_processors
+    point = point_of([busy], targets_of("mean < 3s"))
+    own_s = (
+        run.interactions.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).mean()).item() / S
+    )
+    assert point.users_cpu_s == pytest.approx(own_s, rel=0.1)
+    assert point.utilisation["processors"] > 1.5 * (point.users_cpu_s or 0.0) * point.throughput.value / 2
+
+
+def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path: Path) -> None:
+    """Whatever else this host does meanwhile: the users' own time is about that of their interactions."""
+    script = tmp_path / "count.toml"
+    script.write_text(COUNTING, encoding="utf-8")
+    targets = targets_of("mean < 30s")
+    site = site_of(script, "here", Settings(), out=tmp_path)
+    trial = site_trial(site, targets, Load(1, 1, 0.5, 4.0), lambda *_: True)
+    if trial.whose is None:
+        pytest.skip("whose time it was is not told apart here: loadgo doctor says why")
+    point = point_of([trial], targets)
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    rows = tables(folder).interactions.filter(pl.col("phase").cast(pl.String) == "steady")
+    own_s = rows.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).mean()).item() / S
+    assert point.users_cpu_s is not None
+    assert point.others is not None
+    assert 0 <= point.others < 1
+    assert 0.5 * own_s < point.users_cpu_s < 2 * own_s
+    (processors,) = demands_of([point], {"processors": site.servers["processors"]})
+    assert processors.seconds == pytest.approx(point.users_cpu_s / (1 - processors.background))
+
+
+@pytest.mark.parametrize("outcome", [Found(25, 24, 26, 0, enough=True), Untold(5, 14, "5 trials were all")])
+def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: Found | Untold) -> None:
+    points = [on_busy_host(users, share) for users, share in zip(USERS, (0.7, 0.6, 0.5), strict=True)]
+    words = answer_of(outcome, points, WANTED).in_words
+    assert "Others kept this host's processors 60.0 % busy during the trials (50.0 % to 70.0 % " in words
+    assert "the answer is for the host in that state. For the host alone, search again when it is quiet." in words
+
+
+def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
+    points = [on_busy_host(users, 0.02) for users in USERS]
+    assert "Others" not in answer_of(Found(25, 24, 26, 0, enough=True), points, WANTED).in_words
+    assert others_of(points) == pytest.approx(0.02)
+    assert others_of(exacts(5)) is None
+
+
+def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
+    from loadgo.sizing.page import render_capacity
+
+    made = capacity_of([on_busy_host(users, 0.3) for users in USERS])
+    curve = rows(grid(made, "Measured"))
+    assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
+    text = render_capacity(made, "text", width=120)
+    assert "30.0 % of the processors' time was neither the users' nor loadgo's" in " ".join(text.split())
+    told = json.loads(render_capacity(made, "json"))["points"]
+    assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3

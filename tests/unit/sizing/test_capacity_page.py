@@ -1,0 +1,213 @@
+"""A capacity's page: every format says the same, fits where it is shown, and shows doubt where there is any."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from loadgo.documents.chart import png
+from loadgo.documents.page import FORMATS
+from loadgo.sizing.chart_data import followed, modelled, top_of
+from loadgo.sizing.charts import capacity_charts
+from loadgo.sizing.curve import Class, Figure, Target, Verdict
+from loadgo.sizing.models.models import models_of
+from loadgo.sizing.page import capacity_page, render_capacity
+from loadgo.sizing.pictures import capacity_pictures
+from loadgo.sizing.results import Capacity
+from loadgo.theory.networks import Class as Population
+from loadgo.theory.networks import Station
+from loadgo.theory.populations import populations
+from support.capacity_results import capacity_of, grid, rows
+from support.known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
+
+CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
+USERS = (5, 15, 30, 34, 36, 40)
+
+
+@pytest.fixture(scope="module")
+def made() -> Capacity:
+    """The central server, with a target on p90."""
+    return capacity_of(exacts(*USERS))
+
+
+@pytest.fixture(scope="module")
+def mix() -> Capacity:
+    """The central server, with three classes of users."""
+    kinds = [Population("heavy", 6, 20.0), Population("ordinary", 18, 10.0), Population("light", 36, 5.0)]
+    network = populations(kinds, [Station("processors", (1.2, 0.6, 0.3), 2), Station("disk", (0.4, 0.2, 0.1))])
+    points = [mixed([("heavy", n, 1.2), ("ordinary", 3 * n, 0.6), ("light", 6 * n, 0.3)], network) for n in (1, 2, 3)]
+    return capacity_of(points, classes=CLASSES)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_text_fits_its_width_and_begins_with_the_answer(made: Capacity, mix: Capacity, width: int) -> None:
+    for told in (made, mix, capacity_of(exacts(*USERS), (P90, MEAN, BUSY))):
+        text = render_capacity(told, "text", width=width)
+        assert text.replace("\n", " ").startswith(told.in_words)
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_the_answer_is_marked_in_the_curve_and_beside_the_models(made: Capacity) -> None:
+    told = rows(grid(made, "Measured"))
+    assert [users for users, cells in told.items() if "the answer" in cells] == ["34"]
+    assert rows(grid(made, "How many"))["measured"][:2] == ("34", "33–35")
+
+
+def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity) -> None:
+    told = grid(made, "How many")
+    assert [one.heading for one in told.columns][1:6] == [
+        "users held",
+        "doubt",
+        "throughput off",
+        "response off",
+        "40 left out",
+    ]
+    cells = rows(told)
+    assert cells["mean values"][0] == "36"
+    assert [cell.strip("+−") for cell in cells["mean values"][2:5]] == ["0.0 %"] * 3
+    assert re.fullmatch(r"[+−]\d+\.\d %", cells["scalability law"][3])
+    low, high = map(int, cells["bounds"][1].split("–"))
+    assert low <= 36 <= high
+
+
+def test_what_lies_beyond_the_measured_is_starred() -> None:
+    told = rows(grid(capacity_of(exacts(5, 15, 25)), "How many"))
+    assert told["mean values"][0] == "36 *"
+
+
+def test_demands_and_where_each_resource_saturates(made: Capacity) -> None:
+    told = rows(grid(made, "What an interaction"))
+    assert told["processors"] == ("2", "600 ms", "600 ms", "37.3 users")
+    assert told["disk"][3] == "56.0 users"
+    assert told["a delay"][1] == "400 ms"
+
+
+def test_a_mix_shows_each_class_at_the_answer(mix: Capacity) -> None:
+    found = grid(mix, "The mix")
+    assert found.title == "The mix with 30 users"
+    assert {name: cells[0] for name, cells in rows(found).items()} == {"heavy": "3", "ordinary": "9", "light": "18"}
+    assert "mix: heavy 1, ordinary 3, light 6" in capacity_page(mix).about
+
+
+def test_points_that_do_not_count_say_so_and_why() -> None:
+    odd = replace(exact(15), steady=False, steady_why="the second half was 30 % slower than the first")
+    broken = replace(exact(30), valid=False, steady_why="12 lines were sent too late", lost=7)
+    page = capacity_page(capacity_of([exact(5), odd, broken, exact(34)]))
+    notes = [line for label, line in page.notes if label == "Steady state"]
+    assert notes[0] == "Proved with 5 and 34 users."
+    assert "With 15 users: the second half was 30 % slower than the first." in notes
+    assert page.warnings == (
+        "With 30 users 7 records were lost.",
+        "With 30 users what was measured is not valid: see Steady state.",
+    )
+    told = rows(page.grids[0])
+    assert ("not steady" in told["15"], "not valid" in told["30"]) == (True, True)
+    assert ("Models", "Not used, since not steady or not valid: 15 and 30 users.") in page.notes
+
+
+def test_the_limit_that_nobody_said_and_the_ratio_of_a_quantile_are_told(made: Capacity) -> None:
+    notes = dict(capacity_page(made).notes)
+    assert "up to 200 users, which nobody asked for" in notes["Search"]
+    assert notes["Asked"] == (
+        "models tell mean times, so p90 < 5s is asked of them as mean < 2.50 s: with 36 users it was "
+        "2.00 times the mean."
+    )
+    assert "contention" in notes["Scalability law"]
+
+
+def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
+    stopped = replace(
+        capacity_of([]),
+        end="stopped",
+        answer=None,
+        interval=None,
+        binding=None,
+        saturates_first=None,
+        in_words="Stopped.",
+    )
+    for form in FORMATS:
+        assert "Stopped." in render_capacity(stopped, form)
+    assert capacity_charts(stopped) == []
+
+
+def test_json_is_whole_and_finite(made: Capacity) -> None:
+    told = json.loads(render_capacity(made, "json"))
+    assert (told["format"], told["answer"], told["interval"], told["bad"]) == (1, 34, [33, 35], False)
+    assert [point["users"] for point in told["points"]] == list(USERS)
+    assert told["points"][0]["throughput"]["value"] == made.points[0].throughput.value
+    assert told["models"]["law"]["law"]["alpha"] >= 0
+    assert {one["by"] for one in told["models"]["holds"]} == {"mean values", "scalability law", "bounds"}
+    infinite = replace(made, points=(replace(made.points[0], response_s={"mean": Figure(float("inf"))}),))
+    assert json.loads(render_capacity(infinite, "json"))["points"][0]["response_s"]["mean"]["value"] is None
+
+
+def test_markdown_and_html_escape_what_users_name() -> None:
+    evil = Target("p90(<b>&|) < 5s", "p90", "<b>&|", "most", 5.0, 0.1)
+    points = [replace(p, verdicts=(Verdict(evil, "met", p.response_s["p90"], None),)) for p in exacts(5, 15, 30)]
+    told = replace(capacity_of([], (evil,)), points=tuple(points), models=models_of(points, SERVERS))
+    html = render_capacity(told, "html")
+    assert "p90(<b>" not in html
+    assert "p90(&lt;b&gt;&amp;|) &lt; 5s" in html
+    assert "\\|" in render_capacity(told, "md")
+
+
+def test_another_format_is_refused(made: Capacity) -> None:
+    with pytest.raises(ValueError, match="is none of text, html, json, md"):
+        render_capacity(made, "pdf")  # type: ignore[arg-type]
+
+
+def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
+    names = ["throughput", "response", "busy", "cost", "faults"]
+    for told in (made, mix):
+        drawn = capacity_charts(told)
+        assert [one.name for one in drawn] == [f"capacity-{name}" for name in names]
+    for one in capacity_charts(made):
+        assert png(one).startswith(b"\x89PNG")
+    html = render_capacity(made, "html")
+    assert all(f'id="chart-capacity-{name}"' in html for name in names)
+
+
+def test_what_was_not_measured_has_no_chart(made: Capacity) -> None:
+    bare = tuple(replace(p, cost_user_hour=None, faults_a_command=None, utilisation={}) for p in made.points)
+    told = replace(made, points=bare, models=models_of(bare, {}))
+    assert [one.name for one in capacity_charts(told)] == ["capacity-throughput", "capacity-response"]
+    assert "a user-hour" not in render_capacity(told, "text", width=120)
+
+
+def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> None:
+    told = modelled(made, lambda at: at.throughput)
+    inside = [float(str(one["users"])) for one in told if not one["beyond"]]
+    beyond = [float(str(one["users"])) for one in told if one["beyond"]]
+    assert (max(inside), min(beyond)) == (40, 40)
+    assert followed(made, "x", [(5, Figure(1.0)), (40, Figure(2.0))]) == [
+        {"what": "x", "users": users, "value": value, "low": None, "high": None, "beyond": False}
+        for users, value in ((5, 1.0), (40, 2.0))
+    ]
+
+
+def test_an_axis_ends_near_what_was_measured(made: Capacity) -> None:
+    dots = [{"value": 2.0, "low": None, "high": 3.0}]
+    assert top_of(dots) == pytest.approx(1.05 * 3.0)
+    assert top_of(dots, [{"value": 3.5}, {"value": 90.0}]) == pytest.approx(1.05 * 3.5)
+    assert top_of(dots, (), [5.0, 100.0]) == pytest.approx(1.05 * 5.0)
+    assert top_of([{"value": 0.0, "high": None}]) == 1.0
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_pictures_have_every_measured_point_and_fit(made: Capacity, width: int) -> None:
+    throughput, response = capacity_pictures(made)
+    lines = throughput.lines(width)
+    assert max(map(len, lines)) <= width
+    columns = {line.index("●") for line in lines[:10] if "●" in line}
+    assert len(columns) >= 4
+    assert lines[-1].startswith("● measured")
+    told = "\n".join(response.lines(width))
+    assert "◆ p90" in told
+    assert "─ limit" in told
+    assert "┊ answer" in told
+
+
+def test_one_point_has_no_picture() -> None:
+    assert capacity_pictures(capacity_of([exact(5)])) == ()

@@ -1,0 +1,70 @@
+"""Targets read from words: what they mean, and what is no target."""
+
+import pytest
+from loadgo.sizing.targets import check_commands, check_resources, target_of, targets_of
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "command", "limit", "share"),
+    [
+        ("p90 < 2s", "p90", None, 2.0, 0.1),
+        ("p99.5<=500ms", "p99.5", None, 0.5, 0.005),
+        ("mean(edit) < 1min", "mean", "edit", 60.0, None),
+        ('p50("cc prime.c") < 2 s', "p50", "cc prime.c", 2.0, 0.5),
+        ("errors < 1%", "errors", None, 0.01, None),
+        ("busy(drum) < 0.8", "busy", "drum", 0.8, None),
+        ("busy < 80%", "busy", "processors", 0.8, None),
+        ("throughput > 120/min", "throughput", None, 2.0, None),
+    ],
+)
+def test_a_target_is_read(text: str, measure: str, command: str | None, limit: float, share: float | None) -> None:
+    target = target_of(text)
+    assert (target.measure, target.command, target.share) == (measure, command, share)
+    assert target.limit == pytest.approx(limit)
+    assert target.sense == ("least" if ">" in text else "most")
+
+
+def test_several_targets_may_be_in_one_text() -> None:
+    assert [one.text for one in targets_of("p90 < 2s and errors < 1%, busy < 90%")] == [
+        "p90 < 2s",
+        "errors < 1%",
+        "busy < 90%",
+    ]
+    assert len(targets_of(["p90 < 2s", "p90 < 2s"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("p90 2s", "write MEASURE < LIMIT"),
+        ("p95x < 2s", "did you mean p95?"),
+        ("smoothness < 2s", "no measure; there are mean, p50"),
+        ("p100 < 2s", "between p0 and p100"),
+        ("p90 < 2", "a time with its unit"),
+        ("p90 < 2%", "not with 2%"),
+        ("p90 > 2s", "a ceiling, not a floor"),
+        ("p90 = 2s", "a limit is needed"),
+        ("errors < 100%", "less than everything"),
+        ("p90 < 0s", "more than 0"),
+        ("throughput(edit) > 1/s", "leave the brackets out"),
+        ("throughput > 1s", "a rate, such as 5/s"),
+        ("", "no target is given"),
+    ],
+)
+def test_what_is_no_target_is_refused_with_what_would_be_right(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=r".") as refused:
+        targets_of(text)
+    assert words in str(refused.value)
+
+
+def test_a_floor_above_a_ceiling_of_the_same_measure_contradicts() -> None:
+    with pytest.raises(ValueError, match="contradict"):
+        targets_of("throughput > 5/s and throughput < 3/s")
+
+
+def test_commands_and_resources_that_are_not_there_are_refused_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match="it has edit, run"):
+        check_commands(targets_of("p90(compile) < 1s"), ["edit", "run"])
+    with pytest.raises(ValueError, match="there are processors, drum"):
+        check_resources(targets_of("busy(disk) < 50%"), ["processors", "drum"])
+    check_commands(targets_of("p90(edit) < 1s, busy(drum) < 50%"), ["edit", "run"])

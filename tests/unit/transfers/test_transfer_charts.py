@@ -1,0 +1,106 @@
+"""The charts and pictures of transfers: what is drawn is what was measured, and a browser can draw it."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from loadgo.documents.chart import svg
+from loadgo.transfers.analysis import Apart, taken_apart
+from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.chart_data import longest, points_by_size, price_curve, price_sizes, size_marks
+from loadgo.transfers.charts import apart_charts, method_charts
+from loadgo.transfers.csv_table import Observed, Table, read_table
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import Prices, prices
+from loadgo.transfers.transfer import Transferred
+from support.transfer_rows import rounds
+from support.transfer_tables import COLUMNS, PRICES, SEED, made
+
+
+def at_loads() -> Apart:
+    """A grid at two loads, taken apart."""
+    return taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES)
+
+
+def test_a_grid_has_its_cost_its_price_and_its_stretch() -> None:
+    charts = {chart.name: chart for chart in apart_charts(at_loads())}
+    assert list(charts) == ["transfer-cost", "transfer-price", "transfer-load"]
+    for chart in charts.values():
+        assert svg(chart).startswith("<svg")
+    assert '"type": "log"' in json.dumps(charts["transfer-cost"].spec["layer"][0]["encoding"]["x"])
+
+
+def test_the_seeds_table_has_its_stretch_as_a_point_for_each_transfer() -> None:
+    told = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
+    charts = {chart.name: chart for chart in apart_charts(told)}
+    (points,) = [rows for rows in charts["transfer-load"].spec["datasets"].values() if "bytes" in rows[0]]
+    # One row took 0 s by its cut clock.
+    assert len(points) == 76
+    assert svg(charts["transfer-load"]).startswith("<svg")
+
+
+def test_without_a_network_price_there_is_none_to_draw() -> None:
+    told = taken_apart(at_loads().table, Prices("$", 1.0, None, ""))
+    assert [chart.name for chart in apart_charts(told)] == ["transfer-cost", "transfer-load"]
+
+
+def test_points_are_medians_and_the_line_is_of_the_longest_transfers() -> None:
+    table = [
+        Observed("", "s", "blocks", size, cost * 8 * size, message=512)
+        for size, costs in ((4096, (3.0, 9.0, 4.0)), (8192, (2.0,)))
+        for cost in costs
+    ]
+    what, points = points_by_size(table)
+    assert what == "bytes a message"
+    assert [(point.bytes, point.y, point.count) for point in points] == [(4096, 4.0, 3), (8192, 2.0, 1)]
+    assert [point.y for point in longest(points)] == [2.0]
+
+
+def test_a_message_is_never_longer_than_its_transfer() -> None:
+    _, (point,) = points_by_size([Observed("", "s", "blocks", 100, 1.0, message=65536)])
+    assert point.x == 100
+
+
+def test_the_price_falls_with_the_message_and_crosses_where_it_says() -> None:
+    told = at_loads()
+    assert told.crossings[0].size is not None
+    curve = price_curve(told.crossings[0], price_sizes(told))
+    assert all(one[1] > two[1] for one, two in pairwise(curve))
+    assert curve[0][1] > (PRICES.network_gigabyte or 0) > curve[-1][1]
+
+
+def test_prices_of_whole_transfers_are_drawn_over_their_sizes() -> None:
+    table = [Observed("", "s", "", size, 1e-2 + 1e-6 * size, messages=size // 100) for size in (1000, 5000, 90_000)]
+    told = taken_apart(Table("this host", tuple(table), (), ()), PRICES)
+    assert {one.of for one in told.crossings} == {"transfer"}
+    low, high, *_ = price_sizes(told)
+    assert (low, high) == (1000, 90_000)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "marks"),
+    [
+        ([64.0, 65536.0], [64, 256, 1024, 4096, 16384, 65536]),
+        ([3000.0, 17000.0], [4096, 8192, 16384]),
+        ([66_667.0, 130_293.0], [66_667, 130_293]),
+        ([5.0, 5.0], [5, 5]),
+    ],
+)
+def test_an_axis_of_sizes_is_marked_however_short_it_is(sizes: list[float], marks: list[float]) -> None:
+    assert size_marks(sizes) == marks
+
+
+@pytest.mark.parametrize("tariff", ["cloud", "default"])
+def test_methods_stand_against_the_networks_price(tariff: str) -> None:
+    (chart,) = method_charts(rounds(1), prices(tariff))
+    assert ("network's price" in chart.caption) == (tariff == "cloud")
+    assert svg(chart).startswith("<svg")
+    assert method_charts(rounds(1)[:1], prices(tariff)) == []
+
+
+def test_the_pages_hold_their_charts() -> None:
+    page = render_transfer(Transferred(tuple(rounds(3)), (), False), "html", prices=prices("cloud"))
+    assert 'id="chart-transfer-methods"' in page
+    page = render_apart(at_loads(), "html")
+    for name in ("cost", "price", "load"):
+        assert f'id="chart-transfer-{name}"' in page

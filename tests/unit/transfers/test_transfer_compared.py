@@ -1,0 +1,85 @@
+"""Sends against receives, loads against each other, and the processor's price against the network's."""
+
+import pytest
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.analysis_page import apart_page, render_apart
+from loadgo.transfers.compared import by_load, receives_over_sends
+from loadgo.transfers.crossing import crossings
+from loadgo.transfers.csv_table import Observed, Table
+from loadgo.transfers.parts import Part, Parts
+from support.transfer_tables import PRICES, made
+
+
+def test_receives_over_sends_has_an_interval_that_holds_the_truth() -> None:
+    (ends,) = receives_over_sends(made({0.0: 1.0}))
+    assert ends.alike
+    assert ends.compared == 9
+    assert ends.receives.interval is not None
+    assert ends.receives.interval.holds(1.3)
+    assert ends.receives.interval.low > 1.2
+
+
+def test_ends_without_sizes_in_common_are_compared_all_together() -> None:
+    sends = [Observed("", "s", "", 1000 + at, 1e-3 * (1000 + at)) for at in range(20)]
+    receives = [Observed("", "r", "", 5000 + at, 2e-3 * (5000 + at)) for at in range(20)]
+    (ends,) = receives_over_sends(sends + receives)
+    assert not ends.alike
+    assert ends.receives.times == pytest.approx(2)
+
+
+def test_the_stretch_is_told_apart_from_the_price() -> None:
+    levels = by_load(made({1.0: 1.0, 3.0: 2.0, 7.0: 5.0}))
+    assert [level.load for level in levels] == [1.0, 3.0, 7.0]
+    assert [level.real.times for level in levels] == pytest.approx([1, 2, 5], rel=0.03)
+    last = levels[-1]
+    assert last.cpu.interval is not None
+    assert last.cpu.interval.holds(1.0)
+    assert last.real.interval is not None
+    assert last.real.interval.holds(5.0)
+    assert last.stretch.times == pytest.approx(7.5, rel=0.03)
+
+
+def test_loads_of_all_sorts_are_not_levels() -> None:
+    many = [Observed("", "s", "", 1000, 1.0, real_s=2.0, load=float(at)) for at in range(40)]
+    assert by_load(many) == []
+
+
+def parts(message: float, byte: float) -> Parts:
+    """A kind whose messages and bytes cost so much."""
+    return Parts("s blocks", 9, (Part("message", message, None, 0.5), Part("byte", byte, None, 0.5)), (), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("message", "byte", "where", "size"),
+    [
+        (100e-9, 1e-9, "at a size", 100.0),
+        (100e-9, 3e-9, "always above", None),
+        (0.5e-9, 1e-9, "always below", None),
+    ],
+)
+def test_the_price_passes_the_networks_where_the_two_are_equal(
+    message: float, byte: float, where: str, size: float | None
+) -> None:
+    (found,) = crossings([parts(message, byte)], PRICES)
+    assert found.where == where
+    assert found.size == (None if size is None else pytest.approx(size))
+    if found.size is not None:
+        assert found.gigabyte(found.size) == pytest.approx(PRICES.network_gigabyte)
+        assert found.gigabyte(found.size / 2) > (PRICES.network_gigabyte or 0)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
+    told = taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES, "processes running")
+    page = render_apart(told, "text", width=width)
+    for words in (
+        "Receiving over sending",
+        "Against the load: the same transfers",
+        "times as long",
+        "processes running",
+        "price passes",
+        "Against load: ●",
+    ):
+        assert words in " ".join(page.split())
+    assert max(map(len, page.splitlines())) <= width
+    assert len(apart_page(told).pictures) == 2

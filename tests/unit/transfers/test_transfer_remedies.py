@@ -1,0 +1,70 @@
+"""What another way to move bytes saves, over rounds of the same transfers, and how that is shown."""
+
+import pytest
+from loadgo.transfers.page import render_transfer
+from loadgo.transfers.prices import prices
+from loadgo.transfers.remedies import savings
+from loadgo.transfers.rounds import in_rounds, in_the_middle
+from loadgo.transfers.transfer import Transferred
+from support.transfer_rows import rounds, row_of
+
+
+def test_a_saving_is_how_many_times_less_with_an_interval() -> None:
+    found = {one.method: one for one in savings(rounds(5))}
+    assert found["blocks"].over["bytes"].times == pytest.approx(400)
+    assert found["blocks"].over["records"].times == pytest.approx(20)
+    assert found["records"].over["bytes"].times == pytest.approx(20)
+    assert set(found["bytes"].over) == {"records"}
+    interval = found["blocks"].over["bytes"].interval
+    assert interval is not None
+    assert interval.low <= 400 <= interval.high
+
+
+def test_what_drifts_from_round_to_round_is_in_both_and_in_no_interval() -> None:
+    interval = {one.method: one for one in savings(rounds(6, spread=0.5))}["blocks"].over["bytes"].interval
+    assert interval is not None
+    assert interval.high / interval.low < 1.001
+
+
+def test_one_round_has_no_interval_and_the_page_says_how_to_get_one() -> None:
+    made = Transferred(tuple(rounds(1)), (), False)
+    assert savings(made.rows)[-1].over["bytes"].interval is None
+    page = render_transfer(made, "text", prices=prices(), width=120)
+    assert "What each remedy saves" in page
+    assert "--times 5" in page
+
+
+def test_a_round_that_broke_off_is_left_out() -> None:
+    rows = [*rounds(3), row_of(method="blocks", thread_s=9.0, broke_off="it died")]
+    saved = {one.method: one for one in savings(rows)}["blocks"]
+    assert saved.rounds == 3
+    assert saved.over["bytes"].times == pytest.approx(400)
+
+
+def test_without_the_seeds_own_ways_nothing_is_saved() -> None:
+    assert savings([row_of(method="blocks"), row_of(method="splice")]) == []
+    assert savings([row_of(method="bytes")]) == []
+
+
+def test_the_row_in_the_middle_is_shown_and_those_that_broke_off() -> None:
+    rows = [row_of(thread_s=cpu_s) for cpu_s in (3.0, 1.0, 2.0)] + [row_of(broke_off="stalled")]
+    assert [row.cpu_s for row in in_the_middle(rows)] == [2.0, 1.0]
+    page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices(), width=100)
+    assert "4 rounds" in page
+    assert "broke off: stalled" in page
+
+
+def test_rounds_end_with_an_interrupt() -> None:
+    made = [Transferred((row_of(),), ("told",), False), Transferred((row_of(),), ("told",), True)]
+    told = in_rounds(9, lambda: made.pop(0))
+    assert (len(told.rows), told.notes, told.stopped) == (2, ("told",), True)
+    with pytest.raises(ValueError, match="1 or more"):
+        in_rounds(0, lambda: made[0])
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_page_fits_a_terminal(width: int) -> None:
+    page = render_transfer(Transferred(tuple(rounds(5)), (), False), "text", prices=prices("cloud"), width=width)
+    assert "400" in page
+    assert "What a gigabyte costs the processor" in page
+    assert max(map(len, page.splitlines())) <= width
