@@ -109,9 +109,12 @@ def libraries_of(program: Path) -> list[str]:
     return re.findall(r"(/\S+) \(0x", said)
 
 
-def built(package: str, example: str) -> Path:
-    """An example program, as cargo builds it."""
-    what = ["--package", package, "--example", example]
+def built(example: str) -> Path:
+    """An example program, built as `cargo test --workspace` builds it.
+
+    Of one package alone, cargo would build all dependencies anew, with other features.
+    """
+    what = ["--workspace", "--example", example]
     command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
     said = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
@@ -142,7 +145,7 @@ def boot(archive: Path, processors: int) -> Told:
 def told(folder: Path, processors: int) -> Told:
     """All that a machine with so many processors said, emulated with its archive in `folder`."""
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("loadgo-meters", "inside")}))
+    archive.write_bytes(initramfs({"/init": built("inside")}))
     said = boot(archive, processors)
     # With two processors the emulated machine was once seen to spin without an end; why is not known. Tried again.
     for _ in range(TRIED_AGAIN if processors > 1 else 0):
@@ -156,7 +159,7 @@ def transferred(folder: Path) -> Told:
     modules = {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(LOADED)}
     ip = {"/bin/ip": Path(shutil.which("ip") or "/sbin/ip").resolve()}
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("loadgo-transfer-meters", "transfers_inside"), **ip, **modules}))
+    archive.write_bytes(initramfs({"/init": built("transfers_inside"), **ip, **modules}))
     return whole(boot(archive, 1))
 
 
