@@ -1,5 +1,5 @@
 # The two commands of the README, and the smaller ones behind them.
-.PHONY: demo test setup check bench lock
+.PHONY: demo test setup check check-fast bench lock
 
 demo:
 	@scripts/demo
@@ -12,6 +12,10 @@ setup:
 
 check:
 	@scripts/check
+
+check-fast:
+	@scripts/setup dev
+	@scripts/check fast
 
 bench:
 	@scripts/bench
