@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.attribution.results import Caused, Speedup
+from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
+from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import chain_grids, road_grid, road_notes, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, of_chains, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
-from loadgo.documents.as_json import finite
+from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.grid import Column, Grid
 from loadgo.documents.page import Format, Page, render_page
 from loadgo.notation.figures import digits, duration, in_words
@@ -25,6 +24,14 @@ _SAME = 0.0005
 """A factor so near to 1 is none."""
 _MOST_VALUES = 8
 """Of more values that a change is, a page names these; the JSON has all."""
+_KEYS: Keys = {
+    **DECOMPOSITION_KEYS,
+    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings measured",
+    Change: "name set",
+    Caused: "measure unit before after ratio interval causes pair",
+    Cause: "name factor interval first last saved apart",
+    Pair: "names factor interval",
+}
 
 
 def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
@@ -42,8 +49,7 @@ def render_speedup(made: Speedup, format: Format, *, width: int | None = None, c
 
 def speedup_json(made: Speedup) -> str:
     """One JSON object in full precision; times in nanoseconds; null is not known."""
-    told = {**dataclasses.asdict(made), "waterfalls": [dataclasses.asdict(one) for one in waterfalls_of(made)]}
-    return json.dumps(finite({"format": 1, **told}), indent=2, ensure_ascii=False) + "\n"
+    return json_document(members_of(made, _KEYS) | {"waterfalls": waterfalls_of(made)}, _KEYS)
 
 
 def waterfalls_of(made: Speedup) -> tuple[Waterfall, ...]:

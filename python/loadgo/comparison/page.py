@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.cells import WAITS_A_STRETCH
-from loadgo.comparison.chart_data import distribution_of
-from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison
+from loadgo.comparison.chart_data import Distribution, distribution_of
+from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, Finding
 from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Difference
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_grids
+from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
-from loadgo.documents.as_json import finite
+from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.page import Format, Page, render_page
+from loadgo.measures.record_checks import Check
 from loadgo.notation.figures import number
 from loadgo.notation.measures import MARK, name_of
+from loadgo.records.conditions import Condition
+from loadgo.records.extrapolation import Extrapolated
 from loadgo.stats.resample import FEWEST
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _ANSWERED = ("response", "cpu", "throughput")
+_DIFFERENCE = (
+    "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict"
+)
+_KEYS: Keys = {
+    **DECOMPOSITION_KEYS,
+    Difference: _DIFFERENCE,
+    Judged: _DIFFERENCE + " within doubt reach judgement",
+    Condition: "name before after",
+    Distribution: "probabilities a_ns b_ns counts",
+    Extrapolated: "user done missing",
+    Check: "name verdict text",
+    Finding: "failed text",
+}
 
 
 def render_comparison(made: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
@@ -59,40 +75,35 @@ def comparison_page(made: Comparison) -> Page:
 
 def comparison_json(made: Comparison) -> str:
     """One JSON object in full precision; times in nanoseconds; null is not known."""
-    spread = distribution_of(made)
-    told: dict[str, Any] = {
-        "format": 1,
+    told = {
         "answer": _answer(made),
         "a": _side(made.a),
         "b": _side(made.b),
-        "conditions": [dataclasses.asdict(one) for one in made.conditions],
+        "conditions": made.conditions,
         "rows": {
             **{name: getattr(made.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
             "rows": [
                 {
                     "label": row.label,
                     "kind": row.kind,
-                    "measures": {name: _difference(one) for name, one in row.measures.items()},
+                    "measures": row.measures,
                 }
                 for row in made.rows.rows
             ],
         },
-        "whole": {name: _difference(one) for name, one in made.rows.whole.items()},
-        "parts": [
-            {**dataclasses.asdict(part), "change": part.change, "by_count": part.by_count, "by_each": part.by_each}
-            for part in made.parts.parts
-        ],
-        "by_output_line": [dataclasses.asdict(one) for one in made.parts.output],
-        "bookkeeping": [dataclasses.asdict(chain) for chain in made.chains],
-        "waterfalls": [dataclasses.asdict(one) for one in of_chains(made.chains)],
-        "distribution": None if spread is None else dataclasses.asdict(spread),
-        "roads": [{**dataclasses.asdict(road), "ratio": road.ratio} for road in made.roads],
-        "checks": [{"side": side, **dataclasses.asdict(check)} for side, check in made.checks],
-        "prediction": [{**_difference(one), "reach": one.reach, "judgement": one.judgement} for one in made.judged],
-        "findings": [dataclasses.asdict(one) for one in made.findings],
-        "notes": list(made.notes),
+        "whole": made.rows.whole,
+        "parts": made.parts.parts,
+        "by_output_line": made.parts.output,
+        "bookkeeping": made.chains,
+        "waterfalls": of_chains(made.chains),
+        "distribution": distribution_of(made),
+        "roads": made.roads,
+        "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in made.checks],
+        "prediction": made.judged,
+        "findings": made.findings,
+        "notes": made.notes,
     }
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(told, _KEYS)
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -102,19 +113,10 @@ def _side(side: Side) -> dict[str, Any]:
         "title": side.title,
         "runs": len(side.tables),
         "interactions": len(side.rows),
-        "extrapolated": [dataclasses.asdict(one) for one in side.extrapolated],
+        "extrapolated": side.extrapolated,
         "unanswered": side.unanswered,
         "conditions": dict(side.conditions),
-        "notes": list(side.notes),
-    }
-
-
-def _difference(told: Difference) -> dict[str, Any]:
-    return {
-        **dataclasses.asdict(told),
-        "change": told.change,
-        "relative": told.relative,
-        "verdict": told.verdict,
+        "notes": side.notes,
     }
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loadgo.costs.fairness import FAIR, Differential, Fairness, Price, Ratio
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
-from loadgo.documents.as_json import finite
+from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.grid import Column, Grid
 from loadgo.documents.page import Format, Page, render_page
 from loadgo.measures.charges import HOUR_NS
+from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
+
+
+_KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Differential: "shifts before after"}
 
 
 def render_fairness(made: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
@@ -53,47 +55,31 @@ def fairness_page(made: Fairness) -> Page:
 def fairness_json(made: Fairness) -> str:
     """One JSON object in full precision; times in nanoseconds, ratios are A's over B's; null is not known."""
     told = {
-        "format": 1,
         "answer": _answer(made),
         "a": _side(made.a),
         "b": _side(made.b),
         "measure": made.measure,
-        "performance": {name: _ratio(ratio) for name, ratio in made.performance.items()},
+        "performance": made.performance,
         "prices": [
             {
                 "shift": price.shift,
-                "charges": _ratio(price.charges),
+                "charges": price.charges,
                 "for_the_same": {
-                    name: {"times": level.value, "interval": _ends(level.interval), "verdict": price.verdict(name)}
+                    name: {"times": level.value, "interval": level.interval, "verdict": price.verdict(name)}
                     for name, level in price.levels.items()
                 },
             }
             for price in made.prices
         ],
-        "differentials": [dataclasses.asdict(one) for one in made.differentials],
-        "notes": list(made.notes),
+        "differentials": made.differentials,
+        "notes": made.notes,
     }
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(told, _KEYS)
 
 
-def _side(side: Side) -> dict[str, Any]:
-    paid = [
-        {
-            "shift": one.shift,
-            "interaction": one.each,
-            "tariff": None if one.tariff is None else dataclasses.asdict(one.tariff),
-        }
-        for one in side.paid
-    ]
+def _side(side: Side) -> dict[str, object]:
+    paid = [{"shift": one.shift, "interaction": one.each, "tariff": one.tariff} for one in side.paid]
     return {"name": side.name, "title": side.title, "currency": side.currency, "paid": paid, "means": side.means}
-
-
-def _ratio(ratio: Ratio) -> dict[str, Any]:
-    return {**dataclasses.asdict(ratio), "ratio": ratio.value}
-
-
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else dataclasses.asdict(interval)
 
 
 def _answer(made: Fairness) -> str:

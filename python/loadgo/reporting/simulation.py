@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, plain
+from loadgo.running.json_keys import KEYS
 from loadgo.running.simulation import Estimate, Little, Responses, Simulation, Station
 
 WIDTH = 80
@@ -27,13 +27,7 @@ def simulation_text(simulation: Simulation) -> str:
 
 def simulation_json(simulation: Simulation) -> str:
     """All fields by name; times are seconds, and what could not be told has `lacking` in words."""
-    written = json.dumps(asdict(simulation), indent=2, ensure_ascii=False, allow_nan=False)
-    return "".join(sign if sign == "\n" or plain(sign) == sign else _escaped(sign) for sign in written) + "\n"
-
-
-def _escaped(sign: str) -> str:
-    """A sign that a terminal might obey, as JSON may write it."""
-    return json.dumps(sign)[1:-1] if ord(sign) > 0x7F else f"\\u{ord(sign):04x}"
+    return json_document(members_of(simulation, KEYS), KEYS)
 
 
 def _head(simulation: Simulation) -> list[str]:

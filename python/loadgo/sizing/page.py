@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING
 
-from loadgo.documents.as_json import finite
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.page import Format, Page, render_page
 from loadgo.notation.figures import digits, duration, number, people, share
 from loadgo.sizing.answer import others_of
 from loadgo.sizing.curve import Point
+from loadgo.sizing.json_keys import KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.tables import capacity_grids
@@ -36,8 +35,7 @@ def render_capacity(made: Capacity, format: Format, *, width: int | None = None,
 
 def capacity_json(made: Capacity) -> str:
     """One JSON object in full precision; times in seconds; null is not known, or has no end."""
-    told = {"format": 1, "bad": made.bad, **dataclasses.asdict(made)}
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(members_of(made, KEYS), KEYS)
 
 
 def capacity_page(made: Capacity) -> Page:

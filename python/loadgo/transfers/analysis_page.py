@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.grid import Column, Grid
 from loadgo.documents.page import Format, Page, render_page
 from loadgo.notation.figures import digits
@@ -15,6 +14,7 @@ from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, name_of
 from loadgo.transfers.compared import Ends, Level
 from loadgo.transfers.csv_table import THIS_HOST, Observed
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Prices
@@ -32,8 +32,7 @@ _MOST_TOLD = 12
 def render_apart(made: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """It as `format`; raises `ValueError` for another format."""
     if format == "json":
-        told = dataclasses.asdict(made)
-        return json.dumps(told, indent=2) + "\n"
+        return json_document(members_of(made, KEYS), KEYS)
 
     def charts() -> list[Chart]:
         from loadgo.transfers.charts import apart_charts

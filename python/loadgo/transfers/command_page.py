@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import signal
 
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.grid import Column, Grid
 from loadgo.documents.page import Format, Page, render_page
 from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import GIGABYTE, MEGABIT
 from loadgo.transfers.words import a_rate, a_time
@@ -41,17 +41,12 @@ def command_page(made: CommandTransfer, prices: Prices) -> Page:
 
 def command_json(made: CommandTransfer, prices: Prices) -> str:
     """All of it, numbers unrounded; null is not known."""
-    figures = ("bytes", "real_s", "cpu_s", "user_s", "system_s", "interrupts_s", "bits_per_s", "cpu_s_per_bit")
-    told = {
-        **dataclasses.asdict(made),
-        "status": made.status,
-        "moved": None if made.moved is None else dataclasses.asdict(made.moved),
-        **{name: getattr(made, name) for name in figures},
+    costs = {
         "cost_megabit": made.cost(prices.cpu_hour, MEGABIT),
         "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
-        "prices": dataclasses.asdict(prices),
+        "prices": prices,
     }
-    return json.dumps(told, indent=2, default=str) + "\n"
+    return json_document(members_of(made, KEYS) | costs, KEYS)
 
 
 def _answer(made: CommandTransfer, prices: Prices) -> str:

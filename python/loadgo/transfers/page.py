@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.grid import Column, Grid
 from loadgo.documents.page import Format, Page, render_page
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
@@ -63,26 +63,18 @@ def transfer_page(made: Transferred, prices: Prices) -> Page:
 def transfer_json(made: Transferred, prices: Prices) -> str:
     """All of it, numbers unrounded."""
     rows = [
-        {
-            **dataclasses.asdict(row),
-            "cpu_s": row.cpu_s,
-            "interrupt_work_s": row.interrupt_work_s,
-            "bits_per_s": row.bits_per_s,
-            "cpu_s_per_bit": row.cpu_s_per_bit,
-            "cost_megabit": prices.host(row, MEGABIT),
-            "cost_gigabyte": prices.host(row, GIGABYTE),
-        }
+        members_of(row, KEYS) | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
         for row in made.rows
     ]
-    told = {
+    members = {
         "rows": rows,
-        "savings": [dataclasses.asdict(one) for one in savings(made.rows)],
+        "savings": savings(made.rows),
         "notes": made.notes,
         "left_out": made.left_out,
         "stopped": made.stopped,
-        "prices": dataclasses.asdict(prices),
+        "prices": prices,
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json_document(members, KEYS)
 
 
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
