@@ -72,7 +72,7 @@ def capacity(
     """Finds how many users who type SCRIPT the system holds, so that every target is met."""
     with told():
         from loadgo.sizing.capacity import capacity as found
-        from loadgo.sizing.page import render_capacity
+        from loadgo.sizing.document import render_capacity
 
         try_page(format, output, "capacity.html")
         made = found(

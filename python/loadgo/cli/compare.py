@@ -60,7 +60,7 @@ def compare(
     """Compares B with A, command by command: what differs, which is better, and what it came of."""
     with told():
         from loadgo.comparison.compare import compare as compared
-        from loadgo.comparison.page import render_comparison
+        from loadgo.comparison.document import render_comparison
 
         try_page(format, output, "compare.html")
         made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
@@ -125,8 +125,8 @@ def speedup(
 ) -> None:
     """Takes a speed-up apart: what each change did, on every machine between the two, and what the meters say moved."""
     with told():
+        from loadgo.attribution.document import render_speedup
         from loadgo.attribution.measured_runs import speedup_of
-        from loadgo.attribution.page import render_speedup
         from loadgo.attribution.speedup import speedup as taken
 
         try_page(format, output, "speedup.html")

@@ -85,7 +85,7 @@ def _priced(
     output: Path | None,
 ) -> None:
     from loadgo.costs.cost import cost as priced
-    from loadgo.costs.page import render_costs
+    from loadgo.costs.document import render_costs
 
     try_page(format, output, _FILE)
     made = priced(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
@@ -102,7 +102,7 @@ def _fairness(
     format: Literal["text", "html", "json", "md"],
 ) -> str:
     from loadgo.costs.fairness import cost_against
-    from loadgo.costs.fairness_page import render_fairness
+    from loadgo.costs.fairness_document import render_fairness
 
     tariff, other = tariffs
     made = cost_against(

@@ -172,8 +172,8 @@ class _Shown:
 
 def _between(to: str, asked: _Asked, shown: _Shown) -> None:
     """Makes the transfers and shows them; ends the program."""
+    from loadgo.transfers.document import render_transfer
     from loadgo.transfers.grid import as_csv
-    from loadgo.transfers.page import render_transfer
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
@@ -214,7 +214,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
 def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
     """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
     from loadgo.transfers.analysis import LOAD_AVERAGE, RUNNING, taken_apart
-    from loadgo.transfers.analysis_page import render_apart
+    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
     from loadgo.transfers.grid import as_csv, run_grid, table_of_grid
 
@@ -276,7 +276,7 @@ def _take_apart(
     output: Path | None,
 ) -> None:
     from loadgo.transfers.analysis import taken_apart
-    from loadgo.transfers.analysis_page import render_apart
+    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.csv_table import read_table
     from loadgo.transfers.prices import prices
 

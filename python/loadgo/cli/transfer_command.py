@@ -30,7 +30,7 @@ def transfer_command(
     from loadgo.running.command_meter import NotRun
     from loadgo.transfers.command import transfer_of
     from loadgo.transfers.command_csv import row
-    from loadgo.transfers.command_page import render_command
+    from loadgo.transfers.command_document import render_command
     from loadgo.transfers.prices import prices as priced
 
     at = priced(*prices, processors=os.cpu_count() or 1)

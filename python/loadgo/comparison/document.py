@@ -1,4 +1,4 @@
-"""A comparison as a page: the answer in a sentence, conditions that differ, tables, and the fine print; or as JSON."""
+"""A comparison as a document: the answer in a sentence, conditions that differ, tables, and the fine print."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Difference
 from loadgo.comparison.side import Side
-from loadgo.comparison.tables import comparison_grids
+from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import Check
 from loadgo.notation.figures import number
 from loadgo.notation.measures import MARK, name_of
@@ -48,28 +49,27 @@ _KEYS: Keys = {
 
 def render_comparison(made: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The comparison as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return comparison_json(made)
+    return render(format, lambda: comparison_document(made), lambda: comparison_json(made), width=width, color=color)
+
+
+def comparison_document(made: Comparison) -> Document:
+    """The page of a comparison."""
 
     def charts() -> list[Chart]:
         from loadgo.comparison.charts import comparison_charts
 
         return comparison_charts(made)
 
-    return render_page(comparison_page(made), format, charts, width=width, color=color)
-
-
-def comparison_page(made: Comparison) -> Page:
-    """The page of a comparison."""
-    return Page(
+    tables = comparison_tables(made)
+    first = bool(made.conditions) + bool(made.judged)
+    pictures = (*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains)))
+    return Document(
         title=f"{made.b.name} compared with {made.a.name}",
         answer=_answer(made),
         warnings=_warnings(made),
         about=tuple(f"{letter}: {_said(side)}" for letter, side in (("A", made.a), ("B", made.b))),
-        grids=tuple(comparison_grids(made)),
+        sections=(*tables[:first], *pictures, Charts(charts), *tables[first:]),
         notes=tuple(_notes(made)),
-        pictures=(*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains))),
-        pictured_after=bool(made.conditions) + bool(made.judged),
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a price is fair as a page: the answer in a sentence, the ratios by shift, and the fine print; or as JSON."""
+"""Whether a price is fair, as a document: the answer in a sentence, the ratios by shift, and the fine print."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
 from loadgo.documents.as_json import Keys, json_document
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale
@@ -25,30 +26,26 @@ _KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Diffe
 
 def render_fairness(made: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The answer as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return fairness_json(made)
+    return render(format, lambda: fairness_document(made), lambda: fairness_json(made), width=width, color=color)
+
+
+def fairness_document(made: Fairness) -> Document:
+    """The page."""
 
     def charts() -> list[Chart]:
         from loadgo.costs.fairness_charts import fairness_charts
 
         return fairness_charts(made)
 
-    return render_page(fairness_page(made), format, charts, width=width, color=color)
-
-
-def fairness_page(made: Fairness) -> Page:
-    """The page."""
     grids = [_charges(made), _performance(made), _levels(made)]
     if made.differentials:
         grids.append(_differentials(made))
-    return Page(
+    return Document(
         title=f"what {made.b.name} is charged, against {made.a.name}",
         answer=_answer(made),
-        warnings=(),
         about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", made.a), ("B", made.b))),
-        grids=tuple(grids),
+        sections=(*fairness_pictures(made), Charts(charts), *grids),
         notes=tuple(_notes(made)),
-        pictures=fairness_pictures(made),
     )
 
 
@@ -117,7 +114,7 @@ def _share(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
-def _charges(made: Fairness) -> Grid:
+def _charges(made: Fairness) -> Table:
     """What an interaction is charged, by shift."""
     ratios = [price.charges for price in made.prices]
     scale = money_scale([value for ratio in ratios for value in (ratio.before, ratio.after)])
@@ -130,7 +127,7 @@ def _charges(made: Fairness) -> Grid:
         *_of_ratios(ratios),
         *_of_processor(made),
     )
-    return Grid(f"Charges for {each}", columns)
+    return Table(f"Charges for {each}", columns)
 
 
 def _of_processor(made: Fairness) -> list[Column]:
@@ -144,7 +141,7 @@ def _of_processor(made: Fairness) -> list[Column]:
     return [Column(f"{letter}, a CPU hour", tuple(told), spare=2) for letter, told in zip("AB", cells, strict=True)]
 
 
-def _performance(made: Fairness) -> Grid:
+def _performance(made: Fairness) -> Table:
     """What an interaction takes."""
     ratios = list(made.performance.values())
     columns = (
@@ -153,7 +150,7 @@ def _performance(made: Fairness) -> Grid:
         Column("B", tuple(duration(ratio.after) for ratio in ratios)),
         *_of_ratios(ratios),
     )
-    return Grid("Performance", columns)
+    return Table("Performance", columns)
 
 
 def _of_ratios(ratios: list[Ratio]) -> list[Column]:
@@ -163,7 +160,7 @@ def _of_ratios(ratios: list[Ratio]) -> list[Column]:
     return columns
 
 
-def _levels(made: Fairness) -> Grid:
+def _levels(made: Fairness) -> Table:
     """What B is charged for the same performance, as a multiple of A's charge."""
     columns = [_shifts(made)]
     for name in made.performance:
@@ -174,10 +171,10 @@ def _levels(made: Fairness) -> Grid:
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
     verdicts = tuple(price.verdict(made.measure) for price in made.prices)
     columns.append(Column(f"by {MEASURED[made.measure]}, B is", verdicts))
-    return Grid("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
+    return Table("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
 
 
-def _differentials(made: Fairness) -> Grid:
+def _differentials(made: Fairness) -> Table:
     def cell(share: float) -> str:
         return f"{100 * share:+.1f} %"
 
@@ -187,7 +184,7 @@ def _differentials(made: Fairness) -> Grid:
         Column("A", tuple(cell(one.before) for one in told)),
         Column("B", tuple(cell(one.after) for one in told)),
     )
-    return Grid("Shift differentials", columns)
+    return Table("Shift differentials", columns)
 
 
 def _shifts(made: Fairness) -> Column:
