@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.output import BAD, GOOD, deliver_page, in_colour, say, table, told, try_page
+from loadgo.cli.output import BAD, GOOD, deliver_page, in_colour, say, told, try_page
 
 _FILE = "cost.html"
 """Where HTML goes when nothing is said."""
@@ -60,12 +60,13 @@ def cost(
 ) -> None:
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
     with told():
+        from loadgo.documents.listing import listing
         from loadgo.measures.tariff import listed, tariff_text
 
         if print_tariff is not None:
             say(tariff_text(print_tariff))
         elif tariffs:
-            table(["tariff", "title", "prices", "source"], listed(), numbers=set())
+            say(listing(["tariff", "title", "prices", "source"], listed()))
         elif against is not None:
             pair = (_only(tariff), against_tariff)
             try_page(format, output, _FILE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,13 +131,6 @@ def _page_place(format: str, output: Path | None, usual: str) -> Path | None:
     if output is None:
         return Path(usual) if format == "html" else None
     return None if str(output) == "-" else output
-
-
-def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    """Prints a list: fitted to a terminal, with names whole, since they are copied; elsewhere as wide as it needs."""
-    from loadgo.documents.listing import listing
-
-    say(listing(heads, rows, numbers))
 
 
 def say(content: str | bytes) -> None:

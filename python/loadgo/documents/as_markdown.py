@@ -42,5 +42,11 @@ def _picture(picture: SignPicture) -> str:
 
 def _table(table: Table) -> str:
     head = " | ".join(escaped(column.heading) for column in table.columns)
-    rule = " | ".join([":---"] + ["---:"] * (len(table.columns) - 1))
-    return "\n".join(f"| {line} |" for line in [head, rule, *(" | ".join(map(escaped, row)) for row in table.rows())])
+    rule = " | ".join(":---" if i == 0 or column.kind != "figure" else "---:" for i, column in enumerate(table.columns))
+    rows = zip(table.rows(), table.rows_below(), strict=True)
+    cells = (" | ".join(map(_cell, row, below)) for row, below in rows)
+    return "\n".join(f"| {line} |" for line in [head, rule, *cells])
+
+
+def _cell(cell: str, below: str) -> str:
+    return "<br>".join(escaped(line) for line in ((cell, below) if below else (cell,)))

@@ -33,14 +33,17 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     )
     for warning in document.warnings:
         console.print(_text(warning, "bold red"))
-    console.print(_text(document.answer, "bold"))
-    console.print()
+    if document.answer:
+        console.print(_text(document.answer, "bold"))
+    if document.about:
+        console.print()
     for line in document.about:
         console.print(_text(line, "dim"))
     for section in document.sections:
         if not isinstance(section, Charts):
             console.print()
-            console.print(_text(section.title, "bold"))
+            if section.title:
+                console.print(_text(section.title, "bold"))
             console.print(_section(section, console.width))
     if document.notes:
         console.print()
@@ -58,15 +61,19 @@ def _section(section: Section, width: int) -> RenderableType:
 def _table(table: Table) -> PrintedTable:
     printed = PrintedTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     for i, column in enumerate(table.columns):
-        if i == 0:
+        if column.kind == "words":
+            printed.add_column(column.heading, overflow="fold")
+        elif i == 0:
             printed.add_column(column.heading, max_width=table.name_width, no_wrap=True, overflow="ellipsis")
         else:
-            printed.add_column(column.heading, justify="right", no_wrap=True)
+            printed.add_column(column.heading, justify="left" if column.kind == "name" else "right", no_wrap=True)
     rows = table.rows()
-    for i, row in enumerate(rows):
+    for i, (row, below) in enumerate(zip(rows, table.rows_below(), strict=True)):
         total = i >= len(rows) - table.total_rows
         cells = (_text(cell, "bold" if total else "") for cell in row)
         printed.add_row(*cells, end_section=bool(table.total_rows) and i == len(rows) - table.total_rows - 1)
+        if any(below):
+            printed.add_row(*(_text(line, "dim") for line in below))
     return printed
 
 
