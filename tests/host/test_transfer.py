@@ -8,7 +8,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import Refused
-from loadgo.transfers.page import render_transfer
+from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.row import GIGABYTE, MEGABIT
 from loadgo.transfers.transfer import impossible, methods, serving, transfer

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadgo.transfers.command_page import command_page, render_command
+from loadgo.documents.table import Table
+from loadgo.transfers.command_document import command_document, render_command
 from support.command_transfers import PRICES, PYTHON, a_kind, a_run, made_of, others_talk
 from support.kernel_programs import WITHOUT_TYPES, all_unloaded, held_by
 from support.outside import NEEDS_ROOT, NOBODY, ROOT, Bench, ended, groups_of, readable_by_all, wait_until
@@ -258,5 +259,6 @@ def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) 
     assert max(map(len, text.splitlines())) <= width
     assert "fetch sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
     assert "cannot be divided" in " ".join(text.split())
-    page = command_page(made, PRICES)
-    assert [grid.title for grid in page.grids][-1] == "What the processor time of that costs"
+    last = command_document(made, PRICES).sections[-1]
+    assert isinstance(last, Table)
+    assert last.title == "What the processor time of that costs"

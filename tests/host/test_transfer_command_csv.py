@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.charts import apart_charts
 from loadgo.transfers.command_csv import COLUMNS, header, row
 from loadgo.transfers.csv_cells import KNOWN

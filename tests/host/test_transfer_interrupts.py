@@ -5,8 +5,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from loadgo.transfers.document import render_transfer
 from loadgo.transfers.grid import as_csv
-from loadgo.transfers.page import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import transfer

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake
 from loadgo.measures.tariff import load_tariff
+from loadgo.sizing.document import render_capacity
 from loadgo.sizing.outcomes import Found
-from loadgo.sizing.page import render_capacity
 from loadgo.sizing.rounds import search
 from loadgo.sizing.targets import targets_of
 from loadgo.sizing.trials import Asked, trial_of

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.comparison.compare import compare
-from loadgo.comparison.page import render_comparison
+from loadgo.comparison.document import render_comparison
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import ROW_SCHEMA, Side
 from loadgo.records.phases import Stretch

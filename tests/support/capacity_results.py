@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from loadgo.documents.grid import Grid
+from loadgo.documents.table import Table
 from loadgo.sizing.curve import Class, Point, Target
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.results import Capacity, Limits, Saturation
-from loadgo.sizing.tables import capacity_grids
+from loadgo.sizing.tables import capacity_tables
 
 from support.known_capacity import P90, SERVERS
 
@@ -43,11 +43,11 @@ def capacity_of(
     )
 
 
-def grid(made: Capacity, title: str) -> Grid:
+def grid(made: Capacity, title: str) -> Table:
     """The table whose title begins so."""
-    return next(one for one in capacity_grids(made) if one.title.startswith(title))
+    return next(one for one in capacity_tables(made) if one.title.startswith(title))
 
 
-def rows(found: Grid) -> dict[str, tuple[str, ...]]:
+def rows(found: Table) -> dict[str, tuple[str, ...]]:
     """Its rows by their names."""
     return {row[0]: row[1:] for row in found.rows()}

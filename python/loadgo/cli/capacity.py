@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.options import On, Set, Tariff
-from loadgo.cli.output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, told, try_page
+from loadgo.cli.output import BAD, GOOD, INTERRUPTED, note, told
+from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 
 def capacity(
@@ -62,19 +63,16 @@ def capacity(
         typer.Option(help="Where the trials' folders are kept; on this host in runs/, on a machine nowhere."),
     ] = None,
     tariff: Tariff = "default",
-    format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write; HTML goes into the current folder by default."),
-    ] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell each trial.")] = False,
 ) -> None:
     """Finds how many users who type SCRIPT the system holds, so that every target is met."""
     with told():
         from loadgo.sizing.capacity import capacity as found
-        from loadgo.sizing.page import render_capacity
+        from loadgo.sizing.document import render_capacity
 
-        try_page(format, output, "capacity.html")
+        page = page_output(format, output, "capacity.html")
         made = found(
             script,
             target=target,
@@ -95,7 +93,7 @@ def capacity(
             out=out,
             progress=None if quiet else note,
         )
-        deliver_page(render_capacity(made, format, color=in_colour()), format, output, "capacity.html")
+        page.show(render_capacity, made)
         if made.end == "stopped":
             raise typer.Exit(INTERRUPTED)
         raise typer.Exit(BAD if made.bad else GOOD)

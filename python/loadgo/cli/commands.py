@@ -11,12 +11,14 @@ import typer
 
 import loadgo
 from loadgo.cli.options import Tariff
-from loadgo.cli.output import complain, note, say, table, told, try_file
+from loadgo.cli.output import complain, note, say, told, try_file
 
 
 def runs() -> None:
     """Lists the runs that were recorded, the newest last."""
     with told():
+        from loadgo.documents.listing import listing
+
         rows = [
             (
                 found.id,
@@ -31,7 +33,7 @@ def runs() -> None:
         if not rows:
             note("there are no runs yet: make one with `loadgo run typical-user`")
         else:
-            table(["run", "script", "system", "users", "interactions", "outcome"], rows, numbers={3, 4})
+            say(listing(["run", "script", "system", "users", "interactions", "outcome"], rows, figures={3, 4}))
 
 
 def ready(
@@ -108,10 +110,10 @@ def doctor() -> None:
             rows.append(
                 (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
             )
-        from loadgo.documents.listing import prose_listing
+        from loadgo.documents.listing import listing
 
         width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
-        say(prose_listing(["ability", "to be had", "how, why not, and the remedy"], rows, width))
+        say(listing(["ability", "to be had", "how, why not, and the remedy"], rows, width=width))
 
 
 def query(
@@ -129,6 +131,8 @@ def query(
     with told():
         if asked is not None and run is not None:
             raise ValueError(f"one run is asked: {asked} or --run {run}")
+        from loadgo.documents.listing import listing
+
         frame = loadgo.query(sql, run=asked or run or "last")
         if format == "csv":
             say(frame.write_csv())
@@ -137,4 +141,4 @@ def query(
         else:
             numbers = {place for place, kind in enumerate(frame.dtypes) if kind.is_numeric()}
             cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
-            table(frame.columns, cells, numbers=numbers)
+            say(listing(frame.columns, cells, figures=numbers))

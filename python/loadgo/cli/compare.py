@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from loadgo.cli.options import Set, Tariff
-from loadgo.cli.output import BAD, GOOD, in_colour, note, told, try_page
-from loadgo.cli.output import deliver_page as deliver_page
+from loadgo.cli.output import BAD, GOOD, note, told
+from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 _SIDE = (
     "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
@@ -17,11 +16,6 @@ _SIDE = (
 )
 Before = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
 After = Annotated[str, typer.Argument(metavar="B", help="The same; B is said to be better or worse than A.")]
-Page = Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")]
-File = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="The file to write; HTML goes into the current folder when nothing is said."),
-]
 
 
 def compare(
@@ -54,17 +48,17 @@ def compare(
         ),
     ] = None,
     tariff: Tariff = "default",
-    format: Page = "text",
-    output: File = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Compares B with A, command by command: what differs, which is better, and what it came of."""
     with told():
         from loadgo.comparison.compare import compare as compared
-        from loadgo.comparison.page import render_comparison
+        from loadgo.comparison.document import render_comparison
 
-        try_page(format, output, "compare.html")
+        page = page_output(format, output, "compare.html")
         made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
-        deliver_page(render_comparison(made, format, color=in_colour()), format, output, "compare.html")
+        page.show(render_comparison, made)
         outside = judge and not made.predicted
         raise typer.Exit(BAD if made.bad or outside else GOOD)
 
@@ -120,16 +114,16 @@ def speedup(
         ),
     ] = None,
     tariff: Tariff = "default",
-    format: Page = "text",
-    output: File = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Takes a speed-up apart: what each change did, on every machine between the two, and what the meters say moved."""
     with told():
+        from loadgo.attribution.document import render_speedup
         from loadgo.attribution.measured_runs import speedup_of
-        from loadgo.attribution.page import render_speedup
         from loadgo.attribution.speedup import speedup as taken
 
-        try_page(format, output, "speedup.html")
+        page = page_output(format, output, "speedup.html")
         if measured:
             if script is not None or change or to:
                 raise ValueError(
@@ -155,4 +149,4 @@ def speedup(
                 tariff=tariff,
                 progress=note,
             )
-        deliver_page(render_speedup(made, format, color=in_colour()), format, output, "speedup.html")
+        page.show(render_speedup, made)

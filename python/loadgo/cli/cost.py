@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.output import BAD, GOOD, deliver_page, in_colour, say, table, told, try_page
+from loadgo.cli.output import BAD, GOOD, say, told
+from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
 
 _FILE = "cost.html"
 """Where HTML goes when nothing is said."""
-Page = Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")]
 
 
 def cost(
@@ -52,24 +52,21 @@ def cost(
         str | None,
         typer.Option(metavar="NAME", help="Print a bundled tariff: a file to begin one's own with, such as cloud."),
     ] = None,
-    format: Page = "text",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write; HTML is cost.html when nothing is said."),
-    ] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
     with told():
+        from loadgo.documents.listing import listing
         from loadgo.measures.tariff import listed, tariff_text
 
         if print_tariff is not None:
             say(tariff_text(print_tariff))
         elif tariffs:
-            table(["tariff", "title", "prices", "source"], listed(), numbers=set())
+            say(listing(["tariff", "title", "prices", "source"], listed()))
         elif against is not None:
             pair = (_only(tariff), against_tariff)
-            try_page(format, output, _FILE)
-            deliver_page(_fairness(runs, against, pair, measure, phases, format), format, output, _FILE)
+            _fairness(runs, against, pair, measure, phases, page_output(format, output, _FILE))
         else:
             if against_tariff is not None or measure is not None:
                 raise ValueError("--against-tariff and --measure belong to --against RUN: name what to hold it against")
@@ -81,15 +78,15 @@ def _priced(
     tariff: list[str] | None,
     by: Literal["command", "user"],
     phases: str | None,
-    format: Literal["text", "html", "json", "md"],
+    format: PageFormat,
     output: Path | None,
 ) -> None:
     from loadgo.costs.cost import cost as priced
-    from loadgo.costs.page import render_costs
+    from loadgo.costs.document import render_costs
 
-    try_page(format, output, _FILE)
+    page = page_output(format, output, _FILE)
     made = priced(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
-    deliver_page(render_costs(made, format, color=in_colour()), format, output, _FILE)
+    page.show(render_costs, made)
     raise typer.Exit(GOOD if made.known else BAD)
 
 
@@ -99,16 +96,16 @@ def _fairness(
     tariffs: tuple[str | None, str | None],
     measure: Literal["cpu", "response", "elapsed"] | None,
     phases: Literal["steady", "all"] | None,
-    format: Literal["text", "html", "json", "md"],
-) -> str:
+    page: PageOutput,
+) -> None:
     from loadgo.costs.fairness import cost_against
-    from loadgo.costs.fairness_page import render_fairness
+    from loadgo.costs.fairness_document import render_fairness
 
     tariff, other = tariffs
     made = cost_against(
         runs or ["last"], against, tariff=tariff, against_tariff=other, measure=measure, phases=phases or "auto"
     )
-    return render_fairness(made, format, color=in_colour())
+    page.show(render_fairness, made)
 
 
 def _only(tariff: list[str] | None) -> str | None:

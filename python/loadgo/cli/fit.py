@@ -28,7 +28,8 @@ def fit(
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
     with told():
-        from loadgo.fitting.as_text import fit_text
+        from loadgo.documents.as_text import text_document
+        from loadgo.fitting.document import fit_document
         from loadgo.fitting.fit import fit as fitted
 
         if output is not None and str(output) == "-":
@@ -38,7 +39,7 @@ def fit(
             place = output or Path("machine.toml")
             try_file(place)
             made = fitted(*(runs or ("last",)), output=place, name=name, force=force)
-            say(fit_text(made, color=in_colour()))
+            say(text_document(fit_document(made), color=in_colour()))
             note(f"the machine is in {made.path}")
         for warning in made.warnings:
             complain(warning)

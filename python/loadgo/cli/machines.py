@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from loadgo.cli.options import Set
-from loadgo.cli.output import BAD, GOOD, deliver_page, in_colour, note, say, table, told, try_page
+from loadgo.cli.output import BAD, GOOD, note, say, told
+from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
 
@@ -17,10 +17,11 @@ Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled ma
 def machines(name: Name = None, set: Set = None) -> None:
     """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
     with told():
+        from loadgo.documents.listing import listing
         from loadgo.running.machines import listed, printed
 
         if name is None:
-            table(["machine", "title", "processors", "source"], listed(), numbers={2})
+            say(listing(["machine", "title", "processors", "source"], listed(), figures={2}))
         else:
             say(printed(name, set or ()))
 
@@ -35,16 +36,18 @@ def simulate(
     streams: Annotated[int, typer.Option(min=1, help="Independent runs, each on a processor of its own.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed: the same figures, to the last digit.")] = 1,
     set: Set = None,
-    format: Annotated[Literal["text", "json"], typer.Option(help="How it is written.")] = "text",
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
     with told():
-        from loadgo.reporting.simulation import simulation_json, simulation_text
+        from loadgo.reporting.simulation import render_simulation
         from loadgo.running.simulation import USUAL
         from loadgo.running.simulation import simulate as simulated
 
+        page = page_output(format, output, "simulate.html")
         made = simulated(machine, users=users, until=until or USUAL, streams=streams, seed=seed, set=set or ())
-        say(simulation_json(made) if format == "json" else simulation_text(made))
+        page.show(render_simulation, made)
         good = made.end != "most" and (made.little is None or made.little.verdict != "broken")
         raise typer.Exit(GOOD if good else BAD)
 
@@ -54,10 +57,7 @@ def reproduce(
         str | None, typer.Argument(metavar="[NAME]", help="A document; all of them when none is named.")
     ] = None,
     format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="How it is written.")] = "text",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write; HTML is reproduce.html when nothing is said."),
-    ] = None,
+    output: FileOption = None,
     here: Annotated[
         bool, typer.Option("--here", help="Make the transfers of rfc-392 on this host too: its rows under the printed.")
     ] = False,
@@ -68,10 +68,10 @@ def reproduce(
         from loadgo.reproduction.render import render_reproduction
         from loadgo.reproduction.reproduce import reproduce as reproduced
 
-        try_page(format, output, "reproduce.html")
+        page = page_output(format, output, "reproduce.html")
         from loadgo.transfers.prices import prices
 
         priced = prices(tariff, processors=os.cpu_count() or 1) if here else None
         made = reproduced(name, here=priced, progress=note)
-        deliver_page(render_reproduction(made, format, color=in_colour()), format, output, "reproduce.html")
+        page.show(render_reproduction, made)
         raise typer.Exit(BAD if made.bad else GOOD)

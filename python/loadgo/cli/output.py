@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,24 +64,6 @@ def deliver(content: str | bytes, format: str, folder: Path, output: Path | None
     note(f"the report is in {output}")
 
 
-def deliver_page(content: str, format: str, output: Path | None, usual: str) -> None:
-    """Text to the standard output, a page into a file: HTML into `usual` when nothing is said.
-
-    What cannot be written after all (the disk is full) goes to the standard output, unless it is HTML.
-    """
-    place = _page_place(format, output, usual)
-    if place is None:
-        say(content)
-        return
-    try:
-        put(place, content)
-    except OSError:
-        if format != "html":
-            say(content)
-        raise
-    note(f"it is in {place}")
-
-
 def put(place: Path, content: str | bytes) -> None:
     """Writes a file; raises `OSError` with its name where that cannot be done, and leaves none that was not there."""
     there = place.exists()
@@ -91,11 +73,6 @@ def put(place: Path, content: str | bytes) -> None:
         if not there and place.is_file():
             place.resolve().unlink()
         raise OSError(refusal.errno, refusal.strerror, str(place)) from None
-
-
-def try_page(format: str, output: Path | None, usual: str) -> None:
-    """Finds out before the work whether `deliver_page` will be able to write there; raises `ValueError`."""
-    try_file(_page_place(format, output, usual))
 
 
 def try_file(place: Path | None, option: str = "-o") -> None:
@@ -124,20 +101,6 @@ def _open_and_leave(place: Path) -> None:
         pass
     if not there:
         place.resolve().unlink()
-
-
-def _page_place(format: str, output: Path | None, usual: str) -> Path | None:
-    """The file that a page goes into; None is the standard output."""
-    if output is None:
-        return Path(usual) if format == "html" else None
-    return None if str(output) == "-" else output
-
-
-def table(heads: list[str], rows: Sequence[Sequence[str]], numbers: set[int]) -> None:
-    """Prints a list: fitted to a terminal, with names whole, since they are copied; elsewhere as wide as it needs."""
-    from loadgo.documents.listing import listing
-
-    say(listing(heads, rows, numbers))
 
 
 def say(content: str | bytes) -> None:

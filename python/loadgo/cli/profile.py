@@ -37,7 +37,8 @@ def profile(
 ) -> None:
     """Tells by segment and function where a clock finds the processors, and what faults. Exits as COMMAND does."""
     with told():
-        from loadgo.profiling.as_text import profile_text
+        from loadgo.documents.as_text import text_document
+        from loadgo.profiling.document import profile_document
         from loadgo.profiling.profile import profile as take
         from loadgo.running.command_meter import NotRun
 
@@ -53,7 +54,7 @@ def profile(
             complain(str(refusal))
             raise typer.Exit(refusal.status) from None
         width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
-        text = profile_text(made, width=width, top=top)
+        text = text_document(profile_document(made, top=top), width=width)
         if command:
             sys.stderr.write(text)
         else:

@@ -6,13 +6,14 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import loadgo
 from loadgo.cli.options import Quiet, Tariff
-from loadgo.cli.output import BAD, GOOD, INTERRUPTED, deliver_page, in_colour, note, put, say, told, try_file, try_page
+from loadgo.cli.output import BAD, GOOD, INTERRUPTED, in_colour, note, put, say, told, try_file
+from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
 from loadgo.cli.transfer_command import transfer_command
 from loadgo.cli.transfer_forms import SERVING, refuse_misplaced
 
@@ -92,8 +93,8 @@ def transfer(
         typer.Option(metavar="OURS=THEIRS,…", help="What --read calls them, and units: real_s=clk_s,cpu_s=cpu:ms."),
     ] = None,
     tariff: Tariff = "default",
-    format: Annotated[Literal["text", "html", "json", "md"], typer.Option(help="How it is written.")] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write.")] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
     quiet: Quiet = False,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
 ) -> None:
@@ -133,7 +134,7 @@ def transfer(
                 times=times,
                 load=load,
             ),
-            _Shown(tariff, network, format, output, csv),
+            _Shown(tariff, network, page_output(format, output, "transfer.html"), csv),
         )
 
 
@@ -165,19 +166,17 @@ class _Asked:
 class _Shown:
     tariff: str
     network: str | None
-    format: Literal["text", "html", "json", "md"]
-    output: Path | None
+    page: PageOutput
     csv: Path | None
 
 
 def _between(to: str, asked: _Asked, shown: _Shown) -> None:
     """Makes the transfers and shows them; ends the program."""
+    from loadgo.transfers.document import render_transfer
     from loadgo.transfers.grid import as_csv
-    from loadgo.transfers.page import render_transfer
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
-    try_page(shown.format, shown.output, "transfer.html")
     try_file(shown.csv, "--csv")
     priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
     size = None if asked.size is None else _bytes("--size", asked.size)
@@ -207,14 +206,15 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
             time_s=asked.time_s,
         ),
     )
-    _deliver(render_transfer(made, shown.format, prices=priced, color=in_colour()), shown, as_csv(made.rows))
+    content = render_transfer(made, shown.page.format, prices=priced, color=in_colour())
+    _deliver(content, shown, as_csv(made.rows))
     raise typer.Exit(_status(made))
 
 
 def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
     """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
     from loadgo.transfers.analysis import LOAD_AVERAGE, RUNNING, taken_apart
-    from loadgo.transfers.analysis_page import render_apart
+    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
     from loadgo.transfers.grid import as_csv, run_grid, table_of_grid
 
@@ -237,14 +237,14 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     made = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
     apart = taken_apart(table_of_grid(made, running), priced, LOAD_AVERAGE if running is None else RUNNING)
-    _deliver(render_apart(apart, shown.format, color=in_colour()), shown, as_csv(made.rows, running))
+    _deliver(render_apart(apart, shown.page.format, color=in_colour()), shown, as_csv(made.rows, running))
     return _status(made)
 
 
 def _deliver(content: str, shown: _Shown, rows: str) -> None:
     """The page, and the rows where they were asked for: each also when the other cannot be written."""
     try:
-        deliver_page(content, shown.format, shown.output, "transfer.html")
+        shown.page.write(content)
     finally:
         if shown.csv is not None:
             put(shown.csv, rows)
@@ -272,21 +272,21 @@ def _take_apart(
     columns: str | None,
     tariff: str,
     network: str | None,
-    format: Literal["text", "html", "json", "md"],
+    format: PageFormat,
     output: Path | None,
 ) -> None:
     from loadgo.transfers.analysis import taken_apart
-    from loadgo.transfers.analysis_page import render_apart
+    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.csv_table import read_table
     from loadgo.transfers.prices import prices
 
-    try_page(format, output, "transfers.html")
+    page = page_output(format, output, "transfers.html")
     pairs = [pair.partition("=") for pair in (columns or "").split(",") if pair.strip()]
     if any(not equals or not theirs.strip() for _, equals, theirs in pairs):
         raise ValueError(f"--columns {columns!r}: write OURS=THEIRS,OURS=THEIRS, as in real_s=clk_s,direction=dir")
     table = read_table(read, {ours.strip(): theirs.strip() for ours, _, theirs in pairs})
     made = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
-    deliver_page(render_apart(made, format, color=in_colour()), format, output, "transfers.html")
+    page.show(render_apart, made)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Literal
 
 import typer
 
-from loadgo.cli.output import complain, deliver_page, try_file, try_page
+from loadgo.cli.output import complain, try_file
+from loadgo.cli.page_output import PageFormat, page_output
 
 _PAGE = "transfer.html"
 
@@ -18,7 +18,7 @@ def transfer_command(
     words: list[str],
     *,
     prices: tuple[str, str | None],
-    format: Literal["text", "html", "json", "md"],
+    format: PageFormat,
     output: Path | None,
     csv: Path | None,
 ) -> None:
@@ -30,13 +30,12 @@ def transfer_command(
     from loadgo.running.command_meter import NotRun
     from loadgo.transfers.command import transfer_of
     from loadgo.transfers.command_csv import row
-    from loadgo.transfers.command_page import render_command
+    from loadgo.transfers.command_document import render_command
     from loadgo.transfers.prices import prices as priced
 
     at = priced(*prices, processors=os.cpu_count() or 1)
     beside = output is None and format == "text"
-    if not beside:
-        try_page(format, output, _PAGE)
+    page = page_output(format, output, _PAGE)
     try_table(csv)
     try:
         made = transfer_of(words)
@@ -49,7 +48,7 @@ def transfer_command(
         if beside:
             sys.stderr.write(content)
         else:
-            deliver_page(content, format, output, _PAGE)
+            page.write(content)
     finally:
         if csv is not None:
             add_row(csv, row(made))

@@ -11,7 +11,7 @@ import numpy as np
 from loadgo.comparison.chart_data import DRAWN, Distribution, DrawnRow, distribution_of, drawn_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
 from loadgo.notation.figures import NEVER, duration
 from loadgo.notation.measures import name_of
 
@@ -28,17 +28,17 @@ _FEWEST_BINS = 12
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-def comparison_pictures(made: Comparison) -> tuple[Picture, ...]:
+def comparison_pictures(made: Comparison) -> tuple[SignPicture, ...]:
     """What there is to draw of it on a page of text."""
     found = []
     for measure in DRAWN:
         rows = _few([one for one in drawn_rows(made, measure) if one.told.relative is not None])
         if rows:
             title = f"How much {name_of(measure)} changed from A to B"
-            found.append(Picture(title, partial(change_lines, rows)))
+            found.append(SignPicture(title, partial(change_lines, rows)))
     told = distribution_of(made)
     if told is not None:
-        found.append(Picture("How response is distributed", partial(distribution_lines, told)))
+        found.append(SignPicture("How response is distributed", partial(distribution_lines, told)))
     return tuple(found)
 
 

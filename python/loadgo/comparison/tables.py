@@ -8,8 +8,8 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.rows import Difference, Row
 from loadgo.decomposition.parts import Part
-from loadgo.decomposition.tables import chain_grids, road_grid
-from loadgo.documents.grid import Column, Grid
+from loadgo.decomposition.tables import chain_tables, road_table
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, duration, number
 from loadgo.notation.measures import MARK, figure, name_of, percent, signed
 
@@ -21,14 +21,14 @@ _IN_ALL = (
 )
 
 
-def comparison_grids(made: Comparison) -> list[Grid]:
+def comparison_tables(made: Comparison) -> list[Table]:
     """All tables of a comparison, those without rows left out: a verdict first, then conditions that differ."""
     found = [_judged(made), _conditions(made), _processor(made), _of_measure(made, "response", "Response time")]
-    found += [_whole(made), _parts(made), _output(made), *chain_grids(made.chains), road_grid(made.roads)]
+    found += [_whole(made), _parts(made), _output(made), *chain_tables(made.chains), road_table(made.roads)]
     return [grid for grid in found if grid is not None]
 
 
-def _conditions(made: Comparison) -> Grid | None:
+def _conditions(made: Comparison) -> Table | None:
     told = made.conditions
     if not told:
         return None
@@ -37,7 +37,7 @@ def _conditions(made: Comparison) -> Grid | None:
         Column("A", tuple(_cut(one.before) for one in told)),
         Column("B", tuple(_cut(one.after) for one in told)),
     )
-    return Grid("Conditions that differ", columns, name_width=36)
+    return Table("Conditions that differ", columns, name_width=36)
 
 
 def _cut(text: str) -> str:
@@ -45,7 +45,7 @@ def _cut(text: str) -> str:
     return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 1]}…"
 
 
-def _judged(made: Comparison) -> Grid | None:
+def _judged(made: Comparison) -> Table | None:
     told = made.judged
     if not told:
         return None
@@ -57,14 +57,14 @@ def _judged(made: Comparison) -> Grid | None:
         Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),
         Column("the prediction is", tuple(one.judgement for one in told)),
     )
-    return Grid(f"A as a prediction of B: {_of_what(made)}", columns)
+    return Table(f"A as a prediction of B: {_of_what(made)}", columns)
 
 
 def _of_what(made: Comparison) -> str:
     return "a mean interaction, in the mix of both" if made.rows.by == "command" else "the whole script of one user"
 
 
-def _processor(made: Comparison) -> Grid | None:
+def _processor(made: Comparison) -> Table | None:
     """Processor time as seed tables have it: without page faults, of page faults, together."""
     rows = made.rows.rows
     if not _known(rows, "cpu"):
@@ -85,10 +85,10 @@ def _processor(made: Comparison) -> Grid | None:
         Column("B CPU" if split else "B", _cells(rows, "cpu", _after)),
         *_judging(rows, "cpu"),
     )
-    return Grid("Processor time", columns, total_rows=1)
+    return Table("Processor time", columns, total_rows=1)
 
 
-def _of_measure(made: Comparison, measure: str, title: str) -> Grid | None:
+def _of_measure(made: Comparison, measure: str, title: str) -> Table | None:
     rows = made.rows.rows
     if not _known(rows, measure):
         return None
@@ -98,7 +98,7 @@ def _of_measure(made: Comparison, measure: str, title: str) -> Grid | None:
         Column("B", _cells(rows, measure, _after)),
         *_judging(rows, measure),
     )
-    return Grid(title, columns, total_rows=1)
+    return Table(title, columns, total_rows=1)
 
 
 def _heading(made: Comparison) -> str:
@@ -142,7 +142,7 @@ def _intervals(told: Sequence[Difference]) -> tuple[Column, ...]:
     return (Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),)
 
 
-def _whole(made: Comparison) -> Grid | None:
+def _whole(made: Comparison) -> Table | None:
     told = [made.rows.whole[name] for name in _IN_ALL if name in made.rows.whole]
     told = [one for one in told if one.before is not None or one.after is not None]
     if not told:
@@ -155,10 +155,10 @@ def _whole(made: Comparison) -> Grid | None:
         *_intervals(told),
         Column("B is", tuple(one.verdict for one in told)),
     )
-    return Grid(f"In all: {_of_what(made)}", columns)
+    return Table(f"In all: {_of_what(made)}", columns)
 
 
-def _parts(made: Comparison) -> Grid | None:
+def _parts(made: Comparison) -> Table | None:
     busy = made.parts.busy
     if busy is None:
         return None
@@ -174,7 +174,7 @@ def _parts(made: Comparison) -> Grid | None:
         Column("of all", tuple(percent(part.change / all_change) if all_change else NOT_MEASURED for part in shown)),
         *(_counted(shown) if counted else ()),
     )
-    return Grid("Where one interaction's processor time went, and what changed it", columns, total_rows=1)
+    return Table("Where one interaction's processor time went, and what changed it", columns, total_rows=1)
 
 
 def _spreads(shown: Sequence[Part]) -> tuple[Column, ...]:
@@ -198,7 +198,7 @@ def _counted(shown: Sequence[Part]) -> tuple[Column, ...]:
     )
 
 
-def _output(made: Comparison) -> Grid | None:
+def _output(made: Comparison) -> Table | None:
     told = made.parts.output
     if not told:
         return None
@@ -212,4 +212,4 @@ def _output(made: Comparison) -> Grid | None:
         Column("B", tuple(shown(one.unit, one.after) for one in told)),
         Column("change", tuple(percent(one.after / one.before - 1) if one.before else "from 0" for one in told)),
     )
-    return Grid("By line of output", columns)
+    return Table("By line of output", columns)

@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from typing import TYPE_CHECKING, Any
+from loadgo.costs.cost import Costs, Point
+from loadgo.costs.curve import Load, curves
+from loadgo.costs.priced import Figure, Item, Priced, Row
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.measures.charged_use import Machine
+from loadgo.measures.charges import Held
+from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
 
-from loadgo.costs.curve import Curve, curves
-from loadgo.documents.as_json import finite
-
-if TYPE_CHECKING:
-    from loadgo.costs.cost import Costs, Point
-    from loadgo.costs.priced import Priced
+_KEYS: Keys = {
+    **SUMMARY_KEYS,
+    Held: "elapsed_ns logged_in_ns present_ns memory_byte_ns",
+    Machine: "busy_ns laboratory_ns total_ns",
+    Load: "users throughput busy response_ns interaction user_hour whole",
+    Priced: "tariff interaction user_hour megabit_out=megabit uncharged items",
+    Figure: "value interval",
+    Item: "name quantity amount",
+    Row: "name interactions each parts total user_hour megabit",
+}
 
 
 def costs_json(made: Costs) -> str:
     """The object; times in nanoseconds, memory in byte nanoseconds."""
-    told = {
-        "format": 1,
+    every = curves(made.points) if len(made.points) > 1 else ()
+    members = {
         "title": made.title,
         "by": made.by,
-        "curves": [_curve(curve) for curve in curves(made.points)] if len(made.points) > 1 else [],
+        "curves": [{"tariff": curve.tariff.label, "loads": curve.loads} for curve in every],
         "points": [_point(point) for point in made.points],
-        "differing": list(made.differing),
-        "notes": list(made.notes),
+        "differing": made.differing,
+        "notes": made.notes,
     }
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(members, _KEYS)
 
 
-def _point(point: Point) -> dict[str, Any]:
+def _point(point: Point) -> dict[str, object]:
     use = point.use
     return {
         "users": point.users,
-        "runs": list(point.runs),
+        "runs": point.runs,
         "interactions": use.interactions,
-        "held": dataclasses.asdict(use.held),
-        "machine": None if use.machine is None else dataclasses.asdict(use.machine),
+        "held": use.held,
+        "machine": use.machine,
         "stretch": use.stretches[0].name,
-        "tariffs": [_priced(one) for one in point.priced],
-    }
-
-
-def _curve(curve: Curve) -> dict[str, Any]:
-    return {"tariff": curve.tariff.label, "loads": [dataclasses.asdict(load) for load in curve.loads]}
-
-
-def _priced(told: Priced) -> dict[str, Any]:
-    return {
-        "tariff": dataclasses.asdict(told.tariff),
-        "interaction": dataclasses.asdict(told.interaction),
-        "user_hour": dataclasses.asdict(told.user_hour),
-        "megabit_out": dataclasses.asdict(told.megabit),
-        "uncharged": told.uncharged,
-        "items": [dataclasses.asdict(item) for item in told.items],
-        "rows": [dataclasses.asdict(row) for row in (*told.rows, told.everything)],
+        "tariffs": [members_of(one, _KEYS) | {"rows": (*one.rows, one.everything)} for one in point.priced],
     }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from loadgo.costs.fairness import Fairness, Price
 from loadgo.costs.words import MEASURED
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
 
 _FAIR, _HERE, _BETWEEN = "│", "●", "─"
 _WIDEST = 60
@@ -15,9 +15,9 @@ _LEAST = 1.25
 """The scale goes at least so many times either way."""
 
 
-def fairness_pictures(made: Fairness) -> tuple[Picture, ...]:
+def fairness_pictures(made: Fairness) -> tuple[SignPicture, ...]:
     """The one picture."""
-    return (Picture(f"Dear or cheap, by {MEASURED[made.measure]}", lambda width: _lines(made, width)),)
+    return (SignPicture(f"Dear or cheap, by {MEASURED[made.measure]}", lambda width: _lines(made, width)),)
 
 
 def _lines(made: Fairness, width: int) -> Sequence[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loadgo.decomposition.chains import Chain, Factor
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
 from loadgo.notation.measures import factor, factor_interval, figure, percent
 
@@ -15,7 +15,7 @@ _SMALLEST = 0.0005
 _JOINED = {"elapsed": "×", "CPU": "×", "response": "·"}
 
 
-def chain_grids(chains: Sequence[Chain]) -> list[Grid]:
+def chain_tables(chains: Sequence[Chain]) -> list[Table]:
     """One table of all ratios with their links, and one of each that has more parts."""
     if not chains:
         return []
@@ -26,7 +26,7 @@ def chain_grids(chains: Sequence[Chain]) -> list[Grid]:
     return found
 
 
-def road_grid(roads: Sequence[Road]) -> Grid | None:
+def road_table(roads: Sequence[Road]) -> Table | None:
     """The same ratio by independent roads."""
     if not roads:
         return None
@@ -38,7 +38,7 @@ def road_grid(roads: Sequence[Road]) -> Grid | None:
     ]
     if any(road.interval for road in ordered):
         columns.append(Column("95 % interval", tuple(factor_interval(road.interval) for road in ordered), spare=1))
-    return Grid("Cross-check: the same ratios by independent roads", tuple(columns), name_width=40)
+    return Table("Cross-check: the same ratios by independent roads", tuple(columns), name_width=40)
 
 
 def road_warnings(roads: Sequence[Road]) -> list[str]:
@@ -62,7 +62,7 @@ def _both(told: Disagreement) -> str:
     return f"{told.first.ratio:.3f} by {told.first.name}, {told.other.ratio:.3f} by {told.other.name}"
 
 
-def _links(chains: Sequence[Chain]) -> Grid:
+def _links(chains: Sequence[Chain]) -> Table:
     rows: list[tuple[str, str, str, str, str]] = []
     for chain in chains:
         ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
@@ -74,7 +74,7 @@ def _links(chains: Sequence[Chain]) -> Grid:
     return _grid("Bookkeeping: what the meters moved by, for one interaction", ("", "A", "B", "A ÷ B"), rows)
 
 
-def _factors(chain: Chain) -> Grid:
+def _factors(chain: Chain) -> Table:
     shown = [one for one in chain.factors if abs(one.factor - 1) >= _SMALLEST]
     small = [one for one in chain.factors if one not in shown]
     rows = [(_name(one), factor(one.factor), factor_interval(one.interval)) for one in shown]
@@ -85,7 +85,7 @@ def _factors(chain: Chain) -> Grid:
         rows.append((f"{len(small)} that moved nothing", factor(left), ""))
     rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))
     grid = _grid(f"Bookkeeping: the factors of {chain.measure}, down to the meters", ("factor", "A ÷ B"), rows)
-    return Grid(grid.title, grid.columns, total_rows=1, name_width=44)
+    return Table(grid.title, grid.columns, total_rows=1, name_width=44)
 
 
 def _name(one: Factor) -> str:
@@ -97,8 +97,8 @@ def figure_of(chain: Chain, value: float) -> str:
     return digits(value) if chain.unit == "$" else figure("response", value)
 
 
-def _grid(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
+def _grid(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     columns = [Column(heading, tuple(row[at] for row in rows)) for at, heading in enumerate(headings)]
     if any(row[-1] not in ("", "–") for row in rows):
         columns.append(Column("95 % interval", tuple(row[-1] for row in rows), spare=1))
-    return Grid(title, tuple(columns), name_width=44)
+    return Table(title, tuple(columns), name_width=44)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from loadgo.decomposition.waterfall import SMALLEST, Step, Waterfall
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
@@ -18,9 +18,9 @@ _NARROW = 100
 _END, _MORE, _NOTHING = "┃", "▒", "│"
 
 
-def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[Picture, ...]:
+def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ...]:
     """Each as a picture for a page of text."""
-    return tuple(Picture(one.title, partial(waterfall_lines, one)) for one in waterfalls)
+    return tuple(SignPicture(one.title, partial(waterfall_lines, one)) for one in waterfalls)
 
 
 def waterfall_lines(told: Waterfall, width: int) -> list[str]:

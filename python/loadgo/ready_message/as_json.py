@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import Any
-
-from loadgo.ready_message.ready import FIGURES, Ready
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
+from loadgo.ready_message.ready import FIGURES, Ready, Spread
 from loadgo.running.command_run import CommandRun
+from loadgo.running.json_keys import KEYS as RUNNING_KEYS
+
+_KEYS: Keys = {
+    **SUMMARY_KEYS,
+    **RUNNING_KEYS,
+    Ready: "command status interrupted asked sources notes floor_bytes tariff",
+    Spread: "runs median low high least most",
+}
 
 
 def ready_json(ready: Ready) -> str:
     """One JSON object; nanoseconds, bytes, counts, money; null is not measured."""
-    told = {
-        "format": 1,
-        "command": ready.command,
-        "status": ready.status,
-        "interrupted": ready.interrupted,
-        "asked": ready.asked,
-        "figures": {stage: {name: asdict(ready.spread(name, stage)) for name in FIGURES} for stage in ready.stages},
-        "runs": [_run(ready, run) for run in ready.runs],
-        "sources": dict(ready.sources),
-        "notes": ready.notes,
-        "floor_bytes": ready.floor_bytes,
-        "tariff": asdict(ready.tariff),
-    }
-    return json.dumps(told, indent=2, default=str, ensure_ascii=False) + "\n"
+    figures = {stage: {name: ready.spread(name, stage) for name in FIGURES} for stage in ready.stages}
+    runs = [_run(ready, run) for run in ready.runs]
+    return json_document(members_of(ready, _KEYS) | {"figures": figures, "runs": runs}, _KEYS)
 
 
-def _run(ready: Ready, run: CommandRun) -> dict[str, Any]:
-    return asdict(run) | {"status": run.status, "cpu_ns": run.cpu_ns, "cost": ready.value("cost", run)}
+def _run(ready: Ready, run: CommandRun) -> dict[str, object]:
+    return members_of(run, _KEYS) | {"status": run.status, "cpu_ns": run.cpu_ns, "cost": ready.value("cost", run)}

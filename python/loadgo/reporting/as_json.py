@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
-from loadgo.documents.as_json import finite
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.measures.json_keys import KEYS
 from loadgo.measures.summary import Summary
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.reporting.chart_frames import frame_of
@@ -24,33 +23,11 @@ def json_report(summary: Summary, tables: Tables, view: View | None = None) -> s
     """One JSON object; times in nanoseconds end in `_ns`, in seconds in `_s`; null is not measured, or without end
     where `state` says `never`. `over_time` has the columns behind the charts of the meters.
     """
-    text = json.dumps(
-        finite(_told(summary, view or View())), indent=2, ensure_ascii=False, allow_nan=False, default=str
-    )
-    charts = json.dumps(finite(_over_time(summary, tables)), ensure_ascii=False, allow_nan=False)
-    return text.removesuffix("\n}") + f',\n  "over_time": {charts}\n}}\n'
-
-
-def _told(summary: Summary, view: View) -> dict[str, Any]:
-    told = dataclasses.asdict(summary)
-    told["format"] = 1
-    told["driver"]["valid"] = summary.driver.valid
-    told["classes"]["total_ns"] = summary.classes.total_ns
-    if summary.prediction is not None:
-        for phases, figures in summary.prediction.figures.items():
-            for place, one in enumerate(figures):
-                told["prediction"]["figures"][phases][place].update(
-                    central=one.central, parameters_share=one.parameters_share
-                )
-    if summary.audit is not None:
-        told["audit"]["discrepancy"] = summary.audit.discrepancy
-    if summary.total_time is not None:
-        told["total_time"]["total_ns"] = summary.total_time.total_ns
-        told["total_time"]["non_idle_ns"] = summary.total_time.non_idle_ns
-        if view.vocabulary != "today":
-            words = in_words_of(view.vocabulary, summary.total_time, summary.meters)
-            told["vocabulary"] = dataclasses.asdict(words)
-    return told
+    members = members_of(summary, KEYS)
+    vocabulary = (view or View()).vocabulary
+    if summary.total_time is not None and vocabulary != "today":
+        members["vocabulary"] = in_words_of(vocabulary, summary.total_time, summary.meters)
+    return json_document(members, KEYS, {"over_time": _over_time(summary, tables)})
 
 
 def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.measures.meters import Metered, Part, Segment, most_time_first
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import PATH_WIDTH, duration, exact_share, number, path_end, share
@@ -18,7 +18,7 @@ MOST_OF_EACH = 5
 """Primitives of one command, or of one user."""
 
 
-def meter_grids(summary: Summary, view: View, lengths_over_time: Mapping[str, str]) -> list[Grid]:
+def meter_tables(summary: Summary, view: View, lengths_over_time: Mapping[str, str]) -> list[Table]:
     """All of them, those without rows left out; `lengths_over_time` is each ready length's picture."""
     found = (
         faults(summary),
@@ -38,13 +38,13 @@ def meter_grids(summary: Summary, view: View, lengths_over_time: Mapping[str, st
     return [grid for grid in found if grid is not None]
 
 
-def faults(summary: Summary) -> Grid | None:
+def faults(summary: Summary) -> Table | None:
     """Faults by kind."""
     told = summary.meters.faults
     if not told:
         return None
     columns = (*_kinds(told, mean_spare=1, wait_spare=2), *_quantiles(told), *_of_all_cpu(summary, told))
-    return Grid("Faults", columns)
+    return Table("Faults", columns)
 
 
 def _kinds(told: Sequence[Metered], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
@@ -58,7 +58,7 @@ def _kinds(told: Sequence[Metered], *, mean_spare: int, wait_spare: int) -> tupl
     )
 
 
-def interrupts(summary: Summary, view: View) -> Grid | None:
+def interrupts(summary: Summary, view: View) -> Table | None:
     """Interrupts by device, and soft interrupts by kind; None where they were not told apart."""
     every = summary.meters.interrupts
     told = every[: view.rows(MOST_SEGMENTS)]
@@ -72,10 +72,10 @@ def interrupts(summary: Summary, view: View) -> Grid | None:
         *_of_all_cpu(summary, told),
     )
     more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
-    return Grid(f"Interrupts{more}", columns)
+    return Table(f"Interrupts{more}", columns)
 
 
-def primitives(summary: Summary, view: View) -> Grid | None:
+def primitives(summary: Summary, view: View) -> Table | None:
     """What the system did, by name: what took the most time first."""
     told = summary.meters.primitives
     if not told:
@@ -86,10 +86,10 @@ def primitives(summary: Summary, view: View) -> Grid | None:
     more = f" (the first {most} of {len(told)} by time)" if left_out > 0 else ""
     shown = told if simulated(summary) else most_time_first(told)[:most]
     names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown)),)
-    return Grid(f"{title}{more}", (*names, *_calls(summary, shown, _whole_time(told))))
+    return Table(f"{title}{more}", (*names, *_calls(summary, shown, _whole_time(told))))
 
 
-def faults_of_each(summary: Summary, view: View) -> Grid | None:
+def faults_of_each(summary: Summary, view: View) -> Table | None:
     """Faults of each command or user; None unless asked for and told apart, and of one
     command alone, which has tables of its own.
     """
@@ -105,10 +105,10 @@ def faults_of_each(summary: Summary, view: View) -> Grid | None:
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told), spare=2),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1),
     )
-    return Grid(f"Faults by {summary.meters.by}", columns)
+    return Table(f"Faults by {summary.meters.by}", columns)
 
 
-def primitives_of_each(summary: Summary, view: View) -> Grid | None:
+def primitives_of_each(summary: Summary, view: View) -> Table | None:
     """The primitives of each command or user that took the most time; None unless asked for and told apart, and of one
     command alone, which has tables of its own.
     """
@@ -124,20 +124,20 @@ def primitives_of_each(summary: Summary, view: View) -> Grid | None:
         Column("primitive", tuple(row.name for row in told)),
         *_calls(summary, told, _whole_time(summary.meters.primitives)),
     )
-    return Grid(f"Primitives by {summary.meters.by} (of each the first {most} by time)", columns)
+    return Table(f"Primitives by {summary.meters.by} (of each the first {most} by time)", columns)
 
 
-def faults_of_command(summary: Summary) -> Grid | None:
+def faults_of_command(summary: Summary) -> Table | None:
     """Faults of the one command that was metered without a load, by kind; None where they were not metered."""
     command = summary.meters.command
     if command is None or not command.faults:
         return None
     order = [row.name for row in summary.meters.faults]
     told = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
-    return Grid("Faults of the command itself", _kinds(told, mean_spare=2, wait_spare=1))
+    return Table("Faults of the command itself", _kinds(told, mean_spare=2, wait_spare=1))
 
 
-def primitives_of_command(summary: Summary, view: View) -> Grid | None:
+def primitives_of_command(summary: Summary, view: View) -> Table | None:
     """System calls of the one command that was metered without a load, the most time first; None without."""
     command = summary.meters.command
     if command is None or not command.primitives:
@@ -147,10 +147,10 @@ def primitives_of_command(summary: Summary, view: View) -> Grid | None:
     more = f" (the first {len(told)} of {len(every)} by time)" if len(told) < len(every) else ""
     names = Column("primitive", tuple(row.name for row in told))
     columns = (names, *_calls(summary, told, _whole_time(command.primitives)))
-    return Grid(f"Primitives of the command itself{more}", columns)
+    return Table(f"Primitives of the command itself{more}", columns)
 
 
-def segments(summary: Summary, view: View) -> Grid | None:
+def segments(summary: Summary, view: View) -> Table | None:
     """Faults and profile samples by what is paged; of a simulated machine's commands, the CPU between two faults."""
     told, rest = _shown_segments(summary.meters.segments, view.rows(MOST_SEGMENTS))
     every = (*told, *rest)
@@ -168,7 +168,7 @@ def segments(summary: Summary, view: View) -> Grid | None:
     if simulated(summary):
         columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
     more = f" ({len(told)} of {len(every)})" if rest else ""
-    return Grid(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=PATH_WIDTH)
+    return Table(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=PATH_WIDTH)
 
 
 def _shown_segments(every: tuple[Segment, ...], most: int) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
@@ -182,7 +182,7 @@ def _shown_segments(every: tuple[Segment, ...], most: int) -> tuple[tuple[Segmen
 _NO_FILE = ("[anon]", "[heap]", "[kernel]")
 
 
-def functions(summary: Summary, view: View) -> Grid | None:
+def functions(summary: Summary, view: View) -> Table | None:
     """Where the clock found the processors, function by function; None without a profile."""
     told = summary.meters.functions[: view.rows(MOST_SEGMENTS)]
     if not told:
@@ -193,10 +193,10 @@ def functions(summary: Summary, view: View) -> Grid | None:
         Column("share", tuple(share(row.share) for row in told)),
     )
     more = f" (the first {len(told)})" if len(told) < len(summary.meters.functions) else ""
-    return Grid(f"Samples by function{more}", columns, name_width=PATH_WIDTH)
+    return Table(f"Samples by function{more}", columns, name_width=PATH_WIDTH)
 
 
-def ready_queue(summary: Summary) -> Grid | None:
+def ready_queue(summary: Summary) -> Table | None:
     """The processors' queue: its mean, and what was counted; None when it was not measured."""
     told = summary.meters.ready
     if told is None:
@@ -212,10 +212,10 @@ def ready_queue(summary: Summary) -> Grid | None:
         Column("in all", (_mean(told.mean), duration(told.wait_ns), *(number(count) for count in known.values()))),
         Column("a second", ("", "", *(number(told.a_second[name]) for name in known))),
     )
-    return Grid("Ready queue", columns)
+    return Table("Ready queue", columns)
 
 
-def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Grid | None:
+def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | None:
     """How long the ready queue was of each length; None when that was not measured."""
     told = summary.meters.ready
     if told is None or not told.lengths:
@@ -228,10 +228,10 @@ def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Grid | None
         Column("of the time", tuple(exact_share(row.share) for row in told.lengths)),
         *([Column("over the run", pictures, spare=1)] if pictures else []),
     )
-    return Grid("How long the ready queue was", columns)
+    return Table("How long the ready queue was", columns)
 
 
-def queues(summary: Summary) -> Grid | None:
+def queues(summary: Summary) -> Table | None:
     """How long queues were, and how busy what serves them was."""
     told = summary.meters.queues
     if all(row.name == "processors" for row in told):
@@ -244,7 +244,7 @@ def queues(summary: Summary) -> Grid | None:
         Column("service", tuple("" if row.service_ns is None else duration(row.service_ns) for row in told), spare=1),
         Column("wait", tuple("" if row.wait_ns is None else duration(row.wait_ns) for row in told)),
     )
-    return Grid("Queues", columns)
+    return Table("Queues", columns)
 
 
 def _calls(summary: Summary, told: tuple[Metered, ...], whole_ns: int) -> tuple[Column, ...]:

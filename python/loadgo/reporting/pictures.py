@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from loadgo.documents.grid import Column, Grid
 from loadgo.documents.signs import line, shade
+from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import duration, number
 from loadgo.reporting.meter_chart_data import fault_times, lengths_over_time
@@ -31,7 +31,7 @@ class Drawn:
     """By category of processor time: its share over the run, from nothing to all of it."""
     lengths: Mapping[str, str]
     """The same by length of the ready queue."""
-    faults: Grid | None
+    faults: Table | None
     """How long faults took: the longest at the top."""
 
 
@@ -74,7 +74,7 @@ def _resampled(frame: pl.DataFrame) -> list[float]:
     return [float(share) for share in parts.group_by("n").agg(pl.col("share").mean()).sort("n")["share"]]
 
 
-def _fault_grid(tables: Tables) -> Grid | None:
+def _fault_grid(tables: Tables) -> Table | None:
     cells = fault_times(tables, columns=_FAULT_SIGNS).frame
     if cells.is_empty():
         return None
@@ -96,7 +96,7 @@ def _fault_grid(tables: Tables) -> Grid | None:
         Column("count", tuple(number(counts[low]) for low in bounds)),
         Column("over the run", tuple("".join(shade(rate, least, most) for rate in rates[low]) for low in bounds)),
     )
-    return Grid("How long faults took", columns)
+    return Table("How long faults took", columns)
 
 
 def _rows(octaves: pl.DataFrame) -> list[tuple[int, int]]:

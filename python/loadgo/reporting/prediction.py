@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, number, people
 from loadgo.records.prediction import ALL, Foreseen, Prediction
 from loadgo.stats.resample import Interval
@@ -20,7 +20,7 @@ _OF_COMMANDS = "response"
 """What a page of text shows of each command."""
 
 
-def prediction_grid(prediction: Prediction | None) -> Grid | None:
+def prediction_table(prediction: Prediction | None) -> Table | None:
     """The figures of a prediction; None where there is none."""
     told = [] if prediction is None else [one for of in prediction.figures.values() for one in of if _shown(one)]
     if not told:
@@ -34,7 +34,7 @@ def prediction_grid(prediction: Prediction | None) -> Grid | None:
         Column("as fitted", tuple(_figure(one, one.predicted) for one in told), spare=3),
         Column("parameters' part", tuple(f"{100 * one.parameters_share:.0f} %" for one in told), spare=1),
     )
-    return Grid("Predicted, with the doubt in what was fitted", columns)
+    return Table("Predicted, with the doubt in what was fitted", columns)
 
 
 def prediction_answer(prediction: Prediction | None) -> str:

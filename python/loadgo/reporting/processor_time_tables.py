@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import Category, TotalTime
 from loadgo.measures.vocabulary import Line, in_words_of
@@ -17,7 +17,7 @@ MOST_USERS = 10
 MOST_PROCESSES = 10
 
 
-def time_grids(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Grid]:
+def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Table]:
     """All of them; `over_time` is each category's picture."""
     told = summary.total_time
     if told is None or not told.total_ns:
@@ -27,7 +27,7 @@ def time_grids(summary: Summary, view: View, over_time: Mapping[str, str]) -> li
     return [grid for grid in found if grid is not None]
 
 
-def processors(told: TotalTime, over_time: Mapping[str, str]) -> Grid:
+def processors(told: TotalTime, over_time: Mapping[str, str]) -> Table:
     """All processors' time by category."""
     rows = told.categories
     busy_ns, base_ns = told.account.busy_ns, told.non_idle_ns
@@ -44,10 +44,10 @@ def processors(told: TotalTime, over_time: Mapping[str, str]) -> Grid:
         *(each if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )
-    return Grid("Processors' time", columns, total_rows=2)
+    return Table("Processors' time", columns, total_rows=2)
 
 
-def each_processor(told: TotalTime) -> Grid | None:
+def each_processor(told: TotalTime) -> Table | None:
     """Each processor's time by category, those that took the most time first; None of a single processor."""
     count = len(told.processors)
     if count < 2:
@@ -68,10 +68,10 @@ def each_processor(told: TotalTime) -> Grid | None:
         Column("all", tuple("100.00 %" if sum(own[i]) else NOT_MEASURED for i in shown)),
     )
     more = "" if count <= MOST_PROCESSORS else f" (the first {MOST_PROCESSORS} of {count})"
-    return Grid(f"Each processor's time{more}", columns)
+    return Table(f"Each processor's time{more}", columns)
 
 
-def words(summary: Summary, view: View) -> Grid:
+def words(summary: Summary, view: View) -> Table:
     """All processors' time in the words of a document, and what has no line there."""
     assert summary.total_time is not None
     told = in_words_of(view.vocabulary, summary.total_time, summary.meters)
@@ -85,10 +85,10 @@ def words(summary: Summary, view: View) -> Grid:
         Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
         Column("in today's words", tuple(row.means for row in rows), spare=4),
     )
-    return Grid(told.title, columns, name_width=40)
+    return Table(told.title, columns, name_width=40)
 
 
-def accounts(told: TotalTime) -> Grid | None:
+def accounts(told: TotalTime) -> Table | None:
     """Who used the busy time; None when not measured."""
     lines = account(told)
     if not lines:
@@ -98,7 +98,7 @@ def accounts(told: TotalTime) -> Grid | None:
         Column("time", tuple(_signed(time) for _, time in lines)),
         Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
     )
-    return Grid("Who used the processors", columns, total_rows=1)
+    return Table("Who used the processors", columns, total_rows=1)
 
 
 def account(told: TotalTime) -> list[tuple[str, int | None]]:
@@ -118,7 +118,7 @@ def account(told: TotalTime) -> list[tuple[str, int | None]]:
     return [*lines, ("busy", used.busy_ns)]
 
 
-def laboratory(told: TotalTime) -> Grid | None:
+def laboratory(told: TotalTime) -> Table | None:
     """The laboratory's own time; None on a simulated machine, which has none."""
     used = told.account
     if used.supervisor_ns is not None or used.laboratory_ns is None:
@@ -135,22 +135,22 @@ def laboratory(told: TotalTime) -> Grid | None:
         Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
         Column("of busy time", tuple(_part(time, used.busy_ns) for _, time in lines), spare=1),
     )
-    return Grid("The laboratory's own time", columns, total_rows=1)
+    return Table("The laboratory's own time", columns, total_rows=1)
 
 
-def by_process(summary: Summary, view: View) -> Grid | None:
+def by_process(summary: Summary, view: View) -> Table | None:
     """The processes that used the most processor time; None where they were not told apart."""
     return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES))
 
 
-def by_user(summary: Summary, view: View) -> Grid | None:
+def by_user(summary: Summary, view: View) -> Table | None:
     """The users who used the most processor time; None where that was not measured, and where nobody was logged in."""
     if summary.run.kind == "meter":
         return None
     return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
 
 
-def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) -> Grid | None:
+def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) -> Table | None:
     if not told:
         return None
     shown, total = told[:most], summary.total_time
@@ -171,7 +171,7 @@ def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) ->
             if any(time is not None for time in times)
         ),
     )
-    return Grid(f"Time by {heading}", columns, total_rows=1)
+    return Table(f"Time by {heading}", columns, total_rows=1)
 
 
 def _together(name: str, rows: tuple[Used, ...]) -> Used:

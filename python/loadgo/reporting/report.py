@@ -5,12 +5,14 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
+from loadgo.documents.document import Document
+from loadgo.documents.render import render as rendered
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
-from loadgo.reporting.as_markdown import markdown_report
-from loadgo.reporting.as_text import text_report
+from loadgo.reporting.document import report_document
+from loadgo.reporting.pictures import NOTHING, drawn_of
 from loadgo.reporting.view import View, check_view
 
 if TYPE_CHECKING:
@@ -69,25 +71,24 @@ def render(
     """
     shown = view or View()
     check_view(shown)
-    if format == "text":
-        return text_report(summary, measured, view=shown, width=width, color=color)
-    if format == "json":
-        return json_report(summary, measured, shown)
     if format == "csv":
         return csv_report(summary) if chart is None else chart_csv(chart, summary, measured)
-    if format == "md":
-        return markdown_report(summary, shown)
+    if format in ("svg", "png"):
+        return _picture(summary, measured, format, chart or ("time" if summary.run.kind == "meter" else "response"))
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
-    return _drawn(summary, measured, format, shown, chart or ("time" if summary.run.kind == "meter" else "response"))
+
+    def document() -> Document:
+        pictures = drawn_of(summary, measured) if format == "text" else NOTHING
+        return report_document(summary, shown, measured=measured, pictures=pictures)
+
+    return rendered(format, document, lambda: json_report(summary, measured, shown), width=width, color=color)
 
 
-def _drawn(summary: Summary, measured: Tables, format: Format, view: View, chart: str) -> str | bytes:
-    """The formats with charts: loaded only here, since charts take a second to load."""
+def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:
+    """One chart by itself: the drawing library is loaded only here, since that takes a second."""
     from loadgo.documents.chart import png, svg
-    from loadgo.reporting import as_html, charts
+    from loadgo.reporting.charts import chart
 
-    if format == "html":
-        return as_html.html_report(summary, measured, view)
-    drawn = charts.chart(chart, summary, measured)
+    drawn = chart(name, summary, measured)
     return svg(drawn) if format == "svg" else png(drawn)

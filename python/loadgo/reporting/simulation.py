@@ -1,108 +1,112 @@
-"""A simulation as a person reads it: 80 columns, each figure with its interval below it; and as JSON."""
+"""A simulation as a document, each figure with half of its interval below it; and as JSON."""
 
 from __future__ import annotations
 
-import json
-import math
-import textwrap
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, plain
-from loadgo.running.simulation import Estimate, Little, Responses, Simulation, Station
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Document
+from loadgo.documents.render import render
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, number
+from loadgo.running.json_keys import KEYS
+from loadgo.running.simulation import Estimate, Little, Responses, Simulation
 
-WIDTH = 80
-_NAME, _COLUMN = 20, 10
 _NARROWEST = 0.0005
 """Half an interval's width, in percent, below which it is shown as nothing: the figure is exact but for rounding."""
 _LACKING = {"too few": "too few", "too short a run": "short"}
 """What stands in a column for why there is no figure; a dash for any other reason."""
+_TITLE = 200
+"""A longer title, in characters, is cut."""
+_ENDS = {
+    "length": "reached",
+    "precision": "reached",
+    "most": "NOT reached",
+    "stopped": "not reached: it was stopped",
+}
 
 
-def simulation_text(simulation: Simulation) -> str:
-    """The whole of it; every line ends with a newline."""
-    parts = [_head(simulation), _interactions(simulation), _stations(simulation), _time(simulation), _laws(simulation)]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+def render_simulation(made: Simulation, format: str, *, width: int | None = None, color: bool = False) -> str:
+    """The simulation as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
+    return render(format, lambda: simulation_document(made), lambda: simulation_json(made), width=width, color=color)
 
 
 def simulation_json(simulation: Simulation) -> str:
     """All fields by name; times are seconds, and what could not be told has `lacking` in words."""
-    written = json.dumps(asdict(simulation), indent=2, ensure_ascii=False, allow_nan=False)
-    return "".join(sign if sign == "\n" or plain(sign) == sign else _escaped(sign) for sign in written) + "\n"
+    return json_document(members_of(simulation, KEYS), KEYS)
 
 
-def _escaped(sign: str) -> str:
-    """A sign that a terminal might obey, as JSON may write it."""
-    return json.dumps(sign)[1:-1] if ord(sign) > 0x7F else f"\\u{ord(sign):04x}"
+def simulation_document(simulation: Simulation) -> Document:
+    """The document."""
+    title = simulation.title
+    return Document(
+        title=title,
+        answer=title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…",
+        about=(_about(simulation),),
+        sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
+        notes=tuple(("Laws", line) for line in _laws(simulation)),
+    )
 
 
-def _head(simulation: Simulation) -> list[str]:
-    ends = {
-        "length": "reached",
-        "precision": "reached",
-        "most": "NOT reached",
-        "stopped": "not reached: it was stopped",
-    }
+def _about(simulation: Simulation) -> str:
     streams = f"{simulation.streams} streams, " if simulation.streams > 1 else ""
     rate = simulation.events / simulation.seconds if simulation.seconds else 0.0
-    told = (
-        f"{simulation.until} {ends[simulation.end]} after {number(simulation.interactions)} "
+    return (
+        f"{simulation.until} {_ENDS[simulation.end]} after {number(simulation.interactions)} "
         f"interaction{'' if simulation.interactions == 1 else 's'}: "
         f"{duration(simulation.simulated_s * 1e9)} of the machine's time, {duration(simulation.seconds * 1e9)} of this "
         f"one's ({digits(rate / 1e6)} million events a second); {streams}seed {simulation.seed}. The first tenth is "
         "left out; below each figure is half the width of its 95 % interval."
     )
-    return [_cut(plain(simulation.title), WIDTH), *textwrap.wrap(told, WIDTH)]
 
 
-def _interactions(simulation: Simulation) -> list[str]:
-    header = _line("interactions", ["a second", "mean", "p50", "p90", "p95", "p99"])
-    shown = [simulation.all, *(simulation.classes if len(simulation.classes) > 1 else ())]
-    return [header, *(line for one in shown for line in _responses(one))]
+def _interactions(simulation: Simulation) -> Table:
+    rows = [simulation.all, *(simulation.classes if len(simulation.classes) > 1 else ())]
+    columns = (
+        Column("of", tuple(map(_who, rows))),
+        _estimates("a second", [row.throughput for row in rows], digits),
+        _estimates("mean", [row.mean_s for row in rows], _seconds),
+        _estimates("p50", [row.p50_s for row in rows], _seconds),
+        _estimates("p90", [row.p90_s for row in rows], _seconds),
+        _estimates("p95", [row.p95_s for row in rows], _seconds),
+        _estimates("p99", [row.p99_s for row in rows], _seconds),
+    )
+    return Table("Interactions", columns)
 
 
-def _responses(one: Responses) -> list[str]:
-    users = "" if one.users is None else f", {number(one.users)} user{'' if one.users == 1 else 's'}"
-    times = [one.mean_s, one.p50_s, one.p90_s, one.p95_s, one.p99_s]
-    return _figures(f"{plain(one.name)}{users}", [(one.throughput, digits), *((time, _seconds) for time in times)])
+def _who(row: Responses) -> str:
+    return row.name if row.users is None else f"{row.name}, {number(row.users)} user{'' if row.users == 1 else 's'}"
 
 
-def _stations(simulation: Simulation) -> list[str]:
-    header = _line("stations", ["servers", "busy", "there", "a second", "response"])
-    return [header, *(line for station in simulation.stations for line in _station(station))]
+def _stations(simulation: Simulation) -> Table:
+    rows = simulation.stations
+    columns = (
+        Column("station", tuple(row.name for row in rows)),
+        Column("servers", tuple("any" if row.servers is None else f"{row.servers:.0f}" for row in rows)),
+        _estimates("busy", [row.utilisation for row in rows], _percent),
+        _estimates("there", [row.queue for row in rows], digits),
+        _estimates("a second", [row.requests for row in rows], digits),
+        _estimates("response", [row.response_s for row in rows], _seconds),
+    )
+    return Table("Stations", columns)
 
 
-def _station(station: Station) -> list[str]:
-    servers = Estimate(math.inf if station.servers is None else station.servers, 0.0)
-    shown: list[tuple[Estimate | None, Callable[[float], str]]] = [
-        (servers, lambda count: f"{count:.0f}" if math.isfinite(count) else "any"),
-        (station.utilisation, _percent),
-        (station.queue, digits),
-        (station.requests, digits),
-        (station.response_s, _seconds),
-    ]
-    return _figures(plain(station.name), shown)
-
-
-def _time(simulation: Simulation) -> list[str]:
-    if not simulation.time:
-        return []
-    lines = [_line("time of processors", ["share", "±"])]
-    for category, told in simulation.time.items():
-        if told.value is not None:
-            lines.append(_line(category, [_percent(told.value), _percent(told.half_width or 0.0)]))
-    return lines
+def _time(simulation: Simulation) -> list[Table]:
+    rows = [(name, told.value, told.half_width) for name, told in simulation.time.items() if told.value is not None]
+    columns = (
+        Column("category", tuple(name for name, _, _ in rows)),
+        Column("share", tuple(_percent(share) for _, share, _ in rows)),
+        Column("±", tuple(_percent(half or 0.0) for _, _, half in rows)),
+    )
+    return [Table("Time of processors", columns)] if simulation.time else []
 
 
 def _laws(simulation: Simulation) -> list[str]:
-    law, told = simulation.response_by_law_s, []
-    if law.value is not None:
-        told.append(f"Response by N / X - Z: {_seconds(law.value)} {_width(law)}".rstrip() + ".")
+    law = simulation.response_by_law_s
+    by_law = [] if law.value is None else [f"Response by N / X - Z: {_seconds(law.value)} {_width(law)}".rstrip() + "."]
     if simulation.little is None:
-        told.append("Little's law: too short a run to tell.")
-    else:
-        told += _audit(simulation.little)
-    return [line for text in told for line in textwrap.wrap(text, WIDTH)]
+        return [*by_law, "Little's law: too short a run to tell."]
+    return [*by_law, *_audit(simulation.little)]
 
 
 def _audit(audit: Little) -> list[str]:
@@ -123,13 +127,10 @@ def _audit(audit: Little) -> list[str]:
     return [told, never] if audit.verdict == "not steady" else [told]
 
 
-def _figures(name: str, shown: Iterable[tuple[Estimate | None, Callable[[float], str]]]) -> list[str]:
-    """Two lines: the figures, and the intervals below them."""
-    above, below = [], []
-    for told, form in shown:
-        above.append("" if told is None else _value(told, form))
-        below.append("" if told is None else _width(told))
-    return [_line(name, above), _line("", below)] if any(below) else [_line(name, above)]
+def _estimates(heading: str, found: Sequence[Estimate | None], form: Callable[[float], str]) -> Column:
+    """Figures with half their intervals below them; an empty cell where nothing could be measured."""
+    cells = tuple("" if one is None else _value(one, form) for one in found)
+    return Column(heading, cells, below=tuple("" if one is None else _width(one) for one in found))
 
 
 def _value(told: Estimate, form: Callable[[float], str]) -> str:
@@ -151,11 +152,3 @@ def _seconds(seconds: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{digits(100 * share)} %"
-
-
-def _line(name: str, columns: Iterable[str]) -> str:
-    return f"{_cut(name, _NAME):{_NAME}}{''.join(f'{column:>{_COLUMN}}' for column in columns)}".rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Command, Summary
 from loadgo.notation.figures import duration, interval, money, money_scale, number, quantile, share, size
-from loadgo.reporting.meter_tables import meter_grids
+from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.pictures import NOTHING, Drawn
-from loadgo.reporting.prediction import prediction_grid
-from loadgo.reporting.processor_time_tables import time_grids
+from loadgo.reporting.prediction import prediction_table
+from loadgo.reporting.processor_time_tables import time_tables
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
 
-def grids(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Grid]:
+def report_tables(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Table]:
     """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
     shown = view or View()
     found = []
     if summary.everything.response.count and not without_load(summary):
-        first = (prediction_grid(summary.prediction), responses(summary), usage(summary), classes(summary))
+        first = (prediction_table(summary.prediction), responses(summary), usage(summary), classes(summary))
         found = [grid for grid in first if grid]
     elif not without_load(summary):
         return []
-    found += time_grids(summary, shown, drawn.categories)
-    metered = meter_grids(summary, shown, drawn.lengths)
+    found += time_tables(summary, shown, drawn.categories)
+    metered = meter_tables(summary, shown, drawn.lengths)
     return [*found, *metered[:1], *([drawn.faults] if drawn.faults else []), *metered[1:]]
 
 
-def responses(summary: Summary) -> Grid:
+def responses(summary: Summary) -> Table:
     """Response times by command."""
     rows = _rows(summary)
 
@@ -50,10 +50,10 @@ def responses(summary: Summary) -> Grid:
         Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
         *_troubles(rows),
     )
-    return Grid("Response time", columns, total_rows=1)
+    return Table("Response time", columns, total_rows=1)
 
 
-def usage(summary: Summary) -> Grid:
+def usage(summary: Summary) -> Table:
     """What an interaction used, on average, by command."""
     rows = _rows(summary)
     scale = money_scale([row.cost for row in rows])
@@ -73,10 +73,10 @@ def usage(summary: Summary) -> Grid:
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
-    return Grid("Used by one interaction, on average", columns, total_rows=1)
+    return Table("Used by one interaction, on average", columns, total_rows=1)
 
 
-def classes(summary: Summary) -> Grid | None:
+def classes(summary: Summary) -> Table | None:
     """Users' time by class; None when there is none."""
     told = summary.classes
     if not told.total_ns:
@@ -93,7 +93,7 @@ def classes(summary: Summary) -> Grid | None:
         Column("time", tuple(duration(part) for _, part in parts)),
         Column("share", tuple(share(part / told.total_ns) for _, part in parts)),
     )
-    return Grid("Users' time", columns, total_rows=1)
+    return Table("Users' time", columns, total_rows=1)
 
 
 def _rows(summary: Summary) -> list[Command]:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
+from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
 from loadgo.reproduction.block import Block, Shown
 from loadgo.reproduction.layout import blocks
+from loadgo.reproduction.models.rfc_392_here import Again, Here
+from loadgo.reproduction.models.rfc_392_remedies import Remedied, Remedy
 from loadgo.reproduction.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
+from loadgo.transfers.json_keys import KEYS as TRANSFER_KEYS
 
 COLUMNS = (
     "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",
     "interval_low", "interval_high", "ratio", "mark", "verdict", "tolerance", "why", "how", "corrected",
 )  # fmt: skip
 """What the CSV and JSON say of each figure. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
+
+
+_KEYS: Keys = {
+    **TRANSFER_KEYS,
+    Remedied: "remedy sends_us receives_us low_us high_us saves cost times agrees",
+    Remedy: "name byte_us message_us message_bytes own basis",
+    Here: "rows parts then prices host",
+    Again: "row load running",
+}
 
 
 def json_reproduction(told: Reproduction) -> str:
@@ -29,7 +40,7 @@ def json_reproduction(told: Reproduction) -> str:
         "wall_s": told.wall_s,
         "documents": [_document(again) for again in told.documents],
     }
-    return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(whole, _KEYS)
 
 
 def csv_reproduction(told: Reproduction) -> str:
@@ -113,8 +124,8 @@ def _document(again: DocumentAgain) -> dict[str, Any]:
             {"name": plot.name, "title": plot.title, "curves": {curve.name: curve.points for curve in plot.curves}}
             for plot in again.plots
         ],
-        "remedies": [asdict(one) | {"times": one.times, "agrees": one.agrees} for one in again.remedies],
-        "here": None if again.here is None else asdict(again.here),
+        "remedies": again.remedies,
+        "here": again.here,
     }
 
 

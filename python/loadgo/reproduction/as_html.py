@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from loadgo.documents.html import drawing_scripts, json_in_html, policy, template
+from loadgo.documents.as_html import drawing_scripts, json_in_html, policy, template
 from loadgo.notation.figures import plain
 from loadgo.reproduction import words
 from loadgo.reproduction.charts import charts

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import legend
 from loadgo.notation.figures import digits, duration
 from loadgo.sizing.chart_data import (
@@ -43,19 +43,20 @@ class _Plot:
     label: Callable[[float], str]
 
 
-def capacity_pictures(made: Capacity) -> tuple[Picture, ...]:
+def capacity_pictures(made: Capacity) -> tuple[SignPicture, ...]:
     """What there is to draw of it; nothing for a single point."""
     if len(made.points) < 2:
         return ()
     dots = measured_throughput(made)
     lines = modelled(made, lambda at: at.throughput)
-    found = [Picture("Interactions a second over users", partial(curve_lines, _plot(made, dots, lines, (), digits)))]
+    plot = _plot(made, dots, lines, (), digits)
+    found = [SignPicture("Interactions a second over users", partial(curve_lines, plot))]
     dots = measured_response(made)
     if dots:
         lines = modelled(made, lambda at: at.response_s)
         limits = [one.limit for one in limits_drawn(made)]
         plot = _plot(made, dots, lines, limits, lambda value: duration(value * 1e9))
-        found.append(Picture("Response time over users", partial(curve_lines, plot)))
+        found.append(SignPicture("Response time over users", partial(curve_lines, plot)))
     return tuple(found)
 
 

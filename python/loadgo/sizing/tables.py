@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, number, people, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.curve import Figure, Point, Target, Verdict
@@ -14,7 +14,7 @@ from loadgo.sizing.results import Capacity
 from loadgo.stats.resample import Interval
 
 
-def capacity_grids(made: Capacity) -> list[Grid]:
+def capacity_tables(made: Capacity) -> list[Table]:
     """The tables of its page, in order."""
     found = [_curve(made), _classes(made), _held(made), _demands(made)]
     return [one for one in found if one is not None]
@@ -33,7 +33,7 @@ def standing(point: Point) -> str:
     return "missed" if "missed" in there else "open" if "open" in there else "met"
 
 
-def _curve(made: Capacity) -> Grid | None:
+def _curve(made: Capacity) -> Table | None:
     points = made.points
     if not points:
         return None
@@ -67,7 +67,7 @@ def _curve(made: Capacity) -> Grid | None:
     if any(one.faults_a_command for one in points):
         columns.append(column("faults", lambda one: number(one.faults_a_command), spare=7))
     columns.append(column("interactions", lambda one: number(one.interactions), spare=8))
-    return Grid("Measured, by users", tuple(one for one in columns if any(one.cells)))
+    return Table("Measured, by users", tuple(one for one in columns if any(one.cells)))
 
 
 def _remark(made: Capacity, point: Point) -> str:
@@ -78,7 +78,7 @@ def _remark(made: Capacity, point: Point) -> str:
     return "the answer" if point.users == made.answer else ""
 
 
-def _classes(made: Capacity) -> Grid | None:
+def _classes(made: Capacity) -> Table | None:
     """Each class of the mix at the answer, or at the point next below it."""
     there = [one for one in made.points if one.classes]
     if not there:
@@ -94,10 +94,10 @@ def _classes(made: Capacity) -> Grid | None:
         Column("think", tuple(_seconds(one.think_s) for one in told), spare=1),
         Column("CPU", tuple(_seconds_or_dash(one.cpu_s) for one in told)),
     )
-    return Grid(f"The mix with {people(point.users)}", columns)
+    return Table(f"The mix with {people(point.users)}", columns)
 
 
-def _held(made: Capacity) -> Grid | None:
+def _held(made: Capacity) -> Table | None:
     """The answer beside that of each model, and how far each is off where it is known."""
     models = made.models
     if models is None or not (models.models or models.holds):
@@ -116,7 +116,7 @@ def _held(made: Capacity) -> Grid | None:
         Column(f"{models.used[-1]:,} left out", left_out, spare=2),
         Column("decides", target, spare=3),
     )
-    return Grid("How many users each would hold", tuple(one for one in columns if any(one.cells)))
+    return Table("How many users each would hold", tuple(one for one in columns if any(one.cells)))
 
 
 def _model_row(model: Model, models: Models) -> tuple[str, str, str, str, str, str, str]:
@@ -155,7 +155,7 @@ def _range(ends: tuple[int, int | None] | None) -> str:
     return f"{low:,} or more" if high is None else f"{low:,}–{high:,}" if low != high else f"{low:,}"
 
 
-def _demands(made: Capacity) -> Grid | None:
+def _demands(made: Capacity) -> Table | None:
     """By resource what an interaction asks, and from how many users on it would have no time left."""
     models = made.models
     if models is None or not models.demands:
@@ -169,7 +169,7 @@ def _demands(made: Capacity) -> Grid | None:
         Column("from point to point", (*(_spread(d.least_s, d.most_s) for d in told), *empty), spare=1),
         Column("full with", (*(f"{digits(n)} users" for n in _saturations(models)), *empty)),
     )
-    return Grid("What an interaction asks of each resource", columns)
+    return Table("What an interaction asks of each resource", columns)
 
 
 def _saturations(models: Models) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import legend
 from loadgo.notation.figures import digits
 from loadgo.transfers.analysis import Apart
@@ -19,28 +19,28 @@ _SIGNS = "●◆■▲○◇□△✚✖"
 _NETWORK = "┊"
 
 
-def apart_pictures(made: Apart) -> tuple[Picture, ...]:
+def apart_pictures(made: Apart) -> tuple[SignPicture, ...]:
     """What there is to draw of a table taken apart."""
     what, points = points_by_size(made.table.transfers)
     lines = longest(points) if what == "bytes a message" else list(points)
     if len({point.x for point in lines}) < 2:
         return ()
     title = f"Processor time a bit by {what}{', of the longest transfers' if what == 'bytes a message' else ''}"
-    found = [Picture(f"{title} (both logarithmic)", lambda width: _scattered(lines, width))]
+    found = [SignPicture(f"{title} (both logarithmic)", lambda width: _scattered(lines, width))]
     if made.levels:
         title = "Against load: ● real time, ○ processor time a bit, times the lowest load's (logarithmic)"
-        found.append(Picture(title, _levels(made)))
+        found.append(SignPicture(title, _levels(made)))
     return tuple(found)
 
 
-def method_pictures(rows: Sequence[Row], prices: Prices) -> tuple[Picture, ...]:
+def method_pictures(rows: Sequence[Row], prices: Prices) -> tuple[SignPicture, ...]:
     """Each method and end on a logarithmic scale of what a gigabyte costs; nothing for a single one."""
     told = priced_methods(rows, prices)
     if len(told) < 2:
         return ()
     network = f"; {_NETWORK} the network" if prices.network_gigabyte else ""
     title = f"What a gigabyte costs the processor (logarithmic{network})"
-    return (Picture(title, lambda width: _dots(told, prices, width)),)
+    return (SignPicture(title, lambda width: _dots(told, prices, width)),)
 
 
 def _scattered(points: Sequence[Point], width: int) -> list[str]:

@@ -5,8 +5,8 @@ import math
 from pathlib import Path
 
 import pytest
+from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
-from loadgo.attribution.page import render_speedup
 from loadgo.attribution.results import Speedup
 from loadgo.attribution.speedup import change_of, speedup
 from loadgo.notation.figures import digits, duration

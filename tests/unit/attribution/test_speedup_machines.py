@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from loadgo import _loadgo
 from loadgo.attribution.between_machines import speedup_between
+from loadgo.attribution.document import render_speedup
 from loadgo.attribution.machine_differences import between
-from loadgo.attribution.page import render_speedup
 from loadgo.attribution.runs import Load
 from loadgo.attribution.speedup import speedup
 from support.small_machine import MACHINE, laid

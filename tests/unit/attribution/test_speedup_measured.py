@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadgo.attribution.causes import taken_apart
+from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
-from loadgo.attribution.page import render_speedup
 from loadgo.attribution.results import Change, Speedup
 from loadgo.attribution.speedup import speedup
 from loadgo.measures.account import Account

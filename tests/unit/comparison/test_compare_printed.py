@@ -2,7 +2,7 @@
 
 import pytest
 from loadgo.comparison.compare import Comparison, compare
-from loadgo.comparison.page import comparison_json, render_comparison
+from loadgo.comparison.document import comparison_json, render_comparison
 
 
 @pytest.fixture(scope="module")

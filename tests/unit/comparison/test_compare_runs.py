@@ -7,7 +7,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
-from loadgo.comparison.page import comparison_page, render_comparison
+from loadgo.comparison.document import comparison_document, render_comparison
 from loadgo.comparison.rows import matched
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.measures.record_checks import checks_of
@@ -181,7 +181,7 @@ def test_the_lines_of_a_user_who_died_are_what_they_took_the_others_in_the_users
 
 def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> None:
     made = of_sides(side_of(ran(room, 1)), dead)
-    page = comparison_page(made)
+    page = comparison_document(made)
     assert any("user 7 died 67 % through the script" in warning for warning in page.warnings)
     assert "dead †" in page.about[1]
     text = render_comparison(made, "text", width=120)
@@ -222,7 +222,7 @@ def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> 
     whole = side_of(ran(room, 1))
     nothing = replace(whole, rows=whole.rows.clear(), accounts=())
     made = of_sides(whole, nothing)
-    assert comparison_page(made).answer == "Nothing can be compared: the two sides have no figure in common."
+    assert comparison_document(made).answer == "Nothing can be compared: the two sides have no figure in common."
     single = replace(whole, rows=whole.rows.head(1))
     told = of_sides(single, single)
     assert told.rows.whole["cpu"].interval is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.costs.fairness import Fairness, cost_against
-from loadgo.costs.fairness_page import render_fairness
+from loadgo.costs.fairness_document import render_fairness
 from loadgo.published import catalogue
 from support.outside import COMMAND, environment
 from support.small_machine import laid

@@ -8,8 +8,8 @@ import loadgo
 import pytest
 from loadgo.costs.cost import Costs, cost
 from loadgo.costs.curve import Curve, curves, left_out, mix_of
-from loadgo.costs.page import costs_page, render_costs
-from loadgo.documents.page import text_page
+from loadgo.costs.document import costs_document, render_costs
+from loadgo.documents.as_text import text_document
 from support.small_machine import laid
 
 LOADS = (1, 4, 12)
@@ -91,7 +91,7 @@ def test_a_run_that_is_named_twice_counts_once(room: Path) -> None:
 
 
 def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) -> None:
-    shown = text_page(costs_page(made, curves(made.points)), width=80)
+    shown = text_document(costs_document(made), width=80)
     assert max(map(len, shown.splitlines())) <= 80
     assert "with 1 user," in shown
     assert "times the second, at $0.09 a" in shown.replace("\n", " ")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from loadgo.costs.cost import Costs, Point
-from loadgo.costs.page import notes
+from loadgo.costs.document import notes
 from loadgo.costs.priced import Priced, priced
 from loadgo.measures.charged_use import Use, typed_of, use_of
 from loadgo.measures.summary import summarize

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from loadgo.costs.fairness import Fairness, Price, Ratio, cost_against
 from loadgo.costs.fairness_charts import fairness_charts, fairness_frame
-from loadgo.costs.fairness_page import render_fairness
+from loadgo.costs.fairness_document import render_fairness
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.documents.chart import png
 from loadgo.stats.resample import Interval

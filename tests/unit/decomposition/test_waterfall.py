@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loadgo.comparison.chart_data import distribution_of, drawn_rows
 from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare
-from loadgo.comparison.page import render_comparison
+from loadgo.comparison.document import render_comparison
 from loadgo.comparison.pictures import comparison_pictures, distribution_lines
 from loadgo.decomposition.chains import Chain, Factor
 from loadgo.decomposition.waterfall import MOST_STEPS, of_chains

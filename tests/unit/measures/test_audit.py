@@ -5,10 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loadgo.documents.as_text import text_document
 from loadgo.measures.audit import Loss
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.as_text import text_report
+from loadgo.reporting.document import report_document
 from loadgo.reporting.words import warnings
 from support.synthetic import closed_loop, frame
 
@@ -42,10 +43,10 @@ def test_a_driver_in_time_is_good() -> None:
 def test_a_late_driver_makes_the_run_invalid_in_the_first_line_of_the_report_and_says_what_to_do() -> None:
     summary = summarize(late(2 * MS))
     assert not summary.driver.valid
-    first = text_report(summary, width=200).splitlines()[0]
+    first = text_document(report_document(summary), width=200).splitlines()[0]
     assert first.startswith("INVALID: the driver was the bottleneck")
     assert "2.00 ms late" in first
-    assert "SCHED_FIFO" in text_report(summary, width=200)
+    assert "SCHED_FIFO" in text_document(report_document(summary), width=200)
 
 
 def test_lateness_is_held_against_a_twentieth_of_the_target() -> None:
@@ -74,20 +75,20 @@ def test_losses_of_one_kind_are_counted_together_and_told_in_the_report() -> Non
     ]
     summary = summarize(dataclasses.replace(closed_loop(10, 20), lost=frame(rows, "lost")))
     assert summary.losses == (Loss("usage", "the meter overran", 7), Loss("record", "the disk is full", 1))
-    text = text_report(summary, width=100)
+    text = text_document(report_document(summary), width=100)
     assert "7 records of usage lost: the meter overran" in text
     assert "1 record lost: the disk is full" in text
 
 
 def test_a_report_without_losses_says_so() -> None:
-    assert "Lost        Nothing." in text_report(summarize(closed_loop(10, 20)), width=100)
+    assert "Lost        Nothing." in text_document(report_document(summarize(closed_loop(10, 20))), width=100)
 
 
 def test_dead_and_refused_sessions_are_in_the_answer() -> None:
     run = closed_loop(10, 20)
     outcomes = ["died", "refused", *["done"] * 8]
     sessions = run.sessions.with_columns(outcome=pl.Series(outcomes, dtype=pl.Categorical))
-    text = text_report(summarize(dataclasses.replace(run, sessions=sessions)), width=200)
+    text = text_document(report_document(summarize(dataclasses.replace(run, sessions=sessions))), width=200)
     assert text.startswith("10 users; not everyone was well served: 1 was refused at log-in, 1 session died;")
     assert "Sessions    8 logged out, 1 died, 1 refused at log-in." in text
 
@@ -95,7 +96,9 @@ def test_dead_and_refused_sessions_are_in_the_answer() -> None:
 def test_a_killed_run_says_so_at_the_top() -> None:
     run = closed_loop(10, 20)
     killed = dataclasses.replace(run, conditions=run.conditions | {"finished": False})
-    assert "has not ended, or was killed" in text_report(summarize(killed), width=200).splitlines()[0]
+    assert (
+        "has not ended, or was killed" in text_document(report_document(summarize(killed)), width=200).splitlines()[0]
+    )
 
 
 def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:

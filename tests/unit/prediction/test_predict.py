@@ -12,8 +12,8 @@ import loadgo
 import numpy as np
 import pytest
 from loadgo.comparison.compare import compare, side_of
+from loadgo.comparison.document import render_comparison
 from loadgo.comparison.figures import change, change_interval
-from loadgo.comparison.page import render_comparison
 from loadgo.errors import BadRun, Mistake
 from loadgo.notation.figures import duration
 from loadgo.notation.laws import read_law

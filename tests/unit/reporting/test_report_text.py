@@ -4,9 +4,10 @@ import dataclasses
 
 import polars as pl
 import pytest
+from loadgo.documents.as_text import text_document
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.as_text import text_report
+from loadgo.reporting.document import report_document
 from loadgo.reporting.words import answer
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
@@ -162,7 +163,7 @@ all commands    135 ms    101 ms   33.7 ms       238 ms             0          0
 
 def report(run: Tables, width: int = 100) -> str:
     """The report of `run` on a page of `width`."""
-    return text_report(summarize(run), width=width)
+    return text_document(report_document(summarize(run)), width=width)
 
 
 @pytest.mark.parametrize(("width", "page"), [(80, AT_80), (120, AT_120)])
@@ -191,8 +192,8 @@ def test_a_narrow_page_leaves_columns_out_and_cuts_no_figure(width: int) -> None
 
 def test_the_page_is_plain_without_colour_and_the_same_with_it() -> None:
     summary = summarize(closed_loop(20, 10, SCRIPT))
-    assert "\x1b" not in text_report(summary, width=80)
-    assert "\x1b[" in text_report(summary, width=80, color=True)
+    assert "\x1b" not in text_document(report_document(summary), width=80)
+    assert "\x1b[" in text_document(report_document(summary), width=80, color=True)
 
 
 def test_a_commands_name_cannot_speak_to_the_terminal() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.reporting.simulation import simulation_json, simulation_text
+from loadgo.reporting.simulation import render_simulation, simulation_json
 from loadgo.running.simulation import Estimate, Responses, little, of_text, sweep
 from support.model_machines import central_server, open_queue, processors, repairman, terminals
 
@@ -60,8 +60,9 @@ def test_a_sweep_tells_each_in_its_place_on_any_number_of_threads() -> None:
 
 def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     told = of_text(central_server(50), until="interactions=100000")
-    text = simulation_text(told)
+    text = render_simulation(told, "text", width=80)
     assert max(map(len, text.splitlines())) <= 80
+    text = " ".join(text.split())
     for word in ("a queueing model", "interactions=100000 reached", "all, 50 users", "processors", "disk", "idle zero"):
         assert word in text
     assert "Little's law holds" in text
@@ -71,7 +72,7 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
 def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
     told = of_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
     assert told.end == "most"
-    assert "NOT reached" in simulation_text(told)
+    assert "NOT reached" in render_simulation(told, "text", width=80)
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
@@ -183,7 +184,7 @@ def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
     assert idle.response_s is not None
     assert idle.response_s.value is None
     assert str(idle.response_s.lacking).startswith("none")
-    line = next(line for line in simulation_text(told).splitlines() if line.startswith("idle "))
+    line = next(line for line in render_simulation(told, "text", width=80).splitlines() if line.startswith("idle "))
     assert line.endswith("–")
     data = json.loads(simulation_json(told), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert data["stations"][1]["response_s"]["value"] is None
@@ -193,7 +194,7 @@ def test_an_overloaded_queue_is_not_steady_and_breaks_no_law() -> None:
     told = of_text(OVERLOADED, until="interactions=30000")
     assert told.little is not None
     assert told.little.verdict == "not steady"
-    assert "more come than are served" in simulation_text(told)
+    assert "more come than are served" in render_simulation(told, "text", width=80)
 
 
 def test_a_user_whom_others_keep_from_the_processor_breaks_no_law() -> None:
@@ -238,19 +239,19 @@ def test_only_what_neither_ends_nor_full_queues_explain_breaks_the_law(
 def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", r"a\u001b[31m\u0007\u0000\u009b\u202ez")
     told = of_text(text, until="interactions=3000")
-    for written in (simulation_text(told), simulation_json(told)):
+    for written in (render_simulation(told, "text", width=80), simulation_json(told)):
         assert not [sign for sign in written if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
     assert json.loads(simulation_json(told))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
 
 
 def test_a_title_of_any_length_is_one_line() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", "x" * 100_000)
-    first = simulation_text(of_text(text, until="interactions=3000")).splitlines()[0]
-    assert first == "x" * 79 + "…"
+    told = render_simulation(of_text(text, until="interactions=3000"), "text", width=200)
+    assert told.splitlines()[0] == "x" * 199 + "…"
 
 
 def test_a_run_of_one_interaction_has_columns_apart() -> None:
-    text = simulation_text(of_text(repairman(3, "exponential(0.1s)"), until="interactions=1"))
+    text = render_simulation(of_text(repairman(3, "exponential(0.1s)"), until="interactions=1"), "text", width=80)
     assert "after 1 interaction:" in text.replace("\n", " ")
     assert text.count(" short") >= 6
     assert "too short a run to tell" in text
@@ -258,7 +259,7 @@ def test_a_run_of_one_interaction_has_columns_apart() -> None:
 
 def test_an_interval_of_rounding_alone_is_shown_as_none() -> None:
     text = 'title="t"\nsource="s"\n[commands.a]\ncpu="1s"\n[[load]]\nusers=1\nthink="1s"\n'
-    shown = simulation_text(of_text(text, until="interactions=3000"))
+    shown = render_simulation(of_text(text, until="interactions=3000"), "text", width=80)
     assert "0.0000" not in shown
     assert " ." not in shown
 

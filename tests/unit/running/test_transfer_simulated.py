@@ -11,7 +11,7 @@ from loadgo.records.tables import Tables
 from loadgo.running import bundled
 from loadgo.running.remote_jobs import COLUMNS, ESTIMATED, jobs_of, simulated_transfers
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.prices import prices
 from support.far_end import waiting

@@ -150,7 +150,7 @@ def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
 
 
 def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
-    from loadgo.sizing.page import render_capacity
+    from loadgo.sizing.document import render_capacity
 
     made = capacity_of([on_busy_host(users, 0.3) for users in USERS])
     curve = rows(grid(made, "Measured"))

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 from loadgo.documents.chart import png
-from loadgo.documents.page import FORMATS
+from loadgo.documents.render import FORMATS
+from loadgo.documents.table import Table
 from loadgo.sizing.chart_data import followed, modelled, top_of
 from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import Class, Figure, Target, Verdict
+from loadgo.sizing.document import capacity_document, render_capacity
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.page import capacity_page, render_capacity
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.theory.networks import Class as Population
@@ -88,13 +89,13 @@ def test_a_mix_shows_each_class_at_the_answer(mix: Capacity) -> None:
     found = grid(mix, "The mix")
     assert found.title == "The mix with 30 users"
     assert {name: cells[0] for name, cells in rows(found).items()} == {"heavy": "3", "ordinary": "9", "light": "18"}
-    assert "mix: heavy 1, ordinary 3, light 6" in capacity_page(mix).about
+    assert "mix: heavy 1, ordinary 3, light 6" in capacity_document(mix).about
 
 
 def test_points_that_do_not_count_say_so_and_why() -> None:
     odd = replace(exact(15), steady=False, steady_why="the second half was 30 % slower than the first")
     broken = replace(exact(30), valid=False, steady_why="12 lines were sent too late", lost=7)
-    page = capacity_page(capacity_of([exact(5), odd, broken, exact(34)]))
+    page = capacity_document(capacity_of([exact(5), odd, broken, exact(34)]))
     notes = [line for label, line in page.notes if label == "Steady state"]
     assert notes[0] == "Proved with 5 and 34 users."
     assert "With 15 users: the second half was 30 % slower than the first." in notes
@@ -102,13 +103,15 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
         "With 30 users 7 records were lost.",
         "With 30 users what was measured is not valid: see Steady state.",
     )
-    told = rows(page.grids[0])
+    first = page.sections[0]
+    assert isinstance(first, Table)
+    told = rows(first)
     assert ("not steady" in told["15"], "not valid" in told["30"]) == (True, True)
     assert ("Models", "Not used, since not steady or not valid: 15 and 30 users.") in page.notes
 
 
 def test_the_limit_that_nobody_said_and_the_ratio_of_a_quantile_are_told(made: Capacity) -> None:
-    notes = dict(capacity_page(made).notes)
+    notes = dict(capacity_document(made).notes)
     assert "up to 200 users, which nobody asked for" in notes["Search"]
     assert notes["Asked"] == (
         "models tell mean times, so p90 < 5s is asked of them as mean < 2.50 s: with 36 users it was "

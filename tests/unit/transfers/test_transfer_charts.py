@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 from loadgo.documents.chart import svg
 from loadgo.transfers.analysis import Apart, taken_apart
-from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.chart_data import longest, points_by_size, price_curve, price_sizes, size_marks
 from loadgo.transfers.charts import apart_charts, method_charts
 from loadgo.transfers.csv_table import Observed, Table, read_table
-from loadgo.transfers.page import render_transfer
+from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import Prices, prices
 from loadgo.transfers.transfer import Transferred
 from support.transfer_rows import rounds

@@ -1,8 +1,9 @@
 """Sends against receives, loads against each other, and the processor's price against the network's."""
 
 import pytest
+from loadgo.documents.document import SignPicture
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_page import apart_page, render_apart
+from loadgo.transfers.analysis_document import apart_document, render_apart
 from loadgo.transfers.compared import by_load, receives_over_sends
 from loadgo.transfers.crossing import crossings
 from loadgo.transfers.csv_table import Observed, Table
@@ -82,4 +83,4 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
     ):
         assert words in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= width
-    assert len(apart_page(told).pictures) == 2
+    assert sum(isinstance(section, SignPicture) for section in apart_document(told).sections) == 2

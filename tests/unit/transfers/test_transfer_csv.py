@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_page import render_apart
+from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_table import Table, read_table
 from loadgo.transfers.prices import prices
 from support.places import PROJECT

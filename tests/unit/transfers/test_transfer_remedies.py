@@ -1,7 +1,7 @@
 """What another way to move bytes saves, over rounds of the same transfers, and how that is shown."""
 
 import pytest
-from loadgo.transfers.page import render_transfer
+from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.rounds import in_rounds, in_the_middle

@@ -1,18 +1,19 @@
-"""Transfers as a page: the columns of the seed's tables for both ends, then what else each used, and what it costs."""
+"""Transfers as a document: the columns of the RFC 392 tables for both ends, what else each used, and the costs."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
-from loadgo.transfers.remedies_page import remedies_grids, remedies_notes
+from loadgo.transfers.remedies_tables import remedies_notes, remedies_tables
 from loadgo.transfers.rounds import by_kind, in_the_middle
 from loadgo.transfers.row import GIGABYTE, MEGABIT, Row
 from loadgo.transfers.transfer import Transferred
@@ -32,57 +33,50 @@ def render_transfer(
     color: bool = False,
 ) -> str:
     """The transfers as `format`, at `prices`; raises `ValueError` for another format."""
-    if format == "json":
-        return transfer_json(made, prices)
+
+    def document() -> Document:
+        return transfer_document(made, prices)
+
+    return render(format, document, lambda: transfer_json(made, prices), width=width, color=color)
+
+
+def transfer_document(made: Transferred, prices: Prices) -> Document:
+    """The page of transfers; of several rounds each end's middle one."""
 
     def charts() -> list[Chart]:
         from loadgo.transfers.charts import method_charts
 
         return method_charts(in_the_middle(made.rows), prices)
 
-    return render_page(transfer_page(made, prices), format, charts, width=width, color=color)
-
-
-def transfer_page(made: Transferred, prices: Prices) -> Page:
-    """The page of transfers; of several rounds each end's middle one."""
     rows = in_the_middle(made.rows)
     saved = savings(made.rows)
     rounds = max((len(of_kind) for of_kind in by_kind(made.rows).values()), default=0)
-    return Page(
+    tables = (_seeds_columns(rows), _used(rows), _costs(rows, prices))
+    return Document(
         title="What a network bit costs the host",
         answer=_answer(rows, prices),
         warnings=(*(f"{_name(row)}: broke off: {row.broke_off}" for row in made.rows if row.broke_off), *made.notes),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
-        grids=(_seeds_columns(rows), _used(rows), _costs(rows, prices), *remedies_grids(saved)),
+        sections=(*tables, *method_pictures(rows, prices), Charts(charts), *remedies_tables(saved)),
         notes=(*_notes(rows, prices, made.left_out), *remedies_notes(saved)),
-        pictures=method_pictures(rows, prices),
-        pictured_after=3,
     )
 
 
 def transfer_json(made: Transferred, prices: Prices) -> str:
     """All of it, numbers unrounded."""
     rows = [
-        {
-            **dataclasses.asdict(row),
-            "cpu_s": row.cpu_s,
-            "interrupt_work_s": row.interrupt_work_s,
-            "bits_per_s": row.bits_per_s,
-            "cpu_s_per_bit": row.cpu_s_per_bit,
-            "cost_megabit": prices.host(row, MEGABIT),
-            "cost_gigabyte": prices.host(row, GIGABYTE),
-        }
+        members_of(row, KEYS) | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
         for row in made.rows
     ]
-    told = {
+    members = {
         "rows": rows,
-        "savings": [dataclasses.asdict(one) for one in savings(made.rows)],
+        "savings": savings(made.rows),
         "notes": made.notes,
         "left_out": made.left_out,
         "stopped": made.stopped,
-        "prices": dataclasses.asdict(prices),
+        "prices": prices,
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json_document(members, KEYS)
 
 
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
@@ -104,8 +98,8 @@ def _answer(rows: Sequence[Row], prices: Prices) -> str:
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _seeds_columns(rows: Sequence[Row]) -> Grid:
-    return Grid(
+def _seeds_columns(rows: Sequence[Row]) -> Table:
+    return Table(
         "As RFC 392 printed it",
         (
             Column("", tuple(_name(row) for row in rows)),
@@ -119,8 +113,8 @@ def _seeds_columns(rows: Sequence[Row]) -> Grid:
     )
 
 
-def _used(rows: Sequence[Row]) -> Grid:
-    return Grid(
+def _used(rows: Sequence[Row]) -> Table:
+    return Table(
         "What else each end used",
         (
             Column("", tuple(_name(row) for row in rows)),
@@ -136,7 +130,7 @@ def _used(rows: Sequence[Row]) -> Grid:
     )
 
 
-def _costs(rows: Sequence[Row], prices: Prices) -> Grid:
+def _costs(rows: Sequence[Row], prices: Prices) -> Table:
     priced = [(prices.host(row, MEGABIT), prices.host(row, GIGABYTE)) for row in rows]
     columns = [
         Column("", tuple(_name(row) for row in rows)),
@@ -146,7 +140,7 @@ def _costs(rows: Sequence[Row], prices: Prices) -> Grid:
     if prices.network_gigabyte:
         cells = tuple("-" if (ratio := prices.ratio(row)) is None else f"{ratio:.3g}" for row in rows)
         columns.append(Column("times the network's price", cells))
-    return Grid("What the processor time of that costs", tuple(columns))
+    return Table("What the processor time of that costs", tuple(columns))
 
 
 def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:

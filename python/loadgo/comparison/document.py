@@ -1,98 +1,109 @@
-"""A comparison as a page: the answer in a sentence, conditions that differ, tables, and the fine print; or as JSON."""
+"""A comparison as a document: the answer in a sentence, conditions that differ, tables, and the fine print."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.cells import WAITS_A_STRETCH
-from loadgo.comparison.chart_data import distribution_of
-from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison
+from loadgo.comparison.chart_data import Distribution, distribution_of
+from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, Finding
 from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Difference
 from loadgo.comparison.side import Side
-from loadgo.comparison.tables import comparison_grids
+from loadgo.comparison.tables import comparison_tables
+from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
-from loadgo.documents.as_json import finite
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.measures.record_checks import Check
 from loadgo.notation.figures import number
 from loadgo.notation.measures import MARK, name_of
+from loadgo.records.conditions import Condition
+from loadgo.records.extrapolation import Extrapolated
 from loadgo.stats.resample import FEWEST
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _ANSWERED = ("response", "cpu", "throughput")
+_DIFFERENCE = (
+    "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict"
+)
+_KEYS: Keys = {
+    **DECOMPOSITION_KEYS,
+    Difference: _DIFFERENCE,
+    Judged: _DIFFERENCE + " within doubt reach judgement",
+    Condition: "name before after",
+    Distribution: "probabilities a_ns b_ns counts",
+    Extrapolated: "user done missing",
+    Check: "name verdict text",
+    Finding: "failed text",
+}
 
 
 def render_comparison(made: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The comparison as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return comparison_json(made)
+    return render(format, lambda: comparison_document(made), lambda: comparison_json(made), width=width, color=color)
+
+
+def comparison_document(made: Comparison) -> Document:
+    """The page of a comparison."""
 
     def charts() -> list[Chart]:
         from loadgo.comparison.charts import comparison_charts
 
         return comparison_charts(made)
 
-    return render_page(comparison_page(made), format, charts, width=width, color=color)
-
-
-def comparison_page(made: Comparison) -> Page:
-    """The page of a comparison."""
-    return Page(
+    tables = comparison_tables(made)
+    first = bool(made.conditions) + bool(made.judged)
+    pictures = (*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains)))
+    return Document(
         title=f"{made.b.name} compared with {made.a.name}",
         answer=_answer(made),
         warnings=_warnings(made),
         about=tuple(f"{letter}: {_said(side)}" for letter, side in (("A", made.a), ("B", made.b))),
-        grids=tuple(comparison_grids(made)),
+        sections=(*tables[:first], *pictures, Charts(charts), *tables[first:]),
         notes=tuple(_notes(made)),
-        pictures=(*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains))),
-        pictured_after=bool(made.conditions) + bool(made.judged),
     )
 
 
 def comparison_json(made: Comparison) -> str:
     """One JSON object in full precision; times in nanoseconds; null is not known."""
-    spread = distribution_of(made)
-    told: dict[str, Any] = {
-        "format": 1,
+    told = {
         "answer": _answer(made),
         "a": _side(made.a),
         "b": _side(made.b),
-        "conditions": [dataclasses.asdict(one) for one in made.conditions],
+        "conditions": made.conditions,
         "rows": {
             **{name: getattr(made.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
             "rows": [
                 {
                     "label": row.label,
                     "kind": row.kind,
-                    "measures": {name: _difference(one) for name, one in row.measures.items()},
+                    "measures": row.measures,
                 }
                 for row in made.rows.rows
             ],
         },
-        "whole": {name: _difference(one) for name, one in made.rows.whole.items()},
-        "parts": [
-            {**dataclasses.asdict(part), "change": part.change, "by_count": part.by_count, "by_each": part.by_each}
-            for part in made.parts.parts
-        ],
-        "by_output_line": [dataclasses.asdict(one) for one in made.parts.output],
-        "bookkeeping": [dataclasses.asdict(chain) for chain in made.chains],
-        "waterfalls": [dataclasses.asdict(one) for one in of_chains(made.chains)],
-        "distribution": None if spread is None else dataclasses.asdict(spread),
-        "roads": [{**dataclasses.asdict(road), "ratio": road.ratio} for road in made.roads],
-        "checks": [{"side": side, **dataclasses.asdict(check)} for side, check in made.checks],
-        "prediction": [{**_difference(one), "reach": one.reach, "judgement": one.judgement} for one in made.judged],
-        "findings": [dataclasses.asdict(one) for one in made.findings],
-        "notes": list(made.notes),
+        "whole": made.rows.whole,
+        "parts": made.parts.parts,
+        "by_output_line": made.parts.output,
+        "bookkeeping": made.chains,
+        "waterfalls": of_chains(made.chains),
+        "distribution": distribution_of(made),
+        "roads": made.roads,
+        "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in made.checks],
+        "prediction": made.judged,
+        "findings": made.findings,
+        "notes": made.notes,
     }
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(told, _KEYS)
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -102,19 +113,10 @@ def _side(side: Side) -> dict[str, Any]:
         "title": side.title,
         "runs": len(side.tables),
         "interactions": len(side.rows),
-        "extrapolated": [dataclasses.asdict(one) for one in side.extrapolated],
+        "extrapolated": side.extrapolated,
         "unanswered": side.unanswered,
         "conditions": dict(side.conditions),
-        "notes": list(side.notes),
-    }
-
-
-def _difference(told: Difference) -> dict[str, Any]:
-    return {
-        **dataclasses.asdict(told),
-        "change": told.change,
-        "relative": told.relative,
-        "verdict": told.verdict,
+        "notes": side.notes,
     }
 
 

@@ -1,19 +1,19 @@
-"""A capacity as a page: how many users, the curve in tables and pictures, what models make of it; or as JSON."""
+"""A capacity as a document: how many users, the curve in tables and pictures, what models make of it; or as JSON."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING
 
-from loadgo.documents.as_json import finite
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
 from loadgo.notation.figures import digits, duration, number, people, share
 from loadgo.sizing.answer import others_of
 from loadgo.sizing.curve import Point
+from loadgo.sizing.json_keys import KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
-from loadgo.sizing.tables import capacity_grids
+from loadgo.sizing.tables import capacity_tables
 from loadgo.stats.resample import Interval
 from loadgo.theory.scalability import FittedLaw
 
@@ -23,34 +23,31 @@ if TYPE_CHECKING:
 
 def render_capacity(made: Capacity, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The capacity as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return capacity_json(made)
+    return render(format, lambda: capacity_document(made), lambda: capacity_json(made), width=width, color=color)
+
+
+def capacity_json(made: Capacity) -> str:
+    """One JSON object in full precision; times in seconds; null is not known, or has no end."""
+    return json_document(members_of(made, KEYS), KEYS)
+
+
+def capacity_document(made: Capacity) -> Document:
+    """The page of a capacity."""
 
     def charts() -> list[Chart]:
         from loadgo.sizing.charts import capacity_charts
 
         return capacity_charts(made)
 
-    return render_page(capacity_page(made), format, charts, width=width, color=color)
-
-
-def capacity_json(made: Capacity) -> str:
-    """One JSON object in full precision; times in seconds; null is not known, or has no end."""
-    told = {"format": 1, "bad": made.bad, **dataclasses.asdict(made)}
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def capacity_page(made: Capacity) -> Page:
-    """The page of a capacity."""
-    return Page(
+    tables = capacity_tables(made)
+    first = 1 if made.points else 0
+    return Document(
         title=f"how many users {made.on} holds",
         answer=made.in_words,
         warnings=_warnings(made),
         about=_about(made),
-        grids=tuple(capacity_grids(made)),
+        sections=(*tables[:first], *capacity_pictures(made), Charts(charts), *tables[first:]),
         notes=tuple(_notes(made)),
-        pictures=capacity_pictures(made),
-        pictured_after=1 if made.points else 0,
     )
 
 

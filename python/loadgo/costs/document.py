@@ -1,4 +1,4 @@
-"""What runs cost as a page: the answer in a sentence, tables, and the fine print."""
+"""What runs cost as a document: the answer in a sentence, tables, and the fine print."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from loadgo.costs.as_json import costs_json
 from loadgo.costs.cost import Costs, Point
 from loadgo.costs.curve import Curve, curves
-from loadgo.costs.curve_page import curve_answer, curve_grids, curve_notes, curve_pictures
+from loadgo.costs.curve_document import curve_answer, curve_notes, curve_pictures, curve_tables
 from loadgo.costs.priced import Item, Priced, Row
 from loadgo.costs.words import AMOUNTS, INTERVALS, NO_INTERVALS, interval, of_scale, tariffs_in_words
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import (
     NOT_MEASURED,
     counted,
@@ -34,47 +35,40 @@ _MOST_ROWS = 40
 
 def render_costs(made: Costs, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The costs as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return costs_json(made)
-    every = curves(made.points) if len(made.points) > 1 else ()
-    page = costs_page(made, every)
+    return render(format, lambda: costs_document(made), lambda: costs_json(made), width=width, color=color)
 
+
+def costs_document(made: Costs) -> Document:
+    """Of one load, what each command or user costs; of several, their curves."""
+    every = curves(made.points) if len(made.points) > 1 else ()
+    return _of_curve(made, every) if every else _of_load(made)
+
+
+def _of_load(made: Costs) -> Document:
+    point = made.points[0]
+    grids = [_at_tariffs(point)] if len(point.priced) > 1 else []
+    grids += [_by(made, point.priced[0]), _items(point.priced[0])]
+    return Document(
+        title=f"what {made.title} costs",
+        answer=answer(point),
+        about=(made.title, _scope(point)),
+        sections=tuple(grids),
+        notes=tuple(notes(made)),
+    )
+
+
+def _of_curve(made: Costs, every: Sequence[Curve]) -> Document:
     def charts() -> list[Chart]:
         from loadgo.costs.curve_charts import cost_charts
 
         return cost_charts(every)
 
-    return render_page(page, format, charts, width=width, color=color)
-
-
-def costs_page(made: Costs, every: Sequence[Curve]) -> Page:
-    """The page: of one load, what each command or user costs; of several, their curves."""
-    return _of_curve(made, every) if every else _of_load(made)
-
-
-def _of_load(made: Costs) -> Page:
-    point = made.points[0]
-    grids = [_at_tariffs(point)] if len(point.priced) > 1 else []
-    grids += [_by(made, point.priced[0]), _items(point.priced[0])]
-    return Page(
-        title=f"what {made.title} costs",
-        answer=answer(point),
-        warnings=(),
-        about=(made.title, _scope(point)),
-        grids=tuple(grids),
-        notes=tuple(notes(made)),
-    )
-
-
-def _of_curve(made: Costs, every: Sequence[Curve]) -> Page:
-    return Page(
+    return Document(
         title=f"what {made.title} costs over the load",
         answer=curve_answer(every),
-        warnings=(),
         about=(made.title, *(_scope(point) for point in made.points)),
-        grids=tuple(curve_grids(made, every)),
+        sections=(*curve_pictures(every), Charts(charts), *curve_tables(made, every)),
         notes=(*curve_notes(made, every), *notes(made)),
-        pictures=tuple(curve_pictures(every)),
     )
 
 
@@ -123,7 +117,7 @@ def _scope(point: Point) -> str:
     return f"{runs}: {who}, {duration(point.use.held.elapsed_ns)}, {part}"
 
 
-def _at_tariffs(point: Point) -> Grid:
+def _at_tariffs(point: Point) -> Table:
     """A row for each tariff; money is of as many interactions as the least of them needs."""
     told = point.priced
     scale = max(money_scale([one.interaction.value]) for one in told)
@@ -139,10 +133,10 @@ def _at_tariffs(point: Point) -> Grid:
     if beside:
         cells = tuple(money(one.uncharged, one.tariff.currency, scale) for one in told)
         columns.append(Column("charged to nobody", cells, spare=3))
-    return Grid("At each tariff", tuple(columns), name_width=32)
+    return Table("At each tariff", tuple(columns), name_width=32)
 
 
-def _by(made: Costs, told: Priced) -> Grid:
+def _by(made: Costs, told: Priced) -> Table:
     """A row for each command, or each user, and one for all; of very many the dearest."""
     rows = [*shown(told), told.everything]
     currency, scale = told.tariff.currency, money_scale([row.each.value for row in told.rows])
@@ -164,7 +158,7 @@ def _by(made: Costs, told: Priced) -> Grid:
         Column("together", tuple(money(row.total, currency) for row in rows), spare=1),
         Column("share", tuple(share(row.total / whole if row.total is not None and whole else None) for row in rows)),
     ]
-    return Grid(f"By {made.by}, at {told.tariff.label}", tuple(columns), total_rows=1)
+    return Table(f"By {made.by}, at {told.tariff.label}", tuple(columns), total_rows=1)
 
 
 def shown(told: Priced) -> list[Row]:
@@ -174,7 +168,7 @@ def shown(told: Priced) -> list[Row]:
     return sorted(told.rows, key=lambda row: -(row.total or 0.0))[:_MOST_ROWS]
 
 
-def _items(told: Priced) -> Grid:
+def _items(told: Priced) -> Table:
     """What is charged for: how much of it, and what that comes to."""
     currency, whole = told.tariff.currency, told.everything.total
     columns = (
@@ -186,7 +180,7 @@ def _items(told: Priced) -> Grid:
             tuple(share(item.amount / whole if item.amount is not None and whole else None) for item in told.items),
         ),
     )
-    return Grid(f"What is charged for, at {told.tariff.label}", columns)
+    return Table(f"What is charged for, at {told.tariff.label}", columns)
 
 
 def _quantity(item: Item) -> str:

@@ -1,20 +1,21 @@
-"""Transfers taken apart, as a page: what each transfer, message, byte and fault costs, and what the load changes."""
+"""Transfers taken apart, as a document: what a transfer, a message, a byte and a fault cost, and what load changes."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, name_of
 from loadgo.transfers.compared import Ends, Level
 from loadgo.transfers.csv_table import THIS_HOST, Observed
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Prices
@@ -31,21 +32,23 @@ _MOST_TOLD = 12
 
 def render_apart(made: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """It as `format`; raises `ValueError` for another format."""
-    if format == "json":
-        told = dataclasses.asdict(made)
-        return json.dumps(told, indent=2) + "\n"
+    return render(format, lambda: apart_document(made), lambda: apart_json(made), width=width, color=color)
+
+
+def apart_json(made: Apart) -> str:
+    """All of it, numbers unrounded."""
+    return json_document(members_of(made, KEYS), KEYS)
+
+
+def apart_document(made: Apart) -> Document:
+    """The page of it."""
 
     def charts() -> list[Chart]:
         from loadgo.transfers.charts import apart_charts
 
         return apart_charts(made)
 
-    return render_page(apart_page(made), format, charts, width=width, color=color)
-
-
-def apart_page(made: Apart) -> Page:
-    """The page of it."""
-    grids = [_totals(made)]
+    grids = []
     if made.kinds:
         grids.append(_parts(made.kinds))
     if made.ends:
@@ -54,7 +57,7 @@ def apart_page(made: Apart) -> Page:
         grids.append(_levels(made.levels))
     if made.lines:
         grids.append(_lines(made.lines))
-    return Page(
+    return Document(
         title=f"Transfers of {made.table.name}",
         answer=_answer(made),
         warnings=(
@@ -63,10 +66,8 @@ def apart_page(made: Apart) -> Page:
             *_some("left out", made.table.left_out),
         ),
         about=(),
-        grids=tuple(grids),
+        sections=(_totals(made), *apart_pictures(made), Charts(charts), *grids),
         notes=tuple(_notes(made)),
-        pictures=apart_pictures(made),
-        pictured_after=1,
     )
 
 
@@ -122,7 +123,7 @@ def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
     return sum(one.cpu_s for one in transfers) / bits * MEGABIT * prices.cpu_hour / _HOUR_S if bits else None
 
 
-def _totals(made: Apart) -> Grid:
+def _totals(made: Apart) -> Table:
     groups = [(f"{method} {WORDS[way]}".strip(), group) for way, method, group in _groups(made)]
     network = (made.prices.network_gigabyte or 0) * MEGABIT / 8e9
     columns = [
@@ -136,7 +137,7 @@ def _totals(made: Apart) -> Grid:
     if network:
         ratios = [(_megabit(group, made.prices) or 0) / network for _, group in groups]
         columns.append(Column("times the network", tuple(f"{ratio:.3g}" for ratio in ratios), spare=1))
-    return Grid("All of them", tuple(columns))
+    return Table("All of them", tuple(columns))
 
 
 def _a_bit(group: Sequence[Observed]) -> str:
@@ -148,9 +149,9 @@ def _priced(value: float | None, prices: Prices) -> str:
     return "-" if value is None else f"{prices.currency}{value:.3g}"
 
 
-def _parts(kinds: Sequence[Parts]) -> Grid:
+def _parts(kinds: Sequence[Parts]) -> Table:
     rows: list[tuple[str, Part]] = [(_named(kind), part) for kind in kinds for part in kind.parts]
-    return Grid(
+    return Table(
         "Processor time taken apart",
         (
             Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
@@ -162,8 +163,8 @@ def _parts(kinds: Sequence[Parts]) -> Grid:
     )
 
 
-def _lines(lines: Sequence[Line]) -> Grid:
-    return Grid(
+def _lines(lines: Sequence[Line]) -> Table:
+    return Table(
         "Against the load",
         (
             Column("", tuple(line.what for line in lines)),
@@ -176,8 +177,8 @@ def _lines(lines: Sequence[Line]) -> Grid:
     )
 
 
-def _ends(ends: Sequence[Ends]) -> Grid:
-    return Grid(
+def _ends(ends: Sequence[Ends]) -> Table:
+    return Table(
         "Receiving over sending, processor time a bit",
         (
             Column("", tuple(one.method or "all" for one in ends)),
@@ -192,11 +193,11 @@ def _ends(ends: Sequence[Ends]) -> Grid:
     )
 
 
-def _levels(levels: Sequence[Level]) -> Grid:
+def _levels(levels: Sequence[Level]) -> Table:
     def cells(of: Callable[[Level], str]) -> tuple[str, ...]:
         return tuple(of(level) for level in levels)
 
-    return Grid(
+    return Table(
         "Against the load: the same transfers, times those of the lowest",
         (
             Column("load", cells(lambda level: f"{level.load:.1f}")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.documents.grid import Column, Grid
+from loadgo.documents.table import Column, Table
 from loadgo.transfers.chart_data import SENDS
 from loadgo.transfers.remedies import BASES, Saving
 from loadgo.transfers.words import a_time, between, how_many
@@ -17,7 +17,7 @@ _REMEDIES = (
 )
 
 
-def remedies_grids(saved: Sequence[Saving]) -> list[Grid]:
+def remedies_tables(saved: Sequence[Saving]) -> list[Table]:
     """The table; none where there is nothing to compare."""
     if not saved:
         return []
@@ -33,7 +33,7 @@ def remedies_grids(saved: Sequence[Saving]) -> list[Grid]:
             between_cells = tuple(between(times.interval if times else None) for times in over)
             if any(times and times.interval for times in over):
                 columns.append(Column("95 %", between_cells, spare=2 - place))
-    return [Grid(_TITLE, tuple(columns))]
+    return [Table(_TITLE, tuple(columns))]
 
 
 def remedies_notes(saved: Sequence[Saving]) -> list[tuple[str, str]]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, left_out
 from loadgo.costs.words import AMOUNTS, interval, of_scale
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Picture
+from loadgo.documents.document import SignPicture
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, money, money_scale, number, people, share
 
 _WIDEST = 72
@@ -32,16 +32,16 @@ def curve_answer(every: Sequence[Curve]) -> str:
     return f"{amount} {most}, {least}: {times}, at {told.tariff.in_words()}."
 
 
-def curve_grids(made: Costs, every: Sequence[Curve]) -> list[Grid]:
+def curve_tables(made: Costs, every: Sequence[Curve]) -> list[Table]:
     """A table for each tariff; and, at the first, a row for each command with a column for each load."""
     found = [_loads(curve) for curve in every[:_MOST_TARIFFS]]
     return [*found, _commands(made, every[0])] if made.by == "command" else found
 
 
-def curve_pictures(every: Sequence[Curve]) -> list[Picture]:
+def curve_pictures(every: Sequence[Curve]) -> list[SignPicture]:
     """Bars for the cost of an interaction by the number of users, for each tariff."""
     return [
-        Picture(f"An interaction by the number of users, at {curve.tariff.label}", _bars(curve))
+        SignPicture(f"An interaction by the number of users, at {curve.tariff.label}", _bars(curve))
         for curve in every[:_MOST_TARIFFS]
         if curve.dearest is not None
     ]
@@ -68,7 +68,7 @@ def curve_notes(made: Costs, every: Sequence[Curve]) -> list[tuple[str, str]]:
     return found
 
 
-def _loads(curve: Curve) -> Grid:
+def _loads(curve: Curve) -> Table:
     loads, currency = curve.loads, curve.tariff.currency
     scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
     columns = [
@@ -84,10 +84,10 @@ def _loads(curve: Curve) -> Grid:
     if any(load.whole is not None for load in loads):
         columns.append(Column("all busy time", tuple(money(load.whole, currency, scale) for load in loads), spare=4))
     columns.append(Column("a user's hour", tuple(money(load.user_hour.value, currency) for load in loads)))
-    return Grid(f"Over the load, at {curve.tariff.label}", tuple(columns))
+    return Table(f"Over the load, at {curve.tariff.label}", tuple(columns))
 
 
-def _commands(made: Costs, curve: Curve) -> Grid:
+def _commands(made: Costs, curve: Curve) -> Table:
     """What a command costs by the number of users; of many loads, a narrow page shows the ends."""
     told = [point.priced[0] for point in made.points]
     names = list(dict.fromkeys(row.name for one in told for row in one.rows))
@@ -102,7 +102,7 @@ def _commands(made: Costs, curve: Curve) -> Grid:
         inner = 0 < place < len(by) - 1
         cells = tuple(money(costs.get(name), currency, scale) for name in (*names, "all"))
         columns.append(Column(people(point.users), cells, spare=place if inner else 0))
-    return Grid(f"By command, {of_scale(scale)}, at {told[0].tariff.label}", tuple(columns), total_rows=1)
+    return Table(f"By command, {of_scale(scale)}, at {told[0].tariff.label}", tuple(columns), total_rows=1)
 
 
 def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:

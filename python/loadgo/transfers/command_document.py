@@ -1,14 +1,15 @@
-"""A command's transfer as a page: the seed's columns, what it used, what its sockets moved, and what that costs."""
+"""A command's transfer as a document: the RFC 392 columns, what it used, what its sockets moved, and the costs."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import signal
 
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
+from loadgo.transfers.json_keys import KEYS
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import GIGABYTE, MEGABIT
 from loadgo.transfers.words import a_rate, a_time
@@ -21,37 +22,34 @@ def render_command(
     made: CommandTransfer, format: Format, *, prices: Prices, width: int | None = None, color: bool = False
 ) -> str:
     """The command's transfer as `format`, at `prices`; raises `ValueError` for another format."""
-    if format == "json":
-        return command_json(made, prices)
-    return render_page(command_page(made, prices), format, None, width=width, color=color)
+
+    def document() -> Document:
+        return command_document(made, prices)
+
+    return render(format, document, lambda: command_json(made, prices), width=width, color=color)
 
 
-def command_page(made: CommandTransfer, prices: Prices) -> Page:
+def command_document(made: CommandTransfer, prices: Prices) -> Document:
     """The page of a command's transfer."""
     grids = [_seeds_columns(made), _used(made), _sockets(made), _costs(made, prices)]
-    return Page(
+    return Document(
         title="What a network bit costs the host",
         answer=_answer(made, prices),
         warnings=tuple(_warnings(made)),
         about=(),
-        grids=tuple(grid for grid in grids if grid is not None),
+        sections=tuple(grid for grid in grids if grid is not None),
         notes=tuple(_notes(made, prices)),
     )
 
 
 def command_json(made: CommandTransfer, prices: Prices) -> str:
     """All of it, numbers unrounded; null is not known."""
-    figures = ("bytes", "real_s", "cpu_s", "user_s", "system_s", "interrupts_s", "bits_per_s", "cpu_s_per_bit")
-    told = {
-        **dataclasses.asdict(made),
-        "status": made.status,
-        "moved": None if made.moved is None else dataclasses.asdict(made.moved),
-        **{name: getattr(made, name) for name in figures},
+    costs = {
         "cost_megabit": made.cost(prices.cpu_hour, MEGABIT),
         "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
-        "prices": dataclasses.asdict(prices),
+        "prices": prices,
     }
-    return json.dumps(told, indent=2, default=str) + "\n"
+    return json_document(members_of(made, KEYS) | costs, KEYS)
 
 
 def _answer(made: CommandTransfer, prices: Prices) -> str:
@@ -84,12 +82,12 @@ def _warnings(made: CommandTransfer) -> list[str]:
     return told
 
 
-def _seeds_columns(made: CommandTransfer) -> Grid:
+def _seeds_columns(made: CommandTransfer) -> Table:
     moved = made.moved
     each = (None, None, None) if moved is None else (moved.sent, moved.received, made.bytes)
     a_second = [None if count is None or not made.real_s else 8 * count / made.real_s for count in each]
     real, load = _time(made.real_s), f"{made.load_5min:.2f}"
-    return Grid(
+    return Table(
         "As RFC 392 printed it",
         (
             Column("", ("sends", "receives", "both")),
@@ -103,10 +101,10 @@ def _seeds_columns(made: CommandTransfer) -> Grid:
     )
 
 
-def _used(made: CommandTransfer) -> Grid:
+def _used(made: CommandTransfer) -> Table:
     run = made.run
     faults = None if run.faults_minor is None else run.faults_minor + (run.faults_major or 0)
-    return Grid(
+    return Table(
         "What it used, all its processes together",
         (
             Column("", (made.name,)),
@@ -136,7 +134,7 @@ def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _sockets(made: CommandTransfer) -> Grid | None:
+def _sockets(made: CommandTransfer) -> Table | None:
     if not made.kinds:
         return None
     rows = made.kinds
@@ -145,7 +143,7 @@ def _sockets(made: CommandTransfer) -> Grid | None:
     def of_tcp(numbers: list[int]) -> tuple[str, ...]:
         return tuple(f"{value:,}" if known else "" for value, known in zip(numbers, is_tcp, strict=True))
 
-    return Grid(
+    return Table(
         "What its sockets moved",
         (
             Column("", tuple(row.kind for row in rows)),
@@ -159,7 +157,7 @@ def _sockets(made: CommandTransfer) -> Grid | None:
     )
 
 
-def _costs(made: CommandTransfer, prices: Prices) -> Grid | None:
+def _costs(made: CommandTransfer, prices: Prices) -> Table | None:
     if made.cpu_s_per_bit is None:
         return None
     gigabyte = made.cost(prices.cpu_hour, GIGABYTE)
@@ -170,7 +168,7 @@ def _costs(made: CommandTransfer, prices: Prices) -> Grid | None:
     ]
     if prices.network_gigabyte and gigabyte is not None:
         columns.append(Column("times the network's price", (f"{gigabyte / prices.network_gigabyte:.3g}",)))
-    return Grid("What the processor time of that costs", tuple(columns))
+    return Table("What the processor time of that costs", tuple(columns))
 
 
 def _notes(made: CommandTransfer, prices: Prices) -> list[tuple[str, str]]:

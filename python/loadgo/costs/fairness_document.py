@@ -1,19 +1,19 @@
-"""Whether a price is fair as a page: the answer in a sentence, the ratios by shift, and the fine print; or as JSON."""
+"""Whether a price is fair, as a document: the answer in a sentence, the ratios by shift, and the fine print."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loadgo.costs.fairness import FAIR, Differential, Fairness, Price, Ratio
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
-from loadgo.documents.as_json import finite
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import Keys, json_document
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
+from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.stats.resample import Interval
 
@@ -21,79 +21,62 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 
+_KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Differential: "shifts before after"}
+
+
 def render_fairness(made: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The answer as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return fairness_json(made)
+    return render(format, lambda: fairness_document(made), lambda: fairness_json(made), width=width, color=color)
+
+
+def fairness_document(made: Fairness) -> Document:
+    """The page."""
 
     def charts() -> list[Chart]:
         from loadgo.costs.fairness_charts import fairness_charts
 
         return fairness_charts(made)
 
-    return render_page(fairness_page(made), format, charts, width=width, color=color)
-
-
-def fairness_page(made: Fairness) -> Page:
-    """The page."""
     grids = [_charges(made), _performance(made), _levels(made)]
     if made.differentials:
         grids.append(_differentials(made))
-    return Page(
+    return Document(
         title=f"what {made.b.name} is charged, against {made.a.name}",
         answer=_answer(made),
-        warnings=(),
         about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", made.a), ("B", made.b))),
-        grids=tuple(grids),
+        sections=(*fairness_pictures(made), Charts(charts), *grids),
         notes=tuple(_notes(made)),
-        pictures=fairness_pictures(made),
     )
 
 
 def fairness_json(made: Fairness) -> str:
     """One JSON object in full precision; times in nanoseconds, ratios are A's over B's; null is not known."""
     told = {
-        "format": 1,
         "answer": _answer(made),
         "a": _side(made.a),
         "b": _side(made.b),
         "measure": made.measure,
-        "performance": {name: _ratio(ratio) for name, ratio in made.performance.items()},
+        "performance": made.performance,
         "prices": [
             {
                 "shift": price.shift,
-                "charges": _ratio(price.charges),
+                "charges": price.charges,
                 "for_the_same": {
-                    name: {"times": level.value, "interval": _ends(level.interval), "verdict": price.verdict(name)}
+                    name: {"times": level.value, "interval": level.interval, "verdict": price.verdict(name)}
                     for name, level in price.levels.items()
                 },
             }
             for price in made.prices
         ],
-        "differentials": [dataclasses.asdict(one) for one in made.differentials],
-        "notes": list(made.notes),
+        "differentials": made.differentials,
+        "notes": made.notes,
     }
-    return json.dumps(finite(told), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_document(told, _KEYS)
 
 
-def _side(side: Side) -> dict[str, Any]:
-    paid = [
-        {
-            "shift": one.shift,
-            "interaction": one.each,
-            "tariff": None if one.tariff is None else dataclasses.asdict(one.tariff),
-        }
-        for one in side.paid
-    ]
+def _side(side: Side) -> dict[str, object]:
+    paid = [{"shift": one.shift, "interaction": one.each, "tariff": one.tariff} for one in side.paid]
     return {"name": side.name, "title": side.title, "currency": side.currency, "paid": paid, "means": side.means}
-
-
-def _ratio(ratio: Ratio) -> dict[str, Any]:
-    return {**dataclasses.asdict(ratio), "ratio": ratio.value}
-
-
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else dataclasses.asdict(interval)
 
 
 def _answer(made: Fairness) -> str:
@@ -131,7 +114,7 @@ def _share(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
-def _charges(made: Fairness) -> Grid:
+def _charges(made: Fairness) -> Table:
     """What an interaction is charged, by shift."""
     ratios = [price.charges for price in made.prices]
     scale = money_scale([value for ratio in ratios for value in (ratio.before, ratio.after)])
@@ -144,7 +127,7 @@ def _charges(made: Fairness) -> Grid:
         *_of_ratios(ratios),
         *_of_processor(made),
     )
-    return Grid(f"Charges for {each}", columns)
+    return Table(f"Charges for {each}", columns)
 
 
 def _of_processor(made: Fairness) -> list[Column]:
@@ -158,7 +141,7 @@ def _of_processor(made: Fairness) -> list[Column]:
     return [Column(f"{letter}, a CPU hour", tuple(told), spare=2) for letter, told in zip("AB", cells, strict=True)]
 
 
-def _performance(made: Fairness) -> Grid:
+def _performance(made: Fairness) -> Table:
     """What an interaction takes."""
     ratios = list(made.performance.values())
     columns = (
@@ -167,7 +150,7 @@ def _performance(made: Fairness) -> Grid:
         Column("B", tuple(duration(ratio.after) for ratio in ratios)),
         *_of_ratios(ratios),
     )
-    return Grid("Performance", columns)
+    return Table("Performance", columns)
 
 
 def _of_ratios(ratios: list[Ratio]) -> list[Column]:
@@ -177,7 +160,7 @@ def _of_ratios(ratios: list[Ratio]) -> list[Column]:
     return columns
 
 
-def _levels(made: Fairness) -> Grid:
+def _levels(made: Fairness) -> Table:
     """What B is charged for the same performance, as a multiple of A's charge."""
     columns = [_shifts(made)]
     for name in made.performance:
@@ -188,10 +171,10 @@ def _levels(made: Fairness) -> Grid:
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
     verdicts = tuple(price.verdict(made.measure) for price in made.prices)
     columns.append(Column(f"by {MEASURED[made.measure]}, B is", verdicts))
-    return Grid("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
+    return Table("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
 
 
-def _differentials(made: Fairness) -> Grid:
+def _differentials(made: Fairness) -> Table:
     def cell(share: float) -> str:
         return f"{100 * share:+.1f} %"
 
@@ -201,7 +184,7 @@ def _differentials(made: Fairness) -> Grid:
         Column("A", tuple(cell(one.before) for one in told)),
         Column("B", tuple(cell(one.after) for one in told)),
     )
-    return Grid("Shift differentials", columns)
+    return Table("Shift differentials", columns)
 
 
 def _shifts(made: Fairness) -> Column:

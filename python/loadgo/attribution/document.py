@@ -1,19 +1,19 @@
-"""A speed-up taken apart as a page, causes and bookkeeping in tables of their own; or as JSON."""
+"""A speed-up taken apart as a document, causes and bookkeeping in tables of their own; or as JSON."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.attribution.results import Caused, Speedup
-from loadgo.decomposition.tables import chain_grids, road_grid, road_notes, road_warnings
+from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
+from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
+from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, of_chains, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
-from loadgo.documents.as_json import finite
-from loadgo.documents.grid import Column, Grid
-from loadgo.documents.page import Format, Page, render_page
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, in_words
 from loadgo.notation.measures import factor, factor_interval, signed
 from loadgo.stats.resample import FEWEST
@@ -25,25 +25,24 @@ _SAME = 0.0005
 """A factor so near to 1 is none."""
 _MOST_VALUES = 8
 """Of more values that a change is, a page names these; the JSON has all."""
+_KEYS: Keys = {
+    **DECOMPOSITION_KEYS,
+    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings measured",
+    Change: "name set",
+    Caused: "measure unit before after ratio interval causes pair",
+    Cause: "name factor interval first last saved apart",
+    Pair: "names factor interval",
+}
 
 
 def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format == "json":
-        return speedup_json(made)
-
-    def charts() -> list[Chart]:
-        from loadgo.decomposition.waterfall_charts import waterfall_charts
-
-        return waterfall_charts(waterfalls_of(made))
-
-    return render_page(speedup_page(made), format, charts, width=width, color=color)
+    return render(format, lambda: speedup_document(made), lambda: speedup_json(made), width=width, color=color)
 
 
 def speedup_json(made: Speedup) -> str:
     """One JSON object in full precision; times in nanoseconds; null is not known."""
-    told = {**dataclasses.asdict(made), "waterfalls": [dataclasses.asdict(one) for one in waterfalls_of(made)]}
-    return json.dumps(finite({"format": 1, **told}), indent=2, ensure_ascii=False) + "\n"
+    return json_document(members_of(made, _KEYS) | {"waterfalls": waterfalls_of(made)}, _KEYS)
 
 
 def waterfalls_of(made: Speedup) -> tuple[Waterfall, ...]:
@@ -51,10 +50,22 @@ def waterfalls_of(made: Speedup) -> tuple[Waterfall, ...]:
     return (*of_causes(made.causes), *of_chains(made.bookkeeping))
 
 
-def speedup_page(made: Speedup) -> Page:
+def speedup_document(made: Speedup) -> Document:
     """The page of a speed-up."""
-    grids = [*(_causes(one) for one in made.causes), *chain_grids(made.bookkeeping), road_grid(made.roads)]
-    return Page(
+
+    def charts() -> list[Chart]:
+        from loadgo.decomposition.waterfall_charts import waterfall_charts
+
+        return waterfall_charts(waterfalls_of(made))
+
+    road = road_table(made.roads)
+    pictures = waterfall_pictures([one for one in waterfalls_of(made) if one.measure == _told(made)])
+    tables = [
+        *(_causes(one) for one in made.causes),
+        *chain_tables(made.bookkeeping),
+        *([] if road is None else [road]),
+    ]
+    return Document(
         title=f"speed-up of {made.title}",
         answer=_answer(made),
         warnings=(
@@ -62,9 +73,8 @@ def speedup_page(made: Speedup) -> Page:
             *road_warnings(made.roads),
         ),
         about=(made.title, *(_said(change.name, change.set) for change in made.changes)),
-        grids=tuple(grid for grid in grids if grid is not None),
+        sections=(*pictures, Charts(charts), *tables),
         notes=_notes(made),
-        pictures=waterfall_pictures([one for one in waterfalls_of(made) if one.measure == _told(made)]),
     )
 
 
@@ -106,7 +116,7 @@ def _told(made: Speedup) -> str:
     return "response" if "response" in measures or not measures else measures[0]
 
 
-def _causes(told: Caused) -> Grid:
+def _causes(told: Caused) -> Table:
     def saved(value: float) -> str:
         return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if told.unit == "$" else signed(-value)
 
@@ -123,7 +133,7 @@ def _causes(told: Caused) -> Grid:
     title = (
         f"Causes: what each change did to {told.measure} ({_shown(told, told.before)} to {_shown(told, told.after)})"
     )
-    return Grid(title, columns, total_rows=1, name_width=36)
+    return Table(title, columns, total_rows=1, name_width=36)
 
 
 def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,92 @@
+"""A document as one HTML file that loads nothing: tables, charts and the code that draws them, in light and dark."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import vl_convert
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from loadgo.documents.document import Charts, Document, Section
+from loadgo.documents.table import Table
+from loadgo.notation.figures import plain
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+_ADDRESSES = (
+    "https://vega.github.io/editor/",
+    "https://vega.github.io/schema/vega/v6.json",
+    "https://github.com/vega/vega-lite/issues/2415",
+)
+"""Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
+
+
+def html_document(document: Document) -> str:
+    """The whole page. What users control is escaped, and the page's own policy lets nothing run but its own scripts."""
+    before, drawn, after = _around_charts(document.sections)
+    return html_page(template("page.html"), drawn, document=document, before=before, charts=drawn, after=after)
+
+
+def html_page(page: str, drawn: Sequence[Chart], style: str = "", **shown: object) -> str:
+    """The template `page` with what is `shown`, the common style, and the code that draws the charts, if any."""
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["plain"] = plain
+    scripts = drawing_scripts() if drawn else []
+    return made.from_string(page).render(
+        style=Markup(template("page.css") + style),
+        policy=policy(scripts),
+        specs=Markup(json_in_html({chart.name: chart.spec for chart in drawn})),
+        scripts=[Markup(script) for script in scripts],
+        **shown,
+    )
+
+
+def _around_charts(sections: Sequence[Section]) -> tuple[list[Table], list[Chart], list[Table]]:
+    """The tables above the charts, the charts, and the tables below them; without pictures made of characters."""
+    place = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
+    before = [section for section in sections[:place] if isinstance(section, Table)]
+    after = [section for section in sections[place:] if isinstance(section, Table)]
+    drawn = [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
+    return before, drawn, after
+
+
+def policy(scripts: list[str]) -> str:
+    """A content security policy: nothing may be loaded, and only `scripts` run. Vega compiles its expressions."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    allowed = f"script-src {hashes} 'unsafe-eval'; " if scripts else ""
+    return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
+
+
+def json_in_html(value: object) -> str:
+    """The value as JSON that is safe inside a script element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def drawing_scripts() -> list[str]:
+    """The scripts of a page with charts: the drawing library, and the code that draws each chart in page colours."""
+    return [_drawing_code(), template("charts.js")]
+
+
+@cache
+def _drawing_code() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script."""
+    code: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    for address in _ADDRESSES:
+        code = code.replace(address, "")
+    assert "</script" not in code, "the drawing code would end its own script element"
+    return code
+
+
+def template(name: str, module: str = __name__) -> str:
+    """The text of the file `name` in the folder `templates` beside the module called `module`."""
+    package = module.rpartition(".")[0]
+    return resources.files(package).joinpath("templates", name).read_text(encoding="utf-8")

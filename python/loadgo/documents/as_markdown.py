@@ -1,0 +1,52 @@
+"""A document as GitHub's Markdown, for an issue or a page."""
+
+from __future__ import annotations
+
+import re
+
+from loadgo.documents.document import Charts, Document, Section, SignPicture
+from loadgo.documents.table import Table
+from loadgo.notation.figures import plain
+
+_WIDTH = 120
+"""Characters of a picture's line, and of a table's row before it leaves out columns."""
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
+
+
+def markdown_document(document: Document) -> str:
+    """The document; every character that could mean something is escaped."""
+    parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
+    parts += [f"**{escaped(document.answer)}**", "  \n".join(escaped(line) for line in document.about)]
+    parts += [_section(section) for section in document.sections]
+    parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.notes))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Escapes `text` so that Markdown shows it unchanged."""
+    return _SPECIAL.sub(r"\\\1", plain(text))
+
+
+def _section(section: Section) -> str:
+    if isinstance(section, Charts):
+        return ""
+    shown = _picture(section) if isinstance(section, SignPicture) else _table(section.fitting(_WIDTH))
+    return f"### {escaped(section.title)}\n\n{shown}"
+
+
+def _picture(picture: SignPicture) -> str:
+    lines = "\n".join(map(plain, picture.lines(_WIDTH)))
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
+    return f"{fence}text\n{lines}\n{fence}"
+
+
+def _table(table: Table) -> str:
+    head = " | ".join(escaped(column.heading) for column in table.columns)
+    rule = " | ".join(":---" if i == 0 or column.kind != "figure" else "---:" for i, column in enumerate(table.columns))
+    rows = zip(table.rows(), table.rows_below(), strict=True)
+    cells = (" | ".join(map(_cell, row, below)) for row, below in rows)
+    return "\n".join(f"| {line} |" for line in [head, rule, *cells])
+
+
+def _cell(cell: str, below: str) -> str:
+    return "<br>".join(escaped(line) for line in ((cell, below) if below else (cell,)))

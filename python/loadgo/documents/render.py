@@ -1,0 +1,39 @@
+"""A document in any format: the one place that chooses a renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from loadgo.documents.as_markdown import markdown_document
+from loadgo.documents.document import Document
+
+Format = Literal["text", "html", "json", "md"]
+FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
+
+
+def render(
+    format: str,
+    document: Callable[[], Document],
+    json: Callable[[], str] | None,
+    *,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """What `document` or `json` makes, as `format`; `width` in characters and `color` are for `text`.
+
+    Raises `ValueError` for another format.
+    """
+    if format == "json" and json is not None:
+        return json()
+    if format == "text":
+        from loadgo.documents.as_text import text_document
+
+        return text_document(document(), width=width, color=color)
+    if format == "md":
+        return markdown_document(document())
+    if format == "html":
+        from loadgo.documents.as_html import html_document
+
+        return html_document(document())
+    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")

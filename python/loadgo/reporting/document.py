@@ -1,0 +1,40 @@
+"""The report of a run as a document: the answer, tables with pictures made of characters, charts, the fine print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgo.documents.document import Charts, Document
+from loadgo.measures.summary import Summary
+from loadgo.reporting import words
+from loadgo.reporting.pictures import NOTHING, Drawn
+from loadgo.reporting.tables import report_tables
+from loadgo.reporting.view import View
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+    from loadgo.records.tables import Tables
+
+_ABOVE_CHARTS = 2
+
+
+def report_document(
+    summary: Summary, view: View | None = None, *, measured: Tables | None = None, pictures: Drawn = NOTHING
+) -> Document:
+    """The document; charts are drawn of the tables `measured`, and `pictures` stand in tables for a terminal."""
+    tables = report_tables(summary, view, pictures)
+
+    def charts() -> list[Chart]:
+        from loadgo.reporting import charts
+
+        return charts.charts(summary, measured) if measured is not None and tables else []
+
+    return Document(
+        title=summary.run.name or "a run",
+        answer=words.answer(summary),
+        sections=(*tables[:_ABOVE_CHARTS], Charts(charts), *tables[_ABOVE_CHARTS:]),
+        warnings=tuple(words.warnings(summary)),
+        about=(words.title(summary), words.system(summary), words.scope(summary)),
+        notes=tuple(words.fine_print(summary, view)),
+        beside=True,
+    )
