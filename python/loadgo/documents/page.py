@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from loadgo.documents.grid import Grid
 from loadgo.documents.markdown import escaped
+from loadgo.errors import BadArgument
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def render_page(
         return markdown_page(page)
     if format == "html":
         return html_page(page, charts() if charts is not None else ())
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+    raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 
 def text_page(page: Page, *, width: int | None = None, color: bool = False) -> str:

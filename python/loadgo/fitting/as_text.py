@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from loadgo.notation.figures import duration, people, plain
+from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
-from loadgo.prediction.fitted import Parameter, parts_of
+from loadgo.prediction.fitted import Parameter
 
 if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit

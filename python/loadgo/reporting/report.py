@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
+from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
@@ -78,7 +79,7 @@ def render(
     if format == "md":
         return markdown_report(summary, shown)
     if format not in FORMATS:
-        raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
     return _drawn(summary, measured, format, shown, chart or ("time" if summary.run.kind == "meter" else "response"))
 
 
