@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from loadgo.running.doctor import Ability as Ability
     from loadgo.running.doctor import doctor as doctor
     from loadgo.running.host import Driver as Driver
+    from loadgo.running.load import Limits as Limits
+    from loadgo.running.load import Load as Load
+    from loadgo.running.load import Metering as Metering
     from loadgo.running.machines import Machine as Machine
     from loadgo.running.machines import machines as machines
     from loadgo.running.record import Recorded as Recorded
@@ -61,8 +64,11 @@ __all__ = [
     "Driver",
     "Fairness",
     "Fit",
+    "Limits",
+    "Load",
     "Machine",
     "Metered",
+    "Metering",
     "Profile",
     "Ready",
     "Recorded",
@@ -107,8 +113,11 @@ _HOMES = {
     "Driver": "running.host",
     "Fairness": "costs.fairness",
     "Fit": "fitting.fit",
+    "Limits": "running.load",
+    "Load": "running.load",
     "Machine": "running.machines",
     "Metered": "metering.meter",
+    "Metering": "running.load",
     "Profile": "profiling.profile",
     "Ready": "ready_message.ready",
     "Recorded": "running.record",

@@ -1,20 +1,47 @@
 """What goes wrong, as a tree: catch `LoadgoError`, or the branch that you can do something about.
 
     LoadgoError
-    ├── Mistake     in what was given: a script, a specification, an expression; with file, line and column
-    ├── Refused     the host refused, before or while users were on it: what was tried, and the remedy
-    │   └── NotPossible     it cannot be done in this way between these hosts: in another way it may
-    ├── BadRun      a run's folder is missing, is still being written, or cannot be read
-    └── BadQuery    a question to the tables that has no answer: it names the tables and columns there are
+    ├── BadArgument     an argument of a call makes no sense; it is a `ValueError`, too
+    ├── Mistake         a mistake in a text: a script, a machine file; with file, line and column
+    ├── Refused         the host refused, before or while users were on it: what was tried, and the remedy
+    │   └── NotPossible     these hosts cannot do it in this way; another way may work
+    ├── BadRun          a run's folder is missing, is still being written, or cannot be read
+    └── BadQuery        the tables have no answer to a query: the text names the tables and columns
 
-Rust raises the same classes by name. A finding that is bad (a threshold missed, records lost) is no error.
+Rust raises the same classes by name. A bad finding (a condition that holds, lost records) is no error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
 
 class LoadgoError(Exception):
     """Anything that loadgo could not do; its text is for a person, and says what to do."""
+
+    arguments: tuple[str, ...] = ()
+    """The names of the call's arguments that the text mentions, each in backquotes there: `` `duration` ``."""
+
+    def about(self, *arguments: str) -> Self:
+        """The same error, which names these arguments in its text; the command line shows its options instead."""
+        self.arguments = (*self.arguments, *arguments)
+        return self
+
+
+class BadArgument(LoadgoError, ValueError):
+    """An argument that makes no sense; the text names it and says what would be right."""
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Puts the name of an argument before the text of a `ValueError` that is raised while its value is read."""
+    try:
+        yield
+    except ValueError as error:
+        named = BadArgument(f"`{argument}`: {error}").about(argument)
+        raise named.about(*error.arguments) if isinstance(error, LoadgoError) else named from None
 
 
 class Mistake(LoadgoError):
@@ -37,11 +64,11 @@ class Mistake(LoadgoError):
 
 
 class Refused(LoadgoError):
-    """The world's refusal: what was tried, for whom, and the remedy, in one text."""
+    """The host's refusal: what was tried, for which user, and the remedy, in one text."""
 
 
 class NotPossible(Refused):
-    """A way of doing it that these hosts do not have; another way may do."""
+    """These hosts cannot do it in this way; another way may work."""
 
 
 class BadRun(LoadgoError):

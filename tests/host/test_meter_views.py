@@ -154,7 +154,7 @@ def test_an_address_is_of_the_loopback(asked: str, found: tuple[str, int]) -> No
 
 
 def test_an_address_that_others_reach_must_be_wanted() -> None:
-    with pytest.raises(ValueError, match="--beyond-loopback"):
+    with pytest.raises(ValueError, match="`beyond_loopback`"):
         place("0.0.0.0:9464", beyond_loopback=False)
     assert place("0.0.0.0:9464", beyond_loopback=True) == ("0.0.0.0", 9464)
     for wrong in ("here", "127.0.0.1:", "127.0.0.1:70000", "example.org:80"):

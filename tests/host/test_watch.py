@@ -181,11 +181,11 @@ def test_a_program_gets_the_pictures_that_the_command_shows(run: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"window": 1e-6}, "--window"),
-        ({"speed": 2.0}, "--speed"),
-        ({"at": "1s"}, "--at"),
-        ({"model": "multics-6180"}, "--model"),
-        ({"run": "last", "meters": "cheap"}, "--meters"),
+        ({"window": 1e-6}, "`window"),
+        ({"speed": 2.0}, "`speed"),
+        ({"at": "1s"}, "`at"),
+        ({"model": "multics-6180"}, "`model"),
+        ({"run": "last", "meters": "cheap"}, "`meters"),
     ],
 )
 def test_a_program_that_watches_is_told_what_makes_no_sense(arguments: dict[str, Any], words: str) -> None:

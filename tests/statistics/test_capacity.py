@@ -122,7 +122,7 @@ def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) ->
         ({"target": "p90(edit) < 4s"}, "no command 'edit'; it has work"),
         ({"target": "busy(drum) < 90%"}, "no resource 'drum'"),
         ({"target": "p90 < 4s", "shortest": "5min", "longest": "1min"}, "longer than the longest"),
-        ({"target": "p90 < 4s", "limit": "memory=1G"}, "--limit is for a host"),
+        ({"target": "p90 < 4s", "limit": "memory=1G"}, "`limit` is for a host"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_any_trial(asked: dict[str, object], words: str, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ mod values;
 
 pub use law::parse as parse_law;
 pub use print::print;
-pub use sources::{Mistake, Origin, Resolve};
+pub use sources::{Mistake, Origin, Resolve, key_and_value};
 
 use super::spec::Machine;
 use loadgo_core::notation::misread::Misread;

@@ -3,7 +3,7 @@
 mod cases;
 
 use cases::{all, good};
-use loadgo_machine::file::{Mistake, Origin, parse, parse_with, print};
+use loadgo_machine::file::{Mistake, Origin, key_and_value, parse, parse_with, print};
 use loadgo_machine::spec::{Discipline, Machine, Population};
 
 fn alone(text: &str) -> Result<Machine, Mistake> {
@@ -116,4 +116,30 @@ fn what_a_fit_says_is_kept_when_its_machine_is_printed_or_another_is_like_it() {
     assert_eq!((fit.parameters[0].of.as_str(), fit.parameters[1].of.as_str()), ("mean", "spread"));
     let like = parse("like = 'fitted'\n[processors]\nspeed = 2", &mut |_| Ok(FITTED.into())).expect("a machine");
     assert_eq!(like.fit, Some(fit));
+}
+
+#[test]
+fn a_setting_is_parted_at_the_first_equals_sign_outside_of_quotes() {
+    let parted = [
+        ("processors.speed = 2", ("processors.speed", "2")),
+        ("a.b=c=d", ("a.b", "c=d")),
+        (r#"commands."a = b".cpu=1s"#, (r#"commands."a = b".cpu"#, "1s")),
+        (r#"commands."say \"a=b\"".cpu=1s"#, (r#"commands."say \"a=b\"".cpu"#, "1s")),
+        (r"commands.'a\'.cpu=1s", (r"commands.'a\'.cpu", "1s")),
+        ("commands.it's.cpu=1s", ("commands.it's.cpu", "1s")),
+    ];
+    for (setting, expected) in parted {
+        assert_eq!(key_and_value(setting), Some(expected), "{setting}");
+    }
+    assert_eq!(key_and_value("processors.speed"), None);
+}
+
+#[test]
+fn a_set_key_may_hold_any_name_that_toml_can_write() {
+    let names = ["say \"hi\"", "back\\slash", "a.b = c", "größer", "it's"];
+    for name in names {
+        let key = format!("commands.{}.cpu", toml::Value::String(name.into()));
+        let machine = over_base(BASE, &[(&key, "exponential(3s)")]).expect(&key);
+        assert!(machine.commands.iter().any(|command| command.name == name), "{key}");
+    }
 }

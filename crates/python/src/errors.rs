@@ -13,6 +13,20 @@ pub fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>
     }
 }
 
+/// `BadArgument` with the text `message`.
+pub fn bad_argument(message: impl Into<String>) -> PyErr {
+    Python::attach(|py| raised(py, "BadArgument", (message.into(),)))
+}
+
+/// `BadArgument` with the text `message`, which has the argument's `name` in backquotes.
+pub fn about_argument(name: &str, message: String) -> PyErr {
+    let error = bad_argument(message);
+    Python::attach(|py| match error.value(py).call_method1("about", (name,)) {
+        Ok(error) => PyErr::from_value(error),
+        Err(complaint) => complaint,
+    })
+}
+
 /// A mistake in a script, as `Mistake(line, column, message)`.
 pub fn mistake(py: Python<'_>, mistake: &Mistake) -> PyErr {
     raised(py, "Mistake", (mistake.line, mistake.column, mistake.message.as_str()))

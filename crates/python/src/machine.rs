@@ -4,7 +4,6 @@ use crate::errors;
 use loadgo_machine::draw::Draw;
 use loadgo_machine::file::{self, Mistake, Origin, parse_with, print};
 use loadgo_machine::spec::{Class, Machine, Population};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -43,7 +42,7 @@ fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     if text.trim() == "none" {
         return described(told, ("none", Vec::new()), (None, None), true);
     }
-    let (law, timed) = file::parse_law(text).map_err(PyValueError::new_err)?;
+    let (law, timed) = file::parse_law(text).map_err(errors::bad_argument)?;
     let (law, bounds) = match law {
         Draw::Bounded(law, least, most) => {
             (*law, (Some(least).filter(|least| *least > 0.0), Some(most).filter(|most| most.is_finite())))
@@ -84,10 +83,10 @@ pub fn read(py: Python<'_>, text: &str, sets: &[String]) -> PyResult<(Machine, S
 }
 
 fn setting(set: &str) -> PyResult<(String, String)> {
-    let (key, value) = set.split_once('=').ok_or_else(|| {
-        PyValueError::new_err(format!("--set {set}: a value is missing: write it as in --set processors.speed=2"))
+    let (key, value) = file::key_and_value(set).ok_or_else(|| {
+        errors::about_argument("set", format!("`set={set}`: a value is missing: write it as in `set=processors.speed=2`"))
     })?;
-    Ok((key.trim().into(), value.trim().into()))
+    Ok((key.into(), value.into()))
 }
 
 /// The text of the machine that another is like.
@@ -100,6 +99,9 @@ fn raised(py: Python<'_>, mistake: &Mistake) -> PyErr {
     match &mistake.origin {
         Origin::File => errors::raised(py, "Mistake", place),
         Origin::Like(name) => errors::raised(py, "Mistake", (place.0, place.1, place.2, name.as_str())),
-        Origin::Set(_) => PyValueError::new_err(mistake.to_string()),
+        Origin::Set(set) => {
+            let message = mistake.message.replace("--set processors.speed=2", "`set=processors.speed=2`");
+            errors::about_argument("set", format!("`set={set}`: {message}"))
+        }
     }
 }

@@ -6,7 +6,6 @@ use loadgo_core::record::Sample;
 use loadgo_meters::Tier;
 use loadgo_run::{HostMeter, Look, MeterOrder, Metered};
 use loadgo_sys::child::Exit;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -47,7 +46,7 @@ impl MeteredHost {
     /// Loads the meters and makes the folder. Raises `loadgo.errors.Refused`, `BadRun`, `ValueError`.
     #[new]
     fn new(py: Python<'_>, options: MeterOptions) -> PyResult<MeteredHost> {
-        let order = order(options).map_err(PyValueError::new_err)?;
+        let order = order(options).map_err(errors::bad_argument)?;
         let meter = py.detach(|| HostMeter::begin(order)).map_err(|refusal| refused(py, &refusal))?;
         Ok(MeteredHost { running: meter.running(), meter: Mutex::new(Some(meter)) })
     }

@@ -8,7 +8,6 @@ use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
 use loadgo_statistics::Until;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -107,13 +106,13 @@ pub fn driven<'py>(
 /// What users may have, checked; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_limit(text: &str) -> PyResult<()> {
-    Limit::parse(text).map(drop).map_err(PyValueError::new_err)
+    Limit::parse(text).map(drop).map_err(errors::bad_argument)
 }
 
 /// When there is enough, as it is written in full; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
-    Until::parse(text).map(|until| until.to_string()).map_err(PyValueError::new_err)
+    Until::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
 }
 
 fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
@@ -135,7 +134,7 @@ fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
 /// What is asked of any system.
 pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
-    let script = with_manners(script, &options).map_err(PyValueError::new_err)?;
+    let script = with_manners(script, &options).map_err(errors::bad_argument)?;
     let folder = PathBuf::from(folder);
     Ok(Asked {
         id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
@@ -143,7 +142,7 @@ pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &s
         script_text: script_text.into(),
         script: Arc::new(script),
         load: load(&options),
-        until: options.until.as_deref().map(Until::parse).transpose().map_err(PyValueError::new_err)?,
+        until: options.until.as_deref().map(Until::parse).transpose().map_err(errors::bad_argument)?,
         command: options.command,
         script_name: options.script,
     })
@@ -152,9 +151,9 @@ pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &s
 fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
     Ok(Request {
         asked,
-        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(PyValueError::new_err)?,
+        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(errors::bad_argument)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
-        meters: TierAsked::named(options.meters.as_deref()).map_err(PyValueError::new_err)?,
+        meters: TierAsked::named(options.meters.as_deref()).map_err(errors::bad_argument)?,
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,

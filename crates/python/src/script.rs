@@ -2,7 +2,6 @@
 
 use crate::errors;
 use loadgo_core::script::{self, Law};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,7 +35,7 @@ fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>
 /// Raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_think(text: &str) -> PyResult<String> {
-    Law::parse(text).map(|law| law.to_string()).map_err(PyValueError::new_err)
+    Law::parse(text).map(|law| law.to_string()).map_err(errors::bad_argument)
 }
 
 /// A span of time, such as `500ms`, in nanoseconds.
@@ -44,5 +43,5 @@ fn parse_think(text: &str) -> PyResult<String> {
 /// Raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_span(text: &str) -> PyResult<u64> {
-    script::parse_span(text).map(|span| span.0).map_err(PyValueError::new_err)
+    script::parse_span(text).map(|span| span.0).map_err(errors::bad_argument)
 }

@@ -5,7 +5,6 @@ use crate::machine::read;
 use loadgo_machine::spec::{Machine, Population};
 use loadgo_machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
 use loadgo_statistics::{End, Until};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -40,9 +39,9 @@ struct Options {
 #[pyfunction]
 fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Options) -> PyResult<Bound<'py, PyDict>> {
     let (mut machine, _) = read(py, text, &sets)?;
-    let until = Until::parse(&options.until).map_err(PyValueError::new_err)?;
+    let until = Until::parse(&options.until).map_err(errors::bad_argument)?;
     if let Some(users) = options.users {
-        populate(&mut machine, users).map_err(PyValueError::new_err)?;
+        populate(&mut machine, users).map_err(errors::bad_argument)?;
     }
     let subject = Subject { machine: Arc::new(machine), seed: options.seed };
     let report = interruptible(py, |stop| study(&subject, options.streams, &until, stop))?;
@@ -55,7 +54,7 @@ fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Option
 /// Raises what `simulate` raises.
 #[pyfunction]
 fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, threads: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let until = Until::parse(until).map_err(PyValueError::new_err)?;
+    let until = Until::parse(until).map_err(errors::bad_argument)?;
     let subjects = subjects(py, &machines)?;
     let reports = interruptible(py, |stop| studies(&subjects, threads, &until, stop))?;
     let told = subjects.iter().zip(reports).map(|(subject, report)| {

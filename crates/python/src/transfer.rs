@@ -63,8 +63,7 @@ impl Transfer {
         time_s: f64,
         stalled_s: f64,
     ) -> PyResult<Transfer> {
-        let method = Method::named(method)
-            .ok_or_else(|| pyo3::exceptions::PyValueError::new_err(format!("there is no method {method}")))?;
+        let method = Method::named(method).ok_or_else(|| errors::bad_argument(format!("there is no method {method}")))?;
         let ask = Ask {
             to: addresses(py, to)?,
             token,

@@ -11,6 +11,7 @@ import numpy as np
 from loadgo.attribution.machine_differences import Between, between
 from loadgo.attribution.results import Progress, Speedup
 from loadgo.attribution.runs import Load, Machine, accounts_on, of_machines
+from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
 from loadgo.stats.shapley import MOST_CHANGES
 
@@ -26,7 +27,7 @@ def speedup_between(
     Raises `ValueError` in words, and what `loadgo.run` raises.
     """
     if not 2 <= factors <= MOST_CHANGES:
-        raise ValueError(f"factors {factors}: there can be 2 to {MOST_CHANGES}")
+        raise BadArgument(f"factors {factors}: there can be 2 to {MOST_CHANGES}")
     found = between(on, to, load.set)
     with tempfile.TemporaryDirectory(prefix="loadgo-machines-", ignore_cleanup_errors=True) as place:
         many = len(found.groups) > factors

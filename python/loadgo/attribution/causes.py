@@ -16,6 +16,7 @@ from loadgo.attribution.results import NONE, Cause, Caused, Change, Pair, Speedu
 from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import each_of
 from loadgo.decomposition.roads import Road, roads_of
+from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
 from loadgo.stats.resample import Floats, Interval, drawn, interval_of
 from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
@@ -35,7 +36,7 @@ def taken_apart(
     """
     runs = len(seeds)
     if any(len(of) != runs for of in accounts):
-        raise ValueError("the processors' time was not measured in every run: there is nothing to take apart")
+        raise BadArgument("the processors' time was not measured in every run: there is nothing to take apart")
     weights = drawn(runs)
     causes = []
     for measure, unit, figure in _figures(accounts):
@@ -58,11 +59,11 @@ def taken_apart(
 def check_changes(changes: tuple[Change, ...], runs: int) -> None:
     """Raises `ValueError` for too many changes, two changes of the same name, or no runs."""
     if not 1 <= len(changes) <= MOST_CHANGES:
-        raise ValueError(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
+        raise BadArgument(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
     if len({change.name for change in changes}) < len(changes):
-        raise ValueError("two changes have the same name")
+        raise BadArgument("two changes have the same name")
     if runs < 1:
-        raise ValueError(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
+        raise BadArgument(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
 
 
 def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:

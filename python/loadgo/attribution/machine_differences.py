@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from loadgo.attribution.results import Change
-from loadgo.errors import LoadgoError
+from loadgo.errors import BadArgument, LoadgoError
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.machines import find
 
@@ -70,7 +70,7 @@ def between(on: str, to: str, set: Sequence[str]) -> Between:
     tables = list(dict.fromkeys(_table(heading) for sections in own for heading in sections))
     groups = tuple((table,) for table in tables if table not in _NO_CHANGE and _differs(*own, table))
     if not groups:
-        raise ValueError(f"nothing differs between {on} and {to}: there is no change to take apart")
+        raise BadArgument(f"nothing differs between {on} and {to}: there is no change to take apart")
     return _possible(Between(before, after, groups))
 
 
@@ -80,7 +80,7 @@ def _possible(asked: Between) -> Between:
         pairs = list(combinations(range(len(asked.groups)), 2))
         parted = [sum((choice >> i ^ choice >> j) & 1 for choice in failing) for i, j in pairs]
         if not pairs:
-            raise ValueError("the two machines have nothing in common that could be changed on its own")
+            raise BadArgument("the two machines have nothing in common that could be changed on its own")
         asked = asked.joined(pairs[parted.index(max(parted))])
     return asked
 

@@ -18,6 +18,7 @@ import polars as pl
 from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.results import Change, Speedup
 from loadgo.comparison.side import Side, side_of_runs
+from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import checks_of
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import number, share
@@ -77,10 +78,10 @@ def _names(measured: Mapping[str, Sequence[Run]]) -> list[str]:
     for key in measured:
         own = _split(key)
         if len(set(own)) < len(own):
-            raise ValueError(f"{key!r} names a change twice")
+            raise BadArgument(f"{key!r} names a change twice")
     names = list(dict.fromkeys(name for key in measured for name in _split(key)))
     if not 1 <= len(names) <= MOST_CHANGES:
-        raise ValueError(f"{len(names)} changes: there must be 1 to {MOST_CHANGES}, each with a name: =A,B disk=C,D")
+        raise BadArgument(f"{len(names)} changes: there must be 1 to {MOST_CHANGES}, each with a name: =A,B disk=C,D")
     return names
 
 
@@ -96,16 +97,16 @@ def _folders(measured: Mapping[str, Sequence[Run]], names: Sequence[str]) -> dic
         asked.setdefault(made, []).extend(runs)
     lacking = [_called(made, names) for made in range(1 << len(names)) if not asked.get(made)]
     if lacking:
-        raise ValueError(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
+        raise BadArgument(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
     found = {made: [find_run(run) for run in runs] for made, runs in asked.items()}
     every = [folder.resolve() for folders in found.values() for folder in folders]
     for folder in every:
         if every.count(folder) > 1:
-            raise ValueError(f"the run {folder.name} is named twice: each choice of the changes has runs of its own")
+            raise BadArgument(f"the run {folder.name} is named twice: each choice of the changes has runs of its own")
     counts = {_called(made, names): len(folders) for made, folders in sorted(found.items())}
     if len(set(counts.values())) > 1:
         said = "; ".join(f"{count} with {name}" for name, count in counts.items())
-        raise ValueError(f"every choice of the changes needs as many runs as the others; there are {said}")
+        raise BadArgument(f"every choice of the changes needs as many runs as the others; there are {said}")
     return found
 
 
@@ -118,7 +119,7 @@ def _phases(folders: Mapping[int, Sequence[Path]]) -> str:
     loads = [read_conditions(folder).get("load", {}) for each in folders.values() for folder in each]
     ended = [any(key in load for key in ("duration_s", "until")) for load in loads]
     if any(ended) and not all(ended):
-        raise ValueError("some of the runs end at a time and others after a number of passes: measure them alike")
+        raise BadArgument("some of the runs end at a time and others after a number of passes: measure them alike")
     return "steady" if all(ended) else "all"
 
 
@@ -131,7 +132,7 @@ def _choice(made: int, names: Sequence[str], folders: Sequence[Path], phases: st
     warnings = [f"The runs with {name} differ among themselves in {key}." for key in apart]
     alike = {key: value for key, value in every[0].items() if key not in apart}
     if len(side.accounts) < len(runs):
-        raise ValueError(f"with {name} the processors' time, or any interaction, is lacking in one of the runs")
+        raise BadArgument(f"with {name} the processors' time, or any interaction, is lacking in one of the runs")
     ends = [(folder.name, run.conditions.get("outcome", "")) for folder, run in zip(folders, runs, strict=True)]
     warnings += [
         f"The run {run} with {name} is not whole: it was {outcome}." for run, outcome in ends if outcome != "done"

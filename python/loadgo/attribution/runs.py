@@ -15,6 +15,7 @@ from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.results import NONE, Change, Progress, Speedup
 from loadgo.comparison.side import side_of_runs
 from loadgo.decomposition.roads import Road
+from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
 
 
@@ -106,5 +107,5 @@ def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
         )
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:
-        raise ValueError(f"nobody typed anything with {machine.called}")
+        raise BadArgument(f"nobody typed anything with {machine.called}")
     return side.accounts[0]

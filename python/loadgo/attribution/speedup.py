@@ -8,6 +8,7 @@ from pathlib import Path
 from loadgo.attribution.causes import check_changes
 from loadgo.attribution.results import Change, Progress, Speedup
 from loadgo.attribution.runs import Load, Machine, of_machines
+from loadgo.errors import BadArgument
 from loadgo.stats.shapley import MOST_CHANGES
 
 
@@ -38,10 +39,10 @@ def speedup(
     Raises `ValueError` for what makes no sense, and what `loadgo.run` raises.
     """
     if on == "here" or to == "here":
-        raise ValueError(
-            "a host is not changed by this: name a machine with --on, or measure the host with each choice of the "
-            "changes and name the runs with --measured"
-        )
+        raise BadArgument(
+            "a host is not changed by this: name a machine with `on`, or measure the host with each choice of the "
+            "changes and name the runs with `measured`"
+        ).about("on", "measured")
     load = Load(script, users, passes, duration, think, tuple(set), tariff)
     seeds = range(seed, seed + runs)
     if to is not None:
@@ -60,9 +61,9 @@ def _to_machine(
     from loadgo.attribution.between_machines import speedup_between
 
     if changes:
-        raise ValueError("the changes are what the machine after has otherwise: name no others beside it")
+        raise BadArgument("the changes are what the machine after has otherwise: name no others beside it")
     if not seeds:
-        raise ValueError("0 runs cannot be done: at least 1, and 5 for intervals")
+        raise BadArgument("0 runs cannot be done: at least 1, and 5 for intervals")
     return speedup_between(load, on, to, seeds, factors=factors, progress=progress)
 
 
@@ -73,7 +74,7 @@ def change_of(text: str) -> Change:
     values = tuple(part.strip() for part in (after if named else text).split(";") if part.strip())
     wrong = [value for value in values if "=" not in value]
     if wrong or not values:
-        raise ValueError(f"change {text!r}: write KEY=VALUE, or NAME: KEY=VALUE; KEY=VALUE")
+        raise BadArgument(f"change {text!r}: write KEY=VALUE, or NAME: KEY=VALUE; KEY=VALUE")
     return Change(before.strip() if named else ", ".join(values), values)
 
 

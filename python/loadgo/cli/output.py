@@ -48,9 +48,12 @@ def told() -> Iterator[None]:
 
 
 def _words_of(error: Exception) -> str:
+    from loadgo.cli.option_names import in_options
+    from loadgo.errors import LoadgoError
+
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+    return in_options(str(error), error.arguments if isinstance(error, LoadgoError) else ())
 
 
 def deliver(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:

@@ -16,6 +16,7 @@ from loadgo.comparison.side import Side, side_of_runs
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
+from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import Check, checks_of
 from loadgo.records.conditions import Condition, conditions_of, differing, lines_of
 from loadgo.records.prediction import ALL, read_prediction, run_folders
@@ -104,7 +105,7 @@ def compare(
     limit = WITHIN if within is None else share_of(within)
     made = of_sides(left, right, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit)
     if within is not None and not made.judged:
-        raise ValueError("within says how near a prediction must be: say judge, too")
+        raise BadArgument("within says how near a prediction must be: say judge, too")
     return made
 
 
@@ -152,18 +153,18 @@ def side_of(asked: Asked, phases: str = "auto", tariff: str = "default") -> Side
     names = [fspath(asked)] if isinstance(asked, str | PathLike) else [fspath(one) for one in asked]
     names = [name for text in names for name in text.split(",") if name]
     if not names:
-        raise ValueError("a comparison needs two sides: a run, several with commas between them, or DOCUMENT:SIDE")
+        raise BadArgument("a comparison needs two sides: a run, several with commas between them, or DOCUMENT:SIDE")
     if is_printed(names[0]):
         if len(names) > 1:
-            raise ValueError(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
+            raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return printed_side(names[0])
     folders = [folder for name in names for folder in _runs_of(find_run(name))]
     runs = tuple(tables(folder) for folder in folders)
     if phases not in ("auto", "all", "steady"):
-        raise ValueError(f"phases: {phases!r} is none of auto, all, steady")
+        raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")
     scripts = [lines_of(folder) for folder in folders]
     if any(script != scripts[0] for script in scripts):
-        raise ValueError(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
+        raise BadArgument(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
     told = conditions_of(folders[0], runs[0].conditions)
     name = folders[0].name if len(folders) == 1 else f"{folders[0].name} and {len(folders) - 1} more"
     ended = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
@@ -188,7 +189,7 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     """`5%`, for response and CPU, or `MEASURE=5%`; raises `ValueError` in words."""
     found = re.fullmatch(r"\s*(?:([^=]+?)\s*=)?\s*(\d+(?:\.\d+)?)\s*%?\s*", text)
     if not found:
-        raise ValueError(f"worse {text!r}: write a percentage, 5%, or one of a measure, cpu=5%")
+        raise BadArgument(f"worse {text!r}: write a percentage, 5%, or one of a measure, cpu=5%")
     from loadgo.comparison.rows import QUANTILES
     from loadgo.comparison.side import MEASURES
 
@@ -196,7 +197,7 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     asked = (found[1] or "").strip().lower().replace(" ", "-").replace("_", "-")
     asked = {"p50": "p50-response", "p90": "p90-response"}.get(asked, asked)
     if asked and asked not in known:
-        raise ValueError(f"worse {text!r}: there is no measure {found[1]!r}; there are {', '.join(known)}")
+        raise BadArgument(f"worse {text!r}: there is no measure {found[1]!r}; there are {', '.join(known)}")
     names = (known[asked],) if asked else WORSE
     return tuple(Threshold(name, float(found[2])) for name in names)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from loadgo.comparison.rows import Difference
+from loadgo.errors import BadArgument
 from loadgo.stats.resample import Interval
 
 WITHIN = 0.2
@@ -62,7 +63,7 @@ def share_of(text: str) -> float:
     """`20%` as a part of one; raises `ValueError` in words."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", text)
     if not found or not float(found[1]):
-        raise ValueError(f"within {text!r}: write a percentage over 0, such as 20%")
+        raise BadArgument(f"within {text!r}: write a percentage over 0, such as 20%")
     return float(found[1]) / 100
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
 from loadgo.published import catalogue, claims
 from loadgo.published.consistency import check
@@ -39,7 +40,7 @@ def printed_side(asked: str) -> Side:
     sides = _sides(name)
     if column not in sides:
         known = ", ".join(f"{name}:{one}" for one in sides) or "none"
-        raise ValueError(f"{asked} is no side of a comparison; {name} has {known}")
+        raise BadArgument(f"{asked} is no side of a comparison; {name} has {known}")
     told = sides[column]
     document = catalogue.document(name)
     numbers, notes = _corrected(document)

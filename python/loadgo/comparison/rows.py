@@ -28,6 +28,7 @@ from loadgo.comparison.cells import (
     with_stretches,
 )
 from loadgo.comparison.side import MEASURES, Side
+from loadgo.errors import BadArgument
 from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of
 
 MOST_LINES = 40
@@ -178,7 +179,7 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     chosen: Literal["line", "command"] = "line" if lines and len(common) <= MOST_LINES else "command"
     if by is not None:
         if by == "line" and not lines:
-            raise ValueError("by line: the two sides have not done the same lines; compare them by command")
+            raise BadArgument("by line: the two sides have not done the same lines; compare them by command")
         chosen = by
     runs = [frame["run"].n_unique() for frame in (a.rows, b.rows)]
     unit: Literal["user", "run"] = "run" if min(runs) >= FEWEST else "user"

@@ -19,8 +19,8 @@ from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation.figures import people
 from loadgo.records.extrapolation import Extrapolated, with_missing
+from loadgo.records.interactions import CPU_NS, CYCLE_NS, MEASURED, with_classes
 from loadgo.records.phases import Stretch, stretch_of
-from loadgo.records.time_classes import with_classes
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
     meters = meters_of(tables, stretch)
     fault_ns, source = _fault_time(meters)
     price = tariff_on(tariff, tables.conditions.get("system", {}))
-    present_ns = typed.filter(pl.col("outcome").cast(pl.String) != "extrapolated").select(_cycle().sum()).item()
+    present_ns = typed.filter(MEASURED).select(_cycle().sum()).item()
     rates = rates_of(price, held_of(tables, stretch, float(present_ns or 0)))
     rows = _rows(number, tables.conditions, typed, fault_ns, rates)
     return RunPart(
@@ -180,7 +180,7 @@ def _rows(
     number: int, told: Mapping[str, Any], typed: pl.DataFrame, fault_ns: float | None, rates: tuple[Rate, ...]
 ) -> pl.DataFrame:
     """The interactions as rows of a side; usage that was sampled stays null between the samples."""
-    cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
+    cpu = CPU_NS.cast(pl.Float64)
     faults = pl.sum_horizontal("faults_minor", "faults_major", ignore_nulls=True).cast(pl.Float64)
     known = pl.col("faults_minor").is_not_null() | pl.col("faults_major").is_not_null()
     counted = pl.when(known).then(faults)
@@ -195,7 +195,7 @@ def _rows(
         **{"pass": pl.col("pass").cast(pl.Int64)},
         line=pl.col("line").cast(pl.Int64),
         command=pl.col("command").cast(pl.String),
-        extrapolated=pl.col("outcome").cast(pl.String) == "extrapolated",
+        extrapolated=~MEASURED,
         moment=_moment(),
         response=pl.col("response_ns").cast(pl.Float64),
         cpu=cpu,
@@ -217,12 +217,11 @@ def _rows(
 
 def _moment() -> pl.Expr:
     """When a line was sent, from the first to the last; what is extrapolated, when the others were there."""
-    sent = pl.when(pl.col("outcome").cast(pl.String) != "extrapolated").then(pl.col("sent_ns").cast(pl.Float64))
+    sent = pl.when(MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
     share = (sent - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
     return share.fill_null(share.mean().over("pass", "line")).fill_null(0.5)
 
 
 def _cycle() -> pl.Expr:
     """Thinking, typing, lateness and waiting; not known of what is extrapolated."""
-    whole = pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns").cast(pl.Float64)
-    return pl.when(pl.col("outcome").cast(pl.String) != "extrapolated").then(whole)
+    return pl.when(MEASURED).then(CYCLE_NS.cast(pl.Float64))

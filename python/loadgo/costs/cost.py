@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgo.costs.priced import By, Priced, priced
+from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import Use, typed_of, use_of
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.records.phases import CHOICES
@@ -65,9 +66,9 @@ def cost(
     from loadgo.costs.runs import found_runs
 
     if by not in ("command", "user"):
-        raise ValueError(f"by: {by!r} is neither of command, user")
+        raise BadArgument(f"by: {by!r} is neither of command, user")
     if phases not in CHOICES:
-        raise ValueError(f"phases: {phases!r} is neither of {', '.join(CHOICES)}")
+        raise BadArgument(f"phases: {phases!r} is neither of {', '.join(CHOICES)}")
     named = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(one) for one in runs]
     found = found_runs([name for text in named for name in text.split(",") if name])
     asked = [tariff] if isinstance(tariff, str) else list(tariff)
@@ -80,7 +81,7 @@ def _point(users: int, runs: Sequence[tuple[Path, Tables]], prices: Sequence[Tar
     use = use_of([tables for _, tables in runs], [folder for folder, _ in runs], phases)
     names = tuple(folder.name for folder, _ in runs)
     if not use.interactions:
-        raise ValueError(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
+        raise BadArgument(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
     typed = typed_of([tables for _, tables in runs])
     return Point(users, names, use, typed, tuple(priced(use, price, by) for price in prices))
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from loadgo.costs.draws import Draws, constant, lots_of
 from loadgo.costs.fairness_sides import Asked, Paid, Side, side_of
+from loadgo.errors import BadArgument
 from loadgo.measures.charges import rates_of
 from loadgo.stats.resample import Interval
 
@@ -107,10 +108,10 @@ def cost_against(
     _same_work(left, right)
     performance = {name: ratio for name in MEASURES if (ratio := _performance(left, right, name)) is not None}
     if not performance:
-        raise ValueError(f"{left.name} and {right.name} have no figure in common: processor time, response or elapsed")
+        raise BadArgument(f"{left.name} and {right.name} have no figure in common: processor time, response or elapsed")
     chosen = measure or next(iter(performance))
     if chosen not in performance:
-        raise ValueError(f"{chosen} is not known on both sides; {', '.join(performance)} can be told")
+        raise BadArgument(f"{chosen} is not known on both sides; {', '.join(performance)} can be told")
     pairs = _pairs(left, right)
     return Fairness(
         a=left,
@@ -125,12 +126,12 @@ def cost_against(
 
 def _same_work(a: Side, b: Side) -> None:
     if a.lines and b.lines and a.lines != b.lines:
-        raise ValueError(
+        raise BadArgument(
             f"{a.name} and {b.name} have not typed the same script: a price is fair for the same work; "
             "run one script on both"
         )
     if a.currency != b.currency:
-        raise ValueError(
+        raise BadArgument(
             f"{a.name} is charged in {a.currency} and {b.name} in {b.currency}: name tariffs in one currency"
         )
 
@@ -143,10 +144,10 @@ def _pairs(a: Side, b: Side) -> list[tuple[str, Paid, Paid]]:
     found = [(one.shift, one, after[one.shift]) for one in a.paid if one.shift in after]
     if not found:
         told = [", ".join(paid.shift for paid in side.paid) for side in (a, b)]
-        raise ValueError(
-            f"{a.name} has the shifts {told[0]} and {b.name} {told[1]}: name one of each, with --tariff NAME:SHIFT "
-            "and --against-tariff NAME:SHIFT"
-        )
+        raise BadArgument(
+            f"{a.name} has the shifts {told[0]} and {b.name} {told[1]}: name one of each, with `tariff=NAME:SHIFT` "
+            "and `against_tariff=NAME:SHIFT`"
+        ).about("tariff", "against_tariff")
     return sorted(found, key=lambda one: one[0])
 
 

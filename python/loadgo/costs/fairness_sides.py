@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from loadgo.comparison.printed_side import is_printed, printed_side
 from loadgo.costs.priced import priced
 from loadgo.costs.runs import found_runs
+from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import Use, use_of
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
@@ -62,7 +63,7 @@ def side_of(asked: Asked, tariff: str | None, phases: str) -> Side:
     names = [name for text in named for name in text.split(",") if name]
     if names and is_printed(names[0]):
         if len(names) > 1:
-            raise ValueError(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
+            raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return _printed(printed_side(names[0]), tariff)
     return _measured(names, tariff or "default", phases)
 
@@ -72,15 +73,15 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     use = use_of(found.runs, found.folders, phases if phases in CHOICES else _whole(found.runs))
     name = found.folders[0].name + (f" and {len(found.runs) - 1} more" if len(found.runs) > 1 else "")
     if not use.interactions:
-        raise ValueError(f"nobody typed anything in {name}: there is nothing to price")
+        raise BadArgument(f"nobody typed anything in {name}: there is nothing to price")
     tariffs = shifts_on(tariff, found.runs[0].conditions.get("system", {}))
     paid = []
     for price in tariffs:
         each = priced(use, price).interaction.value
         if each is None:
-            raise ValueError(f"{name}: {price.label} charges for something that the run did not measure")
+            raise BadArgument(f"{name}: {price.label} charges for something that the run did not measure")
         if not each:
-            raise ValueError(f"{name}: nothing is charged at {price.label}, and so nothing can be held against it")
+            raise BadArgument(f"{name}: nothing is charged at {price.label}, and so nothing can be held against it")
         paid.append(Paid(price.shift, each, price))
     return Side(
         name=name,
@@ -113,7 +114,7 @@ def _printed(told: Printed, tariff: str | None) -> Side:
     else:
         paid = tuple(Paid(shift, each / count, None) for shift, each in charged.items())
     if not paid:
-        raise ValueError(f"{told.name} has no printed charges: name a tariff for it")
+        raise BadArgument(f"{told.name} has no printed charges: name a tariff for it")
     return Side(
         name=told.name,
         title=told.title,
@@ -129,7 +130,7 @@ def _printed(told: Printed, tariff: str | None) -> Side:
 def _at(name: str, tariff: Tariff, cpu_ns: float | None) -> Paid:
     """What the printed processor time costs."""
     if set(tariff.prices()) != {"cpu_hour"} or cpu_ns is None:
-        raise ValueError(
+        raise BadArgument(
             f"{name} is printed, and can be priced by its processor time alone: "
             f"{tariff.label} charges {tariff.in_words()}"
         )

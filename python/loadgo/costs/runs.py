@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadgo.errors import BadArgument
 from loadgo.records.conditions import conditions_of, differing, lines_of
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables
@@ -41,14 +42,14 @@ class Found:
 def found_runs(names: Sequence[str]) -> Found:
     """The runs called `names`; raises `ValueError` where they are not of one script on one system."""
     if not names:
-        raise ValueError("no run is named: give a run's folder, its id, or last")
+        raise BadArgument("no run is named: give a run's folder, its id, or last")
     folders = tuple(dict.fromkeys(find_run(name) for name in names))
     runs = tuple(tables(folder) for folder in folders)
     told = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
     scripts = [lines_of(folder) for folder in folders]
     for folder, script, conditions in zip(folders[1:], scripts[1:], told[1:], strict=True):
         if script != scripts[0]:
-            raise ValueError(
+            raise BadArgument(
                 f"{folder.name} has not typed the script of {folders[0].name}: price them apart, one loadgo cost each"
             )
         _one_system(folders[0].name, folder.name, told[0], conditions)
@@ -64,7 +65,7 @@ def users_of(run: Tables) -> int:
 def _one_system(first: str, other: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     for one in differing(before, after):
         if one.name in _SYSTEM or one.name.startswith("machine "):
-            raise ValueError(
+            raise BadArgument(
                 f"{first} and {other} are of different systems ({one.name}: {one.before or 'none'}, "
                 f"{one.after or 'none'}), and one curve is of one system; whether a price is fair says "
                 f"loadgo cost {first} --against {other}"

@@ -7,6 +7,7 @@ from typing import Literal
 
 from loadgo.documents.as_markdown import markdown_document
 from loadgo.documents.document import Document
+from loadgo.errors import BadArgument
 
 Format = Literal["text", "html", "json", "md"]
 FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
@@ -36,4 +37,4 @@ def render(
         from loadgo.documents.as_html import html_document
 
         return html_document(document())
-    raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+    raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")

@@ -7,6 +7,7 @@ regression of utilisation on counts is 64 % off for the light ones, and the inte
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from loadgo.fitting.law_choice import FEWEST, chosen
 from loadgo.fitting.uncertainty import Grouping, ratio, spread
-from loadgo.fitting.values import Found, Value, dotted
+from loadgo.fitting.values import Found, Value
 from loadgo.notation.figures import in_words
+from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 
 Floats = NDArray[np.float64]
@@ -114,11 +116,11 @@ def delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: s
             law = Law("fixed", (mean.value,), timed=False)
             found.append(Value(dotted("commands", name, "requests", store), law, source, mean=mean))
     assumed = f"nobody waits for another's request to the {store}: its waits are as long with any number of users"
-    return Found(tuple(found), (assumed,), ((dotted("storage", store, "kind"), '"server"'), _at_once(store)))
+    return Found(tuple(found), (assumed,), ((dotted("storage", store, "kind"), "server"), _at_once(store)))
 
 
 def _at_once(store: str) -> tuple[str, str]:
-    return dotted("storage", store, "servers"), '"any"'
+    return dotted("storage", store, "servers"), "any"
 
 
 def elsewhere(rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: float, *, busy: bool) -> Found:
@@ -136,17 +138,17 @@ def elsewhere(rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: f
     names, response = rows["command"].to_numpy(), rows["response"].to_numpy()
     apart = [name for name in commands_in(rows) if _is_apart(rest[names == name], response[names == name])]
     found: list[Value] = []
-    tables: list[tuple[str, str]] = []
+    tables: list[tuple[str, Any]] = []
     together = np.isin(names, [name for name in commands_in(rows) if name not in apart])
     stores = {name: (f"wait-{name}", names == name) for name in apart} | {"": ("terminal", together)}
     for store, mine in stores.values():
         if mine.any():
             what = "what no meter explains"
             found.append(law_value(dotted("storage", store, "service"), rest, mine.astype(np.float64), groupings, what))
-            tables += [(dotted("storage", store, "kind"), '"server"'), _at_once(store)]
+            tables += [(dotted("storage", store, "kind"), "server"), _at_once(store)]
     for name in commands_in(rows):
         store = stores[name][0] if name in apart else "terminal"
-        tables.append((dotted("commands", name, "requests", store), "1"))
+        tables.append((dotted("commands", name, "requests", store), 1))
     assumed = "what no meter explains of a response takes as long with any number of users"
     assumed += ": of each command its median, since the host was busy" if busy else ""
     return Found(tuple(found), (assumed, *_at_once_on_several(rows)), tuple(tables))

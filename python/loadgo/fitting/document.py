@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import duration, people
+from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
-from loadgo.prediction.fitted import parts_of
 
 if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit

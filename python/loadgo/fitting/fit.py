@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.errors import BadArgument
 from loadgo.fitting.demands import delays, elsewhere, processor_times
 from loadgo.fitting.machine_file import file_of, parameters_of
 from loadgo.fitting.memory import memory_of
@@ -65,12 +66,16 @@ def fit(
 ) -> Fit:
     """Fits a machine to `runs` of one script on one system, and writes it to `output` if that is said.
 
-    `name` is its title. Raises `ValueError` in words for runs to which no machine can be fitted, and for an `output`
-    that exists (unless `force`); `errors.BadRun` for one that cannot be read.
+    `name` is its title. Raises `BadArgument` for a blank `name`, for runs to which no machine can be fitted, and for an
+    `output` that exists (unless `force`); `BadRun` for a run that cannot be read.
     """
     path = None if output is None else Path(output)
     if path is not None and path.exists() and not force:
-        raise ValueError(f"{path} exists: name another file with -o, or say --force to replace it")
+        raise BadArgument(f"{path} exists: name another file with `output`, or say `force` to replace it").about(
+            "output", "force"
+        )
+    if name and not name.strip():
+        raise BadArgument("name is blank: say in words what machine it is")
     readings = readings_of(runs or ("last",))
     made = _fitted(readings, name, path)
     parsed_machine(made.text)

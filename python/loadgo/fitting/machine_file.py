@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.items import Item, Table
 
-from loadgo.fitting.system import toml
 from loadgo.fitting.values import Found, Value
+from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import amount, number, written
-from loadgo.prediction.fitted import Fitted, Parameter, parts_of
-
-Floats = NDArray[np.float64]
+from loadgo.prediction.fitted import Fitted, Parameter
 
 _ORDER = ("processors", "memory", "multiprogramming", "storage", "supervisor", "tariff", "commands")
 _NESTED = ("storage", "commands")
 _WIDTH = 116
+
+_Entry = tuple[list[str], Any, str]
+"""Names of a value within its table, the value, and what is said of it."""
 
 
 @dataclass(frozen=True)
@@ -42,57 +46,84 @@ class OwnLoad:
 
 def file_of(heading: Heading, found: Found, load: OwnLoad, fit: Fitted) -> str:
     """The text of the machine file."""
+    file = tomlkit.document()
+    for line in textwrap.wrap(_printable(heading.source), _WIDTH):
+        file.add(tomlkit.comment(line))
+    file.add("title", tomlkit.item(heading.title))
+    file.add("source", tomlkit.item(heading.source))
+    for table, rows in _tables(found, fit):
+        rows.add(tomlkit.nl())
+        _within(file, table[:-1]).add(table[-1], rows)
+    file.add("load", tomlkit.item([_own_load(load)]))
+    if fit.runs:
+        file.add("fit", _fit(fit))
+    return tomlkit.dumps(file).rstrip("\n") + "\n"
+
+
+def _tables(found: Found, fit: Fitted) -> Iterator[tuple[tuple[str, ...], Table]]:
+    """Each table with its values, in the order of the manual; within one kind as they came."""
     told = {parameter.key: parameter for parameter in fit.parameters if parameter.of == "mean"}
-    tables: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for key, value in found.tables:
-        _enter(tables, key, [], value)
-    for one in found.values:
-        _enter(tables, one.key, [_comment(one, told)], _value(one))
-    text = [f"# {line}" for line in _wrapped(heading.source)]
-    text += [f"title  = {toml(heading.title)}", f"source = {toml(heading.source)}"]
-    for table in sorted(tables, key=_place):
-        text += ["", f"[{'.'.join(_quoted(name) for name in table)}]", *_rows(tables[table])]
-    text += ["", "[[load]]", 'name     = "as measured"']
-    closed = [f"users    = {load.users}", f'think    = "{load.think}"']
-    text += [f'arrivals = "{load.arrivals}"'] if load.users is None else closed
-    text += [f"commands = {toml(list(load.commands))}"]
-    text += ["", *_fit(fit)] if fit.runs else []
-    return "\n".join(text) + "\n"
+    entries = [(parts_of(key), value, "") for key, value in found.tables]
+    entries += [(parts_of(value.key), _value(value), _comment(value, told)) for value in found.values]
+    tables: dict[tuple[str, ...], list[_Entry]] = {}
+    for parts, value, comment in entries:
+        depth = 2 if parts[0] in _NESTED else 1
+        tables.setdefault(tuple(parts[:depth]), []).append((parts[depth:], value, comment))
+    for name in sorted(tables, key=lambda name: _ORDER.index(name[0])):
+        yield name, _table(tables[name])
 
 
-def _enter(tables: dict[tuple[str, ...], dict[str, list[str]]], key: str, comments: list[str], value: str) -> None:
-    """Puts a value into its table; what lies deeper than its table becomes an inline table, by its first name."""
-    parts = parts_of(key)
-    depth = 2 if parts[0] in _NESTED else 1
-    table, rest = tuple(parts[:depth]), parts[depth:]
-    rows = tables.setdefault(table, {})
-    if len(rest) == 1:
-        rows[rest[0]] = [*(f"# {comment}" for comment in comments), f"{_quoted(rest[0])} = {value}"]
-        return
-    inside = rows.setdefault(rest[0], [f"{_quoted(rest[0])} = {{ }}"])
-    opened = inside[-1].removesuffix(" }")
-    comma = "" if opened.endswith("{") else ","
-    inside[-1] = f"{opened}{comma} {_quoted(rest[1])} = {value} }}"
-    inside[:0] = [f"# {rest[1]}: {comment}" for comment in comments]
+def _table(entries: Sequence[_Entry]) -> Table:
+    """A table with a comment above each value; values that lie deeper make an inline table, by its first name."""
+    rows: dict[str, Any] = {}
+    comments: dict[str, list[str]] = {}
+    for (name, *deeper), value, comment in entries:
+        if deeper:
+            rows.setdefault(name, tomlkit.inline_table()).add(deeper[0], tomlkit.item(value))
+        else:
+            rows[name] = value
+        if comment:
+            comments.setdefault(name, []).append(f"{deeper[0]}: {comment}" if deeper else comment)
+    table = tomlkit.table()
+    for name, value in rows.items():
+        for comment in comments.get(name, ()):
+            table.add(tomlkit.comment(_printable(comment)))
+        table.add(name, _inline(value))
+    return table
 
 
-def _rows(rows: Mapping[str, list[str]]) -> list[str]:
-    return [line for lines in rows.values() for line in lines]
+def _inline(value: Any) -> Item:
+    """A value in one line: lists of tables, too."""
+    if isinstance(value, Item):
+        return value
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        for key, inner in value.items():
+            table.add(key, _inline(inner))
+        return table
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        array = tomlkit.array()
+        for inner in value:
+            array.append(_inline(inner))
+        return array
+    item: Item = tomlkit.item(value)
+    return item
 
 
-def _place(table: tuple[str, ...]) -> tuple[int, int]:
-    """Tables in the order of the manual; within one kind as they came (sorting is stable)."""
-    return _ORDER.index(table[0]), 0
+def _within(file: TOMLDocument, path: Sequence[str]) -> TOMLDocument | Table:
+    """The table that holds the tables of `path`, which has no heading of its own."""
+    if not path:
+        return file
+    if path[0] not in file:
+        file.add(path[0], tomlkit.table(is_super_table=True))
+    within: Table = file[path[0]]
+    return within
 
 
-def _quoted(name: str) -> str:
-    bare = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
-    return name if bare else toml(name)
-
-
-def _value(value: Value) -> str:
+def _value(value: Value) -> Item:
+    """A law as a string, an amount without a unit as a number: to the digits of the law's notation."""
     text = written(value.law)
-    return text if value.law.name == "fixed" and not value.law.timed else toml(text)
+    return tomlkit.value(text) if value.law.name == "fixed" and not value.law.timed else tomlkit.item(text)
 
 
 def _comment(value: Value, told: Mapping[str, Parameter]) -> str:
@@ -106,30 +137,41 @@ def _short(value: float, timed: bool) -> str:
     return amount(float(f"{value:.4g}"), timed)
 
 
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, _WIDTH)
-
-
-def _fit(fit: Fitted) -> list[str]:
-    lines = ["[fit]", f"script       = {toml(fit.script)}", f"runs         = {toml(list(fit.runs))}"]
-    lines += [f"users        = {list(fit.users)}", f"interactions = {fit.interactions}"]
-    lines += _block("assumed", [toml(text) for text in fit.assumed])
-    lines += _block("parameters", [_parameter(one) for one in fit.parameters])
-    lines.append("# of the natural logarithms of the parameters, in their order")
-    rows = [f"[{', '.join(f'{value:.6g}' for value in row)}]" for row in fit.covariance]
-    return [*lines, *_block("covariance", rows)]
+def _printable(comment: str) -> str:
+    """A comment in one line, without the control characters that TOML forbids there."""
+    return "".join(sign if sign.isprintable() else " " for sign in comment)
 
 
-def _parameter(one: Parameter) -> str:
-    pairs = [("key", one.key), ("of", one.of), ("value", one.value), ("low", one.low), ("high", one.high)]
-    pairs.append(("source", one.source))
-    return "{ " + ", ".join(f"{key} = {toml(value)}" for key, value in pairs if value is not None) + " }"
+def _own_load(load: OwnLoad) -> dict[str, Any]:
+    many = {"arrivals": load.arrivals} if load.users is None else {"users": load.users, "think": load.think}
+    return {"name": "as measured", **many, "commands": list(load.commands)}
 
 
-def _block(key: str, rows: Sequence[str]) -> list[str]:
-    return [f"{key} = [", *(f"    {row}," for row in rows), "]"] if rows else [f"{key} = []"]
+def _fit(fit: Fitted) -> Table:
+    table = tomlkit.table()
+    table.add("script", tomlkit.item(fit.script))
+    table.add("runs", tomlkit.item(list(fit.runs)))
+    table.add("users", tomlkit.item(list(fit.users)))
+    table.add("interactions", tomlkit.item(fit.interactions))
+    table.add("assumed", _lines(fit.assumed))
+    table.add("parameters", _lines([_parameter(one) for one in fit.parameters]))
+    table.add(tomlkit.comment("of the natural logarithms of the parameters, in their order"))
+    table.add("covariance", _lines([[tomlkit.value(f"{value:.6g}") for value in row] for row in fit.covariance]))
+    return table
+
+
+def _parameter(one: Parameter) -> dict[str, str]:
+    pairs = {"key": one.key, "of": one.of, "value": one.value, "low": one.low, "high": one.high, "source": one.source}
+    return {key: value for key, value in pairs.items() if value is not None}
+
+
+def _lines(values: Sequence[Any]) -> Item:
+    """An array with a line for each value."""
+    array = tomlkit.array()
+    for value in values:
+        array.append(_inline(value))
+    array.multiline(bool(values))
+    return array
 
 
 def parameters_of(values: Sequence[Value], bounds: Sequence[tuple[float, float] | None]) -> tuple[Parameter, ...]:

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.fitting.reading import Reading
-from loadgo.fitting.system import toml
 from loadgo.fitting.uncertainty import Grouping, ratio
-from loadgo.fitting.values import Found, Value, dotted
+from loadgo.fitting.values import Found, Value
+from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law, amount, number
 
 Floats = NDArray[np.float64]
@@ -70,18 +71,18 @@ def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[
     fresh = _fresh(readings, np.maximum(work_ns, 0.0), groupings, pages)
     curve, assumed = _curve(rungs) if fresh is None else (fresh, ())
     frame = frames_of(readings[-1])
-    tables = [*_known(readings[-1], frame), ("memory.residence", '"paging"')]
+    tables = [*_known(readings[-1], frame), ("memory.residence", "paging")]
     values = [curve] if isinstance(curve, Value) else []
     tables += [] if isinstance(curve, Value) else [("memory.headway_curve", curve)]
     names = sorted({str(name) for one in readings for name in one.rows["command"].unique()})
-    tables += [(dotted("commands", name, "common"), "1") for name in names if fresh is None]
-    tables += [(dotted("commands", name, "pages"), str(count)) for name, count in pages.items() if fresh is not None]
+    tables += [(dotted("commands", name, "common"), 1) for name in names if fresh is None]
+    tables += [(dotted("commands", name, "pages"), count) for name, count in pages.items() if fresh is not None]
     if not _has_device(readings[0]):
         values += _device(readings)
         tables += [
-            ("memory.device", '"paging"'),
-            ("storage.paging.kind", '"server"'),
-            ("storage.paging.servers", '"any"'),
+            ("memory.device", "paging"),
+            ("storage.paging.kind", "server"),
+            ("storage.paging.servers", "any"),
         ]
         assumed = (*assumed, "a page takes as long to come with any number of users: nobody waits for another's")
     told = "a user's programs share their pages, and never have all that they refer to"
@@ -166,19 +167,19 @@ def frames_of(reading: Reading) -> tuple[int, int]:
     return int(limit or reading.conditions["system"].get("memory_bytes", 0)) // PAGE_BYTES, 0
 
 
-def _known(reading: Reading, frames: tuple[int, int]) -> list[tuple[str, str]]:
+def _known(reading: Reading, frames: tuple[int, int]) -> list[tuple[str, Any]]:
     """The keys of the memory that are no fit: its size, and of a simulated machine how it replaces, and from where."""
     if not _pages(reading):
-        return [("memory.frames", str(frames[0])), ("memory.replacement", '"clock"')]
+        return [("memory.frames", frames[0]), ("memory.replacement", "clock")]
     memory = reading.machine["memory"]
     return [
-        (dotted("memory", key), toml(value))
+        (dotted("memory", key), value)
         for key, value in memory.items()
         if key not in _LEVELS and key != "residence" and not key.startswith("headway")
-    ] + [(dotted("memory", key), toml(memory[key])) for key in _LEVELS if key in memory and _has_device(reading)]
+    ] + [(dotted("memory", key), memory[key]) for key in _LEVELS if key in memory and _has_device(reading)]
 
 
-def _curve(rungs: Sequence[Rung]) -> tuple[Value | str, tuple[str, ...]]:
+def _curve(rungs: Sequence[Rung]) -> tuple[Value | list[Any], tuple[str, ...]]:
     """The curve as one number, or its points as a machine file has them; and what it leaves open."""
     pages = np.array([rung.pages for rung in rungs])
     risen = _rising(np.array([rung.headway_ns for rung in rungs]), np.array([rung.faults + 0.5 for rung in rungs]))
@@ -189,7 +190,7 @@ def _curve(rungs: Sequence[Rung]) -> tuple[Value | str, tuple[str, ...]]:
             source = f"{faults:,.0f} page faults on a ladder of {len(rungs)} memories: a line through nothing"
             law = Law("fixed", (slope,), timed=True)
             return Value("memory.headway_per_page", law, source, deviation=float(faults**-0.5)), ()
-    points = [f"[{number(share)}, {toml(amount(ns, True))}]" for share, ns in zip(pages, risen, strict=True)]
+    points = [[float(number(share)), amount(ns, True)] for share, ns in zip(pages, risen, strict=True)]
     open_ends = (
         "page faults are as many for each second of processor time in any memory and with any number of users: give "
         "runs with other amounts of memory too, to know better"
@@ -197,7 +198,7 @@ def _curve(rungs: Sequence[Rung]) -> tuple[Value | str, tuple[str, ...]]:
         else f"beyond {number(pages[0])} and {number(pages[-1])} pages a user, there are as many faults as there; "
         "the doubt of the curve is in no interval"
     )
-    return f"[{', '.join(points)}]", (open_ends,)
+    return points, (open_ends,)
 
 
 def _rising(values: Floats, weights: Floats) -> Floats:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from loadgo.errors import BadArgument
 from loadgo.measures.audit import is_remote, losses_of
 from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.records.interactions import CPU_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables as tables_of
@@ -77,21 +79,21 @@ class Reading:
 def readings_of(runs: Sequence[str | PathLike[str]]) -> list[Reading]:
     """All of the runs. Raises `ValueError` in words for what no machine can be fitted to, and `BadRun`."""
     if not runs:
-        raise ValueError("there is no run to fit a machine to: name one, or last")
+        raise BadArgument("there is no run to fit a machine to: name one, or last")
     read = [_reading(number, run) for number, run in enumerate(runs)]
     twice = sorted({one.id for one in read if [other.id for other in read].count(one.id) > 1})
     if twice:
-        raise ValueError(f"{', '.join(twice)} is named twice: it would count twice, and look surer than it is")
+        raise BadArgument(f"{', '.join(twice)} is named twice: it would count twice, and look surer than it is")
     _same_script(read)
     kinds = {one.kind for one in read}
     if len(kinds) > 1:
-        raise ValueError("some of these runs were on a host and some on a simulated machine: fit one system at a time")
+        raise BadArgument("some of these runs were on a host and some on a simulated machine: fit one system at a time")
     found = sum(len(one.rows) for one in read)
     if found < FEWEST:
-        raise ValueError(
+        raise BadArgument(
             f"{found} interaction{'s were' if found != 1 else ' was'} answered and metered: no machine can be fitted "
-            f"to so few; let the users type on (at least {FEWEST}, better some hundred), as in --for 2min"
-        )
+            f"to so few; let the users type on (at least {FEWEST}, better some hundred), as in `duration=2min`"
+        ).about("duration")
     return read
 
 
@@ -103,7 +105,7 @@ def _same_script(read: Sequence[Reading]) -> None:
         if _script(one) != script:
             name, other = first.get("name"), one.conditions.get("name")
             names = f"{name!r} and {other!r}" if name != other else f"{name!r}, but with other lines"
-            raise ValueError(
+            raise BadArgument(
                 f"{read[0].id} and {one.id} are runs of different scripts: {names}; fit a machine to runs of one script"
             )
 
@@ -124,12 +126,12 @@ def _reading(number: int, run: str | PathLike[str]) -> Reading:
     conditions = dict(tables.conditions) | {"folder": str(folder)}
     name = str(conditions.get("id", folder.name))
     if conditions.get("kind") == "meter":
-        raise ValueError(f"{name} was metered without a load: a machine is fitted to a run in which users type")
+        raise BadArgument(f"{name} was metered without a load: a machine is fitted to a run in which users type")
     if int(conditions.get("load", {}).get("users") or 0) < 1:
-        raise ValueError(f"{name} does not say how many users it had")
+        raise BadArgument(f"{name} does not say how many users it had")
     login = str(conditions.get("system", {}).get("login", ""))
     if is_remote(login):
-        raise ValueError(
+        raise BadArgument(
             f"{name} had its users on another machine ({login}), and what they used there was not metered: "
             "run loadgo there"
         )
@@ -161,7 +163,7 @@ def _reading(number: int, run: str | PathLike[str]) -> Reading:
 def _metered(name: str, tables: Tables, rows: pl.DataFrame) -> None:
     if len(rows) and rows["cpu"].is_null().all():
         why = "; ".join(tables.conditions.get("usage", {}).get("notes", ()))
-        raise ValueError(
+        raise BadArgument(
             f"{name} does not know what processor time an interaction used, and a machine is made of that"
             f"{': ' + why if why else ''}; loadgo doctor says what this host can measure"
         )
@@ -188,7 +190,7 @@ def _rows(number: int, tables: Tables, stretch: Stretch) -> pl.DataFrame:
         place.cast(pl.Int64).alias("stretch"),
         pl.col("line").cast(pl.Int64),
         pl.col("command").cast(pl.String),
-        (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).alias("cpu"),
+        CPU_NS.cast(pl.Float64).alias("cpu"),
         pl.col("cpu_system_ns").cast(pl.Float64).alias("system"),
         sent.alias("sent"),
         ready.alias("ready_at"),

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from loadgo.fitting.demands import commands_in, requests
 from loadgo.fitting.reading import Reading
 from loadgo.fitting.uncertainty import Grouping
-from loadgo.fitting.values import Found, Value, dotted, joined
+from loadgo.fitting.values import Found, Value, joined
+from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 
 Floats = NDArray[np.float64]

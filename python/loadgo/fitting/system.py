@@ -8,15 +8,19 @@ stores; what each costs and what a command needs is not taken from there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
+from loadgo.errors import BadArgument
 from loadgo.fitting.reading import Reading
-from loadgo.fitting.values import Found, dotted
+from loadgo.fitting.values import Found
+from loadgo.notation.keys import dotted
 
 _BASE_SLICE_MS = 0.7
 _MOST_FOR_SLICE = 8
 """kernel/sched/fair.c (6.12 and later): base slice 0.70 ms times 1 + log2 of the processors, at most 8."""
+
+_FITTED_OF_PROCESSORS = ("speed", "instructions_per_second", "switch")
+"""Keys of a simulated machine's processors that a fit replaces."""
 
 
 def known_of(reading: Reading) -> Found:
@@ -40,10 +44,10 @@ def _host(reading: Reading) -> Found:
         (),
         tuple(assumed),
         (
-            ("processors.count", str(count)),
-            ("processors.speed", "1"),
-            ("processors.discipline", '"linux"'),
-            ("processors.slice", f'"{slice_ms:g}ms"'),
+            ("processors.count", count),
+            ("processors.speed", 1),
+            ("processors.discipline", "linux"),
+            ("processors.slice", f"{slice_ms:g}ms"),
         ),
     )
 
@@ -51,36 +55,23 @@ def _host(reading: Reading) -> Found:
 def _machine(reading: Reading) -> Found:
     machine = reading.machine
     if not machine:
-        raise ValueError(f"{reading.id} has lost its machine.toml, which says what machine it was")
+        raise BadArgument(f"{reading.id} has lost its machine.toml, which says what machine it was")
     residence = machine.get("memory", {}).get("residence", "everything")
     if residence == "swapping":
-        raise ValueError(
+        raise BadArgument(
             f"{reading.id} is of a machine that swaps whole programs, and no fit of such a machine is known: "
-            "change its own file, as in --set memory.words=65536"
-        )
-    tables = [(dotted("processors", key), toml(value)) for key, value in machine.get("processors", {}).items()]
-    tables = [pair for pair in tables if not pair[0].endswith(("speed", "instructions_per_second", "switch"))]
-    tables += [
-        (dotted("multiprogramming", key), toml(value)) for key, value in machine.get("multiprogramming", {}).items()
+            "change its own file, as in `set=memory.words=65536`"
+        ).about("set")
+    tables: list[tuple[str, Any]] = [
+        (dotted("processors", key), value) for key, value in machine.get("processors", {}).items()
     ]
+    tables = [pair for pair in tables if not pair[0].endswith(("speed", "instructions_per_second", "switch"))]
+    tables += [(dotted("multiprogramming", key), value) for key, value in machine.get("multiprogramming", {}).items()]
     for name, store in machine.get("storage", {}).items():
         tables += [
-            (dotted("storage", name, key), toml(value))
+            (dotted("storage", name, key), value)
             for key, value in store.items()
             if store.get("kind") != "server" or key != "service"
         ]
     assumed = "processors, discipline and devices are as the run's machine.toml has them"
-    return Found((), (assumed,), (("processors.speed", "1"), *tables))
-
-
-def toml(value: Any) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{dotted(str(key))} = {toml(one)}" for key, one in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return repr(value)
+    return Found((), (assumed,), (("processors.speed", 1), *tables))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from loadgo.fitting.uncertainty import Estimate
 from loadgo.notation.laws import Law
@@ -31,8 +32,8 @@ class Found:
 
     values: tuple[Value, ...]
     assumed: tuple[str, ...] = ()
-    tables: tuple[tuple[str, str], ...] = ()
-    """Keys of the machine file that are known and not fitted, with their values as the file has them."""
+    tables: tuple[tuple[str, Any], ...] = ()
+    """Keys of the machine file that are known and not fitted, with their values."""
 
 
 def joined(*parts: Found) -> Found:
@@ -41,11 +42,4 @@ def joined(*parts: Found) -> Found:
         values=tuple(value for part in parts for value in part.values),
         assumed=tuple(dict.fromkeys(text for part in parts for text in part.assumed)),
         tables=tuple(pair for part in parts for pair in part.tables),
-    )
-
-
-def dotted(*names: str) -> str:
-    """A dotted key; names that hold anything but letters, digits, _ and - are quoted."""
-    return ".".join(
-        name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else f'"{name}"' for name in names
     )

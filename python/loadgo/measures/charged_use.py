@@ -13,8 +13,8 @@ import polars as pl
 from loadgo.measures.charges import QUANTITIES, Held, Rate
 from loadgo.measures.total_time import total_time_of
 from loadgo.records.conditions import SCRIPT_FILE
-from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
-from loadgo.records.time_classes import with_classes
+from loadgo.records.interactions import CPU_NS, CYCLE_NS
+from loadgo.records.phases import Stretch, classified_in, spans_in, stretch_of
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -137,7 +137,7 @@ def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:
 
 
 def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int]) -> pl.DataFrame:
-    rows = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+    rows = classified_in(tables, stretch)
     lines = pl.DataFrame({"line": list(typed), "bytes_in": list(typed.values())}, schema=_LINES)
     stretches = max(1, min(STRETCHES, len(rows) // FEWEST_A_STRETCH))
     moment = (pl.col("sent_ns").cast(pl.Float64) - stretch.start_ns) / max(stretch.span_ns, 1)
@@ -148,9 +148,9 @@ def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int])
         stretch=(moment * stretches).floor().clip(0, stretches - 1).cast(pl.Int64),
         line=pl.col("line").cast(pl.Int64),
         response_ns=pl.col("response_ns").cast(pl.Float64),
-        cpu_ns=(pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64),
+        cpu_ns=CPU_NS.cast(pl.Float64),
         paging_wait_ns=pl.col("paging_wait_ns").cast(pl.Float64),
-        present_ns=pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns").cast(pl.Float64),
+        present_ns=CYCLE_NS.cast(pl.Float64),
         bytes_out=pl.col("bytes_out").cast(pl.Float64),
         bytes_in=pl.col("bytes_in").cast(pl.Float64),
     )

@@ -15,7 +15,7 @@ from loadgo.measures.tariff import Tariff
 
 if TYPE_CHECKING:
     from loadgo.measures.usage import Usage
-    from loadgo.records.time_classes import Classes
+    from loadgo.records.interactions import Classes
 
 HOUR_NS = 3.6e12
 GIGABYTE = 1e9

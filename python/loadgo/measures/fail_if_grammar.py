@@ -1,4 +1,4 @@
-"""`--fail-if`: a condition over a report's figures, such as `p90(edit) > 1s and errors > 0`, read before the run.
+"""Conditions of `fail_if` over a report's figures, such as `p90(edit) > 1s and errors > 0`, read before the run.
 
     condition  = all ("or" all)*        all = one ("and" one)*        one = "(" condition ")" | comparison
     comparison = figure compare quantity                              figure = NAME | NAME "(" COMMAND ")"
@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
+from loadgo.errors import BadArgument
 from loadgo.notation.figures import plain
 
 Dimension = Literal["time", "count", "rate", "money", "number"]
 
 
-class FailIfError(ValueError):
+class FailIfError(BadArgument):
     """A mistake in a condition: what is wrong, at which column (from 1), and what would be right."""
 
     def __init__(self, text: str, column: int, mistake: str) -> None:
-        super().__init__(f"--fail-if, column {column}: {mistake}\n    {text}\n    {' ' * (column - 1)}^")
+        self.pointed = f"column {column}: {mistake}\n    {text}\n    {' ' * (column - 1)}^"
+        super().__init__(f"`fail_if`, {self.pointed}")
+        self.about("fail_if")
         self.column = column
         self.mistake = mistake
 

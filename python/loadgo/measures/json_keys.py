@@ -13,9 +13,9 @@ from loadgo.measures.total_time import Account, Category, TotalTime
 from loadgo.measures.usage import Outcomes, Usage
 from loadgo.measures.vocabulary import Line, Words
 from loadgo.measures.whose_time import Used, WhoseTime
+from loadgo.records.interactions import Classes
 from loadgo.records.phases import Stretch
 from loadgo.records.prediction import Foreseen, Prediction
-from loadgo.records.time_classes import Classes
 from loadgo.stats.quantiles import Quantile, Response
 
 KEYS: dict[type, str] = {

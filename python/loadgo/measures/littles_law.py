@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from loadgo.records.interactions import CYCLE_NS, classes_of
 from loadgo.records.phases import Stretch
-from loadgo.records.time_classes import classes_of
 from loadgo.stats.cluster_bootstrap import Floats
 
 TOLERANCE = 0.05
@@ -110,8 +110,7 @@ def _present(sessions: pl.DataFrame, since: str, stretch: Stretch) -> float:
 
 def _cycles(rows: pl.DataFrame) -> Floats:
     """From each prompt to the next, in nanoseconds."""
-    parts = pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
-    return rows.select(parts.cast(pl.Float64)).to_series().to_numpy()
+    return rows.select(CYCLE_NS.cast(pl.Float64)).to_series().to_numpy()
 
 
 def _verdict(

@@ -15,8 +15,8 @@ from loadgo.measures.audit import driver_of, losses_of
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.notation.figures import digits, duration, number, share
-from loadgo.records.phases import Stretch, interactions_in, spans_in
-from loadgo.records.time_classes import with_classes
+from loadgo.records.interactions import ANSWERED, CPU_NS, RESPONSE_NS
+from loadgo.records.phases import Stretch, classified_in, spans_in
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -39,17 +39,16 @@ class Check:
 def checks_of(tables: Tables, stretch: Stretch) -> tuple[Check, ...]:
     """All checks of a run over a stretch of it."""
     total = total_time_of(tables, stretch)
-    typed = interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
-    rows = interactions_in(tables.interactions, stretch)
+    rows = classified_in(tables, stretch)
     return (
         _parts(total),
         _processes(tables, stretch, total),
         _charged(tables, stretch, total, rows),
-        _little(tables, stretch, typed),
+        _little(tables, stretch, rows),
         _times(rows),
         _units(tables, rows),
         _lost(tables),
-        _driver(tables, total, typed),
+        _driver(tables, total, rows),
     )
 
 
@@ -83,7 +82,7 @@ def _charged(tables: Tables, stretch: Stretch, total: TotalTime | None, rows: pl
     """The interactions' processor time against elapsed × processors × busy share, of all spans that they touch."""
     name = "CPU is at most elapsed × share"
     every = int(tables.conditions.get("usage", {}).get("every", 1))
-    charged = float(rows.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).sum()).item() or 0.0)
+    charged = float(rows.select(CPU_NS.cast(pl.Float64).sum()).item() or 0.0)
     around = None if total is None else total_time_of(tables, _around(tables, stretch, rows))
     if around is None or not charged or every > 1:
         return Check(name, "cannot be told", "the processors' time, or every interaction's, is not known")
@@ -121,7 +120,7 @@ def _little(tables: Tables, stretch: Stretch, typed: pl.DataFrame) -> Check:
 def _times(rows: pl.DataFrame) -> Check:
     """A line is ready after it was sent, and sent after it was due."""
     name = "times are in order"
-    answered = rows.filter(pl.col("ready_ns").is_not_null())
+    answered = rows.filter(ANSWERED)
     first = pl.col("first_output_ns").is_not_null() & (pl.col("first_output_ns") < pl.col("sent_ns"))
     wrong = answered.filter((pl.col("ready_ns") < pl.col("sent_ns")) | first)
     text = f"{number(len(wrong))} of {number(len(rows))} interactions are ready, or answer, before they were sent"
@@ -133,10 +132,10 @@ def _units(tables: Tables, rows: pl.DataFrame) -> Check:
     name = "usage fits into responses"
     processors = int(tables.conditions.get("system", {}).get("processors") or 1)
     resolution = int(tables.conditions.get("usage", {}).get("cpu_resolution_ns", 1))
-    cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
+    cpu = CPU_NS.cast(pl.Float64)
     waits = pl.sum_horizontal("paging_wait_ns", "io_wait_ns", ignore_nulls=True).cast(pl.Float64)
-    response = pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64)
-    known = rows.filter(pl.col("ready_ns").is_not_null() & pl.col("cpu_user_ns").is_not_null())
+    response = RESPONSE_NS.cast(pl.Float64)
+    known = rows.filter(ANSWERED & pl.col("cpu_user_ns").is_not_null())
     if known.is_empty():
         return Check(name, "cannot be told", "usage was not measured")
     took, used, waited = known.select(response.sum().alias("r"), cpu.sum().alias("c"), waits.sum().alias("w")).row(0)

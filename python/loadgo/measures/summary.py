@@ -18,9 +18,9 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, counts_of, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.records.phases import Stretch, interactions_in, stretch_of
+from loadgo.records.interactions import Classes, classes_of
+from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
-from loadgo.records.time_classes import Classes, classes_of, with_classes
 from loadgo.stats.cluster_bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
 from loadgo.stats.quantiles import Response, Sample, responses
 
@@ -117,8 +117,7 @@ def summarize(
     """
     priced = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
     stretch = stretch_of(tables, phases)
-    measured = with_classes(tables.interactions, tables.sessions)
-    rows = interactions_in(measured, stretch)
+    rows = classified_in(tables, stretch)
     classes = classes_of(rows)
     meters = meters_of(tables, stretch, by)
     total = total_time_of(tables, stretch, counts_of(meters))

@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from loadgo.errors import BadArgument
+
 PRICES = {
     "cpu_hour": "a CPU hour",
     "paging_wait_hour": "an hour of paging wait",
@@ -93,7 +95,7 @@ def bundled_tariffs() -> list[str]:
 def tariff_text(name: str) -> str:
     """The file of a bundled tariff, to begin one's own with; raises `ValueError` with the names there are."""
     if name not in bundled_tariffs():
-        raise ValueError(f"tariff {name}: is not bundled; these are: {', '.join(bundled_tariffs())}")
+        raise BadArgument(f"tariff {name}: is not bundled; these are: {', '.join(bundled_tariffs())}")
     return resources.files("loadgo").joinpath("data", "tariffs", f"{name}.toml").read_text(encoding="utf-8")
 
 
@@ -123,9 +125,9 @@ def load_shifts(asked: str = "default") -> tuple[Tariff, ...]:
     try:
         return _shifts(Path(name).stem, tomllib.loads(text), shift, text)
     except tomllib.TOMLDecodeError as mistake:
-        raise ValueError(f"tariff {name}: {mistake}") from mistake
+        raise BadArgument(f"tariff {name}: {mistake}") from mistake
     except ValueError as mistake:
-        raise ValueError(f"tariff {name}{mistake}") from mistake
+        raise BadArgument(f"tariff {name}{mistake}") from mistake
 
 
 def tariff_on(asked: str, system: Mapping[str, Any]) -> Tariff:
@@ -144,12 +146,12 @@ def shifts_on(asked: str, system: Mapping[str, Any]) -> tuple[Tariff, ...]:
     if name != "machine" and (asked != "default" or not own):
         return load_shifts(asked)
     if not own:
-        raise ValueError(f"tariff {asked}: the system has no prices of its own; name a tariff")
+        raise BadArgument(f"tariff {asked}: the system has no prices of its own; name a tariff")
     told = {"source": f"the machine {system.get('name', '')}", "title": system.get("title", ""), **own}
     try:
         return _shifts("machine", told, shift, "")
     except ValueError as mistake:
-        raise ValueError(f"tariff {asked}{mistake}") from mistake
+        raise BadArgument(f"tariff {asked}{mistake}") from mistake
 
 
 def _split(asked: str) -> tuple[str, str]:
@@ -164,14 +166,14 @@ def _read(name: str) -> str:
     if not name.endswith(".toml"):
         if name not in bundled_tariffs():
             known = ", ".join(bundled_tariffs())
-            raise ValueError(f"tariff {name}: is not bundled; these are: {known}, or name a file.toml")
+            raise BadArgument(f"tariff {name}: is not bundled; these are: {known}, or name a file.toml")
         return tariff_text(name)
     try:
         return Path(name).read_text(encoding="utf-8")
     except OSError as refusal:
-        raise ValueError(f"tariff {name}: cannot be read: {refusal.strerror}") from refusal
+        raise BadArgument(f"tariff {name}: cannot be read: {refusal.strerror}") from refusal
     except UnicodeDecodeError as refusal:
-        raise ValueError(f"tariff {name}: is no text in UTF-8") from refusal
+        raise BadArgument(f"tariff {name}: is no text in UTF-8") from refusal
 
 
 def _shifts(name: str, told: dict[str, Any], shift: str, text: str) -> tuple[Tariff, ...]:

@@ -6,16 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-MEASURED = (
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "faults_minor",
-    "faults_major",
-    "ready_wait_ns",
-    "paging_wait_ns",
-    "io_wait_ns",
-    "bytes_out",
-)
+from loadgo.records.interactions import USED
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,7 @@ class Outcomes:
 
 def usage_of(rows: pl.DataFrame) -> Usage:
     """The mean use of an interaction of `rows` (columns as in `interactions`)."""
-    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in MEASURED).row(0, named=True)
+    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USED).row(0, named=True)
     return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.errors import BadArgument
 from loadgo.measures.total_time import Category, TotalTime
 from loadgo.notation.figures import duration
 
@@ -91,7 +92,7 @@ def in_words_of(year: Year, total: TotalTime, meters: Meters) -> Words:
         return _words_of_1973(total, meters)
     if year == "1969":
         return _words_of_1969(total, meters)
-    raise ValueError(f"vocabulary {year!r} is none of {', '.join(YEARS)}")
+    raise BadArgument(f"vocabulary {year!r} is none of {', '.join(YEARS)}")
 
 
 def _words_of_1973(total: TotalTime, meters: Meters) -> Words:

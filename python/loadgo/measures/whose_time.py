@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from loadgo.measures.total_time import GROUPS
+from loadgo.records.interactions import CPU_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _of_interactions(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     if int(tables.conditions.get("usage", {}).get("every", 1)) > 1:
         rows = rows.clear()
     return rows.group_by(pl.col("user").cast(pl.String).alias("name"), maintain_order=True).agg(
-        (_sum("cpu_user_ns") + _sum("cpu_system_ns")).alias("cpu"),
+        _sum(CPU_NS).alias("cpu"),
         _sum("ready_wait_ns").alias("ready"),
         _sum("paging_wait_ns").alias("paging"),
         _sum("io_wait_ns").alias("io"),
@@ -81,9 +82,10 @@ def _of_both(metered: pl.DataFrame, typed: pl.DataFrame) -> pl.DataFrame:
     return _summed(metered, "user").join(typed.select("name", "paging", "io"), on="name", how="left")
 
 
-def _sum(column: str) -> pl.Expr:
+def _sum(column: str | pl.Expr) -> pl.Expr:
     """The sum of what was measured; null when nothing was."""
-    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
+    values = pl.col(column) if isinstance(column, str) else column
+    return pl.when(values.count() > 0).then(values.sum())
 
 
 def _most_first(rows: pl.DataFrame) -> tuple[Used, ...]:

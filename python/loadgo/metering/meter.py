@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
+from loadgo.errors import BadArgument
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NOBODY, Viewers, viewed
 from loadgo.notation import quantities
@@ -71,10 +72,10 @@ def meter(
     a folder that cannot be written.
     """
     if meters not in TIERS:
-        raise ValueError(f"there are no {meters} meters: say {' or '.join(TIERS)}")
+        raise BadArgument(f"there are no {meters} meters: say {' or '.join(TIERS)}")
     if command and duration is not None:
-        raise ValueError("a command is metered for as long as it runs: leave --for out")
-    _in_utf8("--out", out)
+        raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
+    _in_utf8("`out`", out)
     _in_utf8("the command", *command)
     recorded = out is not None or not viewers.any
     folder = new_folder(out, Path(command[0]).name if command else "meter", datetime.now(UTC)) if recorded else None
@@ -82,7 +83,7 @@ def meter(
         "folder": None if folder is None else str(folder),
         "meters": meters,
         "every_s": _every_s(every),
-        "duration_s": None if duration is None else quantities.span_s(duration),
+        "duration_s": None if duration is None else quantities.span_s(duration, "duration"),
         "command": list(command),
         "command_line": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command_line],
     }
@@ -102,13 +103,13 @@ def _in_utf8(what: str, *words: object) -> None:
             str(word).encode()
         except UnicodeEncodeError:
             shown = str(word).encode(errors="replace").decode()
-            raise ValueError(f"{what} is not UTF-8, which the records are in: {shown}") from None
+            raise BadArgument(f"{what} is not UTF-8, which the records are in: {shown}").about("out") from None
 
 
 def _every_s(every: float | str) -> float:
-    seconds = quantities.span_s(every)
+    seconds = quantities.span_s(every, "every")
     if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_S):
-        raise ValueError(f"--every {every} is out of range: between 10ms and 1h")
+        raise BadArgument(f"`every={every}` is out of range: between 10ms and 1h").about("every")
     return seconds
 
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from loadgo import _loadgo
-from loadgo.errors import Refused
+from loadgo.errors import BadArgument, Refused
 from loadgo.metering.totals import Totals
 
 
@@ -78,14 +78,14 @@ def place(asked: str, *, beyond_loopback: bool) -> tuple[str, int]:
     try:
         address, port = ipaddress.ip_address(host), int(number)
     except ValueError:
-        raise ValueError(f"{asked!r} is no address to serve: write it as 127.0.0.1:9464") from None
+        raise BadArgument(f"{asked!r} is no address to serve: write it as 127.0.0.1:9464") from None
     if not 0 <= port < 1 << 16:
-        raise ValueError(f"{asked!r}: there is no port {port}")
+        raise BadArgument(f"{asked!r}: there is no port {port}")
     if not (address.is_loopback or beyond_loopback):
-        raise ValueError(
+        raise BadArgument(
             f"{address} can be reached by others than this host, and whoever reads the meters learns what runs here: "
-            "serve 127.0.0.1, or say --beyond-loopback"
-        )
+            "serve 127.0.0.1, or say `beyond_loopback`"
+        ).about("beyond_loopback")
     return str(address), port
 
 

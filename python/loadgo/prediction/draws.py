@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadgo.prediction.fitted import drawn_settings, fitted_in
+from loadgo.errors import BadArgument
+from loadgo.prediction.fitted import drawn_settings, fitted_in, keys_as_fitted
 
 MOST_TRIES = 100
 """Drawings for each that is kept: when fewer can be, the fit's covariance says nothing of the machine."""
@@ -37,7 +38,7 @@ def doubt_in(text: str) -> Doubt | None:
     fit = fitted_in(text)
     if fit is None or not fit.covariance.size:
         return None
-    stands = {setting.partition("=")[0] for settings in drawn_settings(text, 1) for setting in settings}
+    stands = keys_as_fitted(text, fit)
     return Doubt(
         parameters=tuple(f"{one.key} {one.of}" for one in fit.parameters if one.key in stands),
         set_aside=tuple(dict.fromkeys(one.key for one in fit.parameters if one.key not in stands)),
@@ -56,7 +57,7 @@ def drawn(text: str, count: int, seed: int, can_be: Callable[[Set], bool]) -> tu
     tries = 0
     while len(kept) < count:
         if tries >= MOST_TRIES * count:
-            raise ValueError(
+            raise BadArgument(
                 f"of {tries:,} drawings from the fit's covariance {len(kept)} make a machine that can be: "
                 "fit it from more interactions"
             )

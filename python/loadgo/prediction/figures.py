@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from loadgo.records.phases import interactions_in, stretch_of
+from loadgo.records.interactions import CPU_NS, CYCLE_NS
+from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.prediction import ALL, OF_COMMANDS, QUANTILES, Foreseen
-from loadgo.records.time_classes import with_classes
 from loadgo.stats.resample import CONFIDENCE, Floats, Interval
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ Figures = Mapping[Key, float]
 def figures_of(tables: Tables, phases: str) -> Figures:
     """The figures of a run: of its steady part, or of all of it; those that it does not have are left out."""
     stretch = stretch_of(tables, phases)
-    rows = interactions_in(with_classes(tables.interactions, tables.sessions), stretch).with_columns(
+    rows = classified_in(tables, stretch).with_columns(
         command=pl.col("command").cast(pl.String),
-        cpu=(pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64),
+        cpu=CPU_NS.cast(pl.Float64),
         response=pl.col("response_ns").cast(pl.Float64),
-        cycle=pl.sum_horizontal("thinking_ns", "typed_ns", "driver_ns", "waiting_ns").cast(pl.Float64),
+        cycle=CYCLE_NS.cast(pl.Float64),
     )
     each = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in OF_COMMANDS))
     found = {(str(row["command"]), name): row[name] for row in each.iter_rows(named=True) for name in OF_COMMANDS}

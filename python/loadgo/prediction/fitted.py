@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import Law, read_law, scaled, spread_out, written
 
 Floats = NDArray[np.float64]
@@ -87,7 +88,7 @@ def drawn_settings(text: str, draws: int, seed: int = 1) -> list[tuple[str, ...]
     fit = fitted_in(text)
     if fit is None or not len(fit.covariance):
         return []
-    laws = {key: law for key, law in _laws(tomllib.loads(text), fit).items() if law is not None}
+    laws = _laws(tomllib.loads(text), fit)
     if not laws:
         return []
     roots = _root(fit.covariance)
@@ -104,14 +105,19 @@ def _settings(fit: Fitted, laws: Mapping[str, Law], factors: Floats) -> list[str
     return [f"{key}={written(law)}" for key, law in drawn.items()]
 
 
-def _laws(machine: Mapping[str, Any], fit: Fitted) -> dict[str, Law | None]:
-    """By key, the law that stands in the machine; None where it is not the fit's any more."""
+def keys_as_fitted(text: str, fit: Fitted) -> frozenset[str]:
+    """The keys under which the machine of a printed `text` still has the fit's laws."""
+    return frozenset(_laws(tomllib.loads(text), fit))
+
+
+def _laws(machine: Mapping[str, Any], fit: Fitted) -> dict[str, Law]:
+    """By key, the laws that the machine has as they were fitted."""
     found: dict[str, Law | None] = {}
     for parameter in fit.parameters:
         law = found.get(parameter.key, law_at(machine, parameter.key))
         is_the_fit_s = law is not None and _close(law, parameter)
         found[parameter.key] = law if is_the_fit_s else None
-    return found
+    return {key: law for key, law in found.items() if law is not None}
 
 
 def _close(law: Law, parameter: Parameter) -> bool:
@@ -128,19 +134,6 @@ def law_at(machine: Mapping[str, Any], key: str) -> Law | None:
             return None
         place = place[part]
     return read_law(place) if isinstance(place, str | int | float) else None
-
-
-def parts_of(key: str) -> list[str]:
-    """The names in a dotted key: `commands."a.out".cpu` has three."""
-    found, quoted = [""], False
-    for sign in key:
-        if sign == '"':
-            quoted = not quoted
-        elif sign == "." and not quoted:
-            found.append("")
-        else:
-            found[-1] += sign
-    return found
 
 
 def _root(covariance: Floats) -> Floats:

@@ -4,7 +4,6 @@ interval of what it foretells carries the doubt of what was measured.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
@@ -14,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo.errors import LoadgoError
+import tomlkit
+
+from loadgo.errors import BadArgument, LoadgoError
 from loadgo.prediction.draws import Doubt, Set, doubt_in, drawn
 from loadgo.prediction.figures import figures_of, foreseen_of
 from loadgo.prediction.fit_check import check_fit
@@ -48,7 +49,7 @@ def drawing(
     `Mistake` for a fit that cannot be drawn from.
     """
     if (draws is not None and 0 < draws < FEWEST) or (draws or 0) < 0:
-        raise ValueError(
+        raise BadArgument(
             f"{draws} draws give no interval: at least {FEWEST}, or 0 for the machine as it was fitted alone"
         )
     if draws == 0:
@@ -60,7 +61,9 @@ def drawing(
         if draws is None:
             return None
         lacks = "no value stands as it was fitted" if doubt else "it has no [fit] with a covariance"
-        raise ValueError(f"nothing of this machine can be drawn: {lacks}; loadgo fit makes one, or leave --draws out")
+        raise BadArgument(
+            f"nothing of this machine can be drawn: {lacks}; loadgo fit makes one, or leave `draws` out"
+        ).about("draws")
     kept, redrawn = drawn(merged, draws or USUAL_DRAWS, seed, lambda own: _can_be(machine_text, (*own, *set)))
     return Drawing(doubt, kept, redrawn)
 
@@ -131,39 +134,22 @@ def write_prediction(
     folder: Path, prediction: Prediction, doubt: Doubt, draws: Sequence[Set], seeds: Sequence[int]
 ) -> None:
     """Writes what was drawn and what it came to."""
-    lines = [
-        f"format = {FORMAT}",
-        f"draws = {prediction.draws}",
-        f"redrawn = {prediction.redrawn}",
-        f"users = {json.dumps(prediction.users)}",
-        f"runs = {_words(doubt.runs)}",
-        f"set_aside = {_words(prediction.set_aside)}",
-        f"seeds = {json.dumps(seeds)}",
-        f"parameters = {_words(prediction.parameters)}",
-        "drawn = [",
-        *(f"    {_words(draw)}," for draw in draws),
-        "]",
-    ]
-    for phases, figures in prediction.figures.items():
-        for one in figures:
-            lines += ["", f"[[figures.{phases}]]", *_lines(one)]
-    (folder / NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    file = {
+        "format": FORMAT,
+        "draws": prediction.draws,
+        "redrawn": prediction.redrawn,
+        "users": prediction.users,
+        "runs": doubt.runs,
+        "set_aside": prediction.set_aside,
+        "seeds": list(seeds),
+        "parameters": prediction.parameters,
+        "drawn": [list(draw) for draw in draws],
+        "figures": {phases: list(map(_figure, figures)) for phases, figures in prediction.figures.items()},
+    }
+    (folder / NAME).write_text(tomlkit.dumps(file), encoding="utf-8")
 
 
-def _lines(one: Foreseen) -> list[str]:
+def _figure(one: Foreseen) -> dict[str, Any]:
     ends = {"interval": one.interval, "doubt": one.doubt, "chance": one.chance}
-    return [
-        f"command = {json.dumps(one.command, ensure_ascii=False)}",
-        f"measure = {json.dumps(one.measure)}",
-        f"predicted = {one.predicted!r}",
-        *(f"{name} = {_numbers((end.low, end.high))}" for name, end in ends.items()),
-    ]
-
-
-def _words(words: tuple[str, ...]) -> str:
-    """A list of strings, as TOML and JSON both have it."""
-    return json.dumps(words, ensure_ascii=False)
-
-
-def _numbers(values: tuple[float, ...]) -> str:
-    return f"[{', '.join(map(repr, values))}]"
+    figure = {"command": one.command, "measure": one.measure, "predicted": one.predicted}
+    return figure | {name: [end.low, end.high] for name, end in ends.items()}

@@ -17,7 +17,7 @@ from math import inf, sqrt
 from os import PathLike
 from typing import Any
 
-from loadgo.errors import BadRun, Refused
+from loadgo.errors import BadArgument, BadRun, Refused
 from loadgo.running.command_meter import checked_program, passing_on
 from loadgo.running.stopping import asked_to_stop
 
@@ -120,7 +120,7 @@ def profile(
     if of is not None:
         return profile_of(of)
     if not 1 <= hz <= MOST_HZ:
-        raise ValueError(f"a clock of {hz} Hz is no good: say 1 to {MOST_HZ}")
+        raise BadArgument(f"`hz={hz}`: a clock has 1 to {MOST_HZ} Hz").about("hz")
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if words:
         checked_program(words[0])
@@ -133,7 +133,7 @@ def _seconds(duration: str | float | None) -> float | None:
         return duration
     from loadgo.notation.quantities import span_s
 
-    return span_s(duration)
+    return span_s(duration, "duration")
 
 
 def _live(command: list[str], seconds: float | None, hz: int) -> Profile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from loadgo.errors import BadArgument
 from loadgo.published.document import Document
 from loadgo.published.document_file import read
 
@@ -22,7 +23,7 @@ def document(name: str) -> Document:
     for found in documents():
         if found.name == name:
             return found
-    raise ValueError(f"there is no document {name!r}; published are {', '.join(names())}")
+    raise BadArgument(f"there is no document {name!r}; published are {', '.join(names())}")
 
 
 @cache

@@ -15,6 +15,7 @@ from math import comb
 from statistics import median
 from typing import TYPE_CHECKING
 
+from loadgo.errors import BadArgument
 from loadgo.running.command_run import CommandRun, Stage
 
 if TYPE_CHECKING:
@@ -126,9 +127,9 @@ def ready(
 
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
-        raise ValueError("no command is given: write it after --, as in `loadgo ready -- ls`")
+        raise BadArgument("no command is given: write it after --, as in `loadgo ready -- ls`")
     if runs < 1:
-        raise ValueError(f"{runs} runs cannot be made: 1 or more can be asked for")
+        raise BadArgument(f"{runs} runs cannot be made: 1 or more can be asked for")
     price = None if tariff == "default" else _tariff(tariff)
     stages = COLD_STAGES if cold else (ALONE,)
     done = run_command(Order(tuple(words), stages * runs, quiet))

@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.records.interactions import ANSWERED, RESPONSE_NS, USED
+
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
-
-SCALED = (
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "faults_minor",
-    "faults_major",
-    "ready_wait_ns",
-    "paging_wait_ns",
-    "io_wait_ns",
-    "bytes_out",
-)
 
 
 @dataclass(frozen=True)
@@ -55,11 +46,11 @@ def with_missing(tables: Tables) -> tuple[pl.DataFrame, tuple[Extrapolated, ...]
     dead = _dead(tables)
     if not dead or "duration_s" in load or "until" in load or load.get("model", "closed") != "closed":
         return own, ()
-    alive = own.filter(~pl.col("user").is_in(dead) & pl.col("ready_ns").is_not_null())
+    alive = own.filter(~pl.col("user").is_in(dead) & ANSWERED)
     places = _means(alive)
-    frames, found = [own.filter(~pl.col("user").is_in(dead) | pl.col("ready_ns").is_not_null())], []
+    frames, found = [own.filter(~pl.col("user").is_in(dead) | ANSWERED)], []
     for user in dead:
-        done = own.filter((pl.col("user") == user) & pl.col("ready_ns").is_not_null())
+        done = own.filter((pl.col("user") == user) & ANSWERED)
         missing = places.join(done.select("pass", "line"), on=["pass", "line"], how="anti")
         if missing.is_empty() or done.is_empty():
             continue
@@ -68,7 +59,7 @@ def with_missing(tables: Tables) -> tuple[pl.DataFrame, tuple[Extrapolated, ...]
     known = [one.user for one in found]
     if not found:
         return own, ()
-    frames[0] = own.filter(~pl.col("user").is_in(known) | pl.col("ready_ns").is_not_null())
+    frames[0] = own.filter(~pl.col("user").is_in(known) | ANSWERED)
     return pl.concat(frames), tuple(found)
 
 
@@ -81,21 +72,20 @@ def _dead(tables: Tables) -> list[int]:
 
 def _means(alive: pl.DataFrame) -> pl.DataFrame:
     """By pass and line: what it took the others, on average."""
-    response = (pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64)).mean().alias("response_ns")
-    means = [pl.col(name).cast(pl.Float64).mean() for name in SCALED]
+    response = RESPONSE_NS.cast(pl.Float64).mean()
+    means = [pl.col(name).cast(pl.Float64).mean() for name in USED]
     first = pl.col("command", "phase").first()
     return alive.group_by("pass", "line").agg(first, response, *means).sort("pass", "line")
 
 
 def _ratios(done: pl.DataFrame, places: pl.DataFrame) -> dict[str, float]:
     """By measure: the dead user's lines over the others' at the same places; 1 where that cannot be told."""
-    response = pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64)
-    mine = done.with_columns(response_ns=response).select(
-        "pass", "line", *(pl.col(name).cast(pl.Float64).alias(f"my {name}") for name in ("response_ns", *SCALED))
+    mine = done.with_columns(RESPONSE_NS.cast(pl.Float64)).select(
+        "pass", "line", *(pl.col(name).cast(pl.Float64).alias(f"my {name}") for name in ("response_ns", *USED))
     )
     both = mine.join(places, on=["pass", "line"], how="inner")
     found = {}
-    for name in ("response_ns", *SCALED):
+    for name in ("response_ns", *USED):
         pairs = both.select(f"my {name}", name).drop_nulls()
         others = float(pairs[name].sum())
         found[name] = float(pairs[f"my {name}"].sum()) / others if others > 0 else 1.0
@@ -105,7 +95,7 @@ def _ratios(done: pl.DataFrame, places: pl.DataFrame) -> dict[str, float]:
 def _rows(own: pl.DataFrame, user: int, missing: pl.DataFrame, ratios: dict[str, float]) -> pl.DataFrame:
     """Rows with the columns of `interactions`; their times of day begin where the user's records end."""
     at = int(own.filter(pl.col("user") == user)["sent_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
-    scaled = {name: (pl.col(name) * ratios[name]).round().cast(pl.UInt64) for name in SCALED}
+    scaled = {name: (pl.col(name) * ratios[name]).round().cast(pl.UInt64) for name in USED}
     took = (pl.col("response_ns") * ratios["response_ns"]).round().cast(pl.UInt64)
     zero = pl.lit(0, pl.UInt64)
     rows = missing.select(

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.errors import BadArgument
+from loadgo.records.interactions import MEASURED, with_classes
+
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
@@ -56,7 +59,7 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
     Raises `ValueError` for another word.
     """
     if wanted not in CHOICES:
-        raise ValueError(f"phases: {wanted!r} is neither of {', '.join(CHOICES)}")
+        raise BadArgument(f"phases: {wanted!r} is neither of {', '.join(CHOICES)}")
     counts = _counts(tables.interactions)
     steady, total = counts.get("steady", 0), sum(counts.values())
     note = None
@@ -79,9 +82,14 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
     )
 
 
+def classified_in(tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The measured interactions of the stretch, with the columns of `with_classes`."""
+    return interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+
+
 def interactions_in(interactions: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The measured interactions of the stretch."""
-    rows = interactions.filter(pl.col("outcome").cast(pl.String) != "extrapolated")
+    rows = interactions.filter(MEASURED)
     if stretch.name == "all":
         return rows
     return rows.filter(pl.col("phase").cast(pl.String) == stretch.name)
@@ -95,7 +103,7 @@ def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:
-    measured = interactions.filter(pl.col("outcome").cast(pl.String) != "extrapolated")
+    measured = interactions.filter(MEASURED)
     rows = measured.group_by(pl.col("phase").cast(pl.String)).len().rows()
     return {str(phase): int(count) for phase, count in rows}
 

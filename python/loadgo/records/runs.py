@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
-from loadgo.errors import BadRun, LoadgoError
+from loadgo.errors import BadArgument, BadRun, LoadgoError
 
 LAST = "last"
 
@@ -82,7 +82,7 @@ def check_sections(told: dict[str, Any]) -> None:
     """Raises `ValueError` when a part of `run.toml` that is a table by its format is something else."""
     for name in _SECTIONS:
         if not isinstance(told.get(name, {}), dict):
-            raise ValueError(f"`{name}` is no table")
+            raise BadArgument(f"`{name}` is no table")
 
 
 def read_run(folder: Path) -> RecordedRun:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
 from loadgo.reporting import meter_chart_data as data
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def frame_of(name: str, summary: Summary, tables: Tables) -> Plotted:
     """What the chart called `name` draws; raises `ValueError` for an unknown one."""
     if name not in FRAMES:
-        raise ValueError(f"chart {name!r} is none of {', '.join(FRAMES)}")
+        raise BadArgument(f"chart {name!r} is none of {', '.join(FRAMES)}")
     return FRAMES[name](summary, tables)
 
 

@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, percent, run_time, safe, seconds
+from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
 from loadgo.reporting.category_colors import category_colors
@@ -33,10 +34,10 @@ def charts(summary: Summary, tables: Tables) -> list[Chart]:
 def chart(name: str, summary: Summary, tables: Tables) -> Chart:
     """The chart called `name`; raises `ValueError` for an unknown one, and for one that has nothing to show."""
     if name not in CHARTS:
-        raise ValueError(f"chart {name!r} is none of {', '.join(CHARTS)}")
+        raise BadArgument(f"chart {name!r} is none of {', '.join(CHARTS)}")
     drawn = CHARTS[name](summary, tables)
     if drawn is None:
-        raise ValueError(f"chart {name!r} has nothing to show: the run did not record it")
+        raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it")
     return drawn
 
 

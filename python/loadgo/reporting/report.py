@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from loadgo.documents.document import Document
 from loadgo.documents.render import render as rendered
+from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
@@ -76,7 +77,7 @@ def render(
     if format in ("svg", "png"):
         return _picture(summary, measured, format, chart or ("time" if summary.run.kind == "meter" else "response"))
     if format not in FORMATS:
-        raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
 
     def document() -> Document:
         pictures = drawn_of(summary, measured) if format == "text" else NOTHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loadgo.errors import BadArgument
 from loadgo.measures.meters import BY, By
 from loadgo.measures.vocabulary import YEARS, Year
 
@@ -26,8 +27,8 @@ class View:
 def check_view(view: View) -> None:
     """Raises `ValueError` for a choice that there is not."""
     if view.vocabulary not in YEARS:
-        raise ValueError(f"vocabulary {view.vocabulary!r} is none of {', '.join(YEARS)}")
+        raise BadArgument(f"vocabulary {view.vocabulary!r} is none of {', '.join(YEARS)}")
     if view.by is not None and view.by not in BY:
-        raise ValueError(f"by {view.by!r} is none of {', '.join(BY)}")
+        raise BadArgument(f"by {view.by!r} is none of {', '.join(BY)}")
     if view.top is not None and view.top < 1:
-        raise ValueError(f"top {view.top} is not a number of rows: 1 or more")
+        raise BadArgument(f"top {view.top} is not a number of rows: 1 or more")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.errors import BadArgument
+
 if TYPE_CHECKING:
     from loadgo.reproduction.reproduce import Reproduction
 
@@ -28,7 +30,7 @@ def render_reproduction(
 
         return html_reproduction(told)
     if format not in FORMATS:
-        raise ValueError(f"format {format!r} is none of {', '.join(FORMATS)}")
+        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
     from loadgo.reproduction import as_data as data
 
     written = {"json": data.json_reproduction, "csv": data.csv_reproduction, "md": data.markdown_reproduction}

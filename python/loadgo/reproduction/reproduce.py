@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Literal, get_args
 
+from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
 from loadgo.published.consistency import check
 from loadgo.published.document import Document, Figure, Rule, Total
@@ -134,7 +135,7 @@ def reproduce(name: str | None = None, *, here: Prices | None = None, progress: 
     a machine that cannot be run.
     """
     if here is not None and name not in (None, TRANSFERS):
-        raise ValueError(f"{name} has nothing to be measured on this host: that is for {TRANSFERS}, its transfers")
+        raise BadArgument(f"{name} has nothing to be measured on this host: that is for {TRANSFERS}, its transfers")
     asked = documents() if name is None else (document(name),)
     began = time.monotonic()
     with Lab() as lab, ThreadPoolExecutor(max_workers=len(asked)) as together:
@@ -154,7 +155,7 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
     known = {*told.figures, *further, *(total.id for total in told.totals)}
     unknown = [key for key in values if key not in known]
     if unknown:
-        raise ValueError(f"the models of {told.name} give figures that it does not have: {', '.join(unknown)}")
+        raise BadArgument(f"the models of {told.name} give figures that it does not have: {', '.join(unknown)}")
     findings = check(told)
     ours = with_arithmetic(told, values)
     corrected = {s.figure: s for finding in findings for s in finding.suspects}

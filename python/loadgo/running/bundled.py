@@ -6,6 +6,8 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadgo.errors import BadArgument
+
 FOLDER = Path(__file__).parent.parent / "data" / "scripts"
 LARGEST_BYTES = 16 * 2**20
 
@@ -42,12 +44,12 @@ def read_text(asked: str | Path, folder: Path, kind: str) -> Source:
     with path.open("rb") as file:
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
-        raise ValueError(f"{path} is no {kind}: it is larger than {LARGEST_BYTES // 2**20} MB")
+        raise BadArgument(f"{path} is no {kind}: it is larger than {LARGEST_BYTES // 2**20} MB")
     try:
         return Source(asked=str(asked), path=path, text=content.decode())
     except UnicodeDecodeError as mistake:
         line = content.count(b"\n", 0, mistake.start) + 1
-        raise ValueError(f"{path}:{line}: byte {mistake.start + 1} of the file is not UTF-8") from mistake
+        raise BadArgument(f"{path}:{line}: byte {mistake.start + 1} of the file is not UTF-8") from mistake
 
 
 def _names(folder: Path) -> list[str]:
@@ -60,11 +62,11 @@ def _place(asked: str | Path, folder: Path, kind: str) -> Path:
         return folder / f"{asked}.toml"
     path = Path(asked)
     if path.is_dir():
-        raise ValueError(f"{path} is a folder; a {kind} is a TOML file")
+        raise BadArgument(f"{path} is a folder; a {kind} is a TOML file")
     if not path.exists() and isinstance(asked, str) and "/" not in asked and not asked.endswith(".toml"):
         near = difflib.get_close_matches(asked, known, n=1)
         meant = f"; did you mean {near[0]}?" if near else "."
-        raise ValueError(
+        raise BadArgument(
             f"there is no {kind} called {asked!r}{meant} Bundled are {', '.join(known)}; a file is named by its path."
         )
     return path

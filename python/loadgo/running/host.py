@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from loadgo import _loadgo
-from loadgo.errors import Refused
+from loadgo.errors import BadArgument, Refused, naming
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Driver:
 USUAL = Driver()
 
 TIERS = ("none", "cheap", "exact")
-"""What `--meters` may be."""
+"""What `meters` may be."""
 
 
 def options(needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver) -> dict[str, Any]:
@@ -38,9 +38,10 @@ def options(needs: Sequence[str], limit: str | None, usage_every: int | None, dr
     Raises `ValueError` for what makes no sense, `errors.Refused` when a program that the script `needs` is not here.
     """
     if limit is not None:
-        _loadgo.parse_limit(limit)
+        with naming("limit"):
+            _loadgo.parse_limit(limit)
     if usage_every is not None and not 1 <= usage_every < 2**31:
-        raise ValueError(f"usage cannot be read for every {usage_every}-th interaction: 1 reads each")
+        raise BadArgument(f"usage cannot be read for every {usage_every}-th interaction: 1 reads each")
     _look_for(needs)
     return {
         "limit": limit,
@@ -57,7 +58,7 @@ def meters(asked: str | None) -> str | None:
     Raises `ValueError` for one that there is not.
     """
     if asked not in (None, *TIERS):
-        raise ValueError(f"there are no {asked} meters: say {', '.join(TIERS[:-1])} or {TIERS[-1]}")
+        raise BadArgument(f"there are no {asked} meters: say {', '.join(TIERS[:-1])} or {TIERS[-1]}")
     return asked
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadgo import _loadgo
-from loadgo.errors import Mistake
+from loadgo.errors import BadArgument, Mistake, naming
 from loadgo.notation import quantities
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
@@ -64,7 +64,7 @@ def prepared(source: Source, on: str, settings: Settings) -> Prepared:
     script = parsed_script(source)
     if on == HERE:
         if settings.set:
-            raise ValueError("--set changes a simulated machine: name one with --on")
+            raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.options(script["needs"], settings.limit, settings.usage_every, settings.driver)
         return Prepared(script, run_host, {**options, "meters": host.meters(settings.meters), **manners})
     machine = simulated_machine.prepare(
@@ -105,7 +105,9 @@ def _manners(settings: Settings) -> dict[str, Any]:
     """The think time and typing rate that replace the script's; absent where it keeps its own. Rate 0 means at once."""
     manners: dict[str, Any] = {}
     if settings.think is not None:
-        manners["think"] = _loadgo.parse_think(settings.think)
+        with naming("think"):
+            manners["think"] = _loadgo.parse_think(settings.think)
     if settings.typing is not None:
-        manners["typing"] = quantities.chars_per_second(settings.typing) or 0.0
+        with naming("typing"):
+            manners["typing"] = quantities.chars_per_second(settings.typing) or 0.0
     return manners

@@ -160,7 +160,7 @@ def _imported(file: str, name: str, login: str | None) -> _Told:
 
 def _check_free(file: Path, force: bool) -> None:
     if file.exists() and not force:
-        raise Refused(f"{file} is there already: give another name, or say --force to replace it")
+        raise Refused(f"{file} is there already: give another name, or say `force` to replace it").about("force")
     if not os.access(file.parent, os.W_OK):
         raise Refused(f"{file} cannot be written: {file.parent} is no directory that may be written to")
 

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from loadgo import _loadgo
+from loadgo.errors import BadArgument, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
 from loadgo.running.host import USUAL, Driver
+from loadgo.running.load import Limits, Load, Metering, Plain, with_plain
 from loadgo.running.prepared import HERE, Drive, Progress, Settings, Told, prepared
 from loadgo.running.stopping import asked_to_stop
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from loadgo.measures.fail_if_grammar import Condition
     from loadgo.measures.summary import Summary
     from loadgo.prediction.predict import Drawing
+
+ONE_USER = Load()
+USUAL_METERING = Metering()
 
 
 @dataclass(frozen=True)
@@ -64,65 +69,57 @@ def run(
     script: str | Path,
     *,
     on: str = "here",
-    users: int | None = None,
-    passes: int | None = None,
-    duration: float | str | None = None,
-    think: str | None = None,
-    typing: float | str | None = None,
-    arrivals: float | str | None = None,
-    warm_up: float | str | None = None,
-    until: str | None = None,
-    seed: int = 1,
-    set: Sequence[str] = (),
-    limit: str | None = None,
-    usage_every: int | None = None,
-    meters: str | None = None,
+    load: Load = ONE_USER,
+    limits: Limits | None = None,
+    metering: Metering = USUAL_METERING,
     driver: Driver = USUAL,
+    set: Sequence[str] = (),
+    draws: int | None = 0,
     tariff: str = "default",
     fail_if: Sequence[str] = (),
     out: str | Path | None = None,
     command: Sequence[str] = (),
     progress: Progress | None = None,
-    draws: int | None = 0,
+    **plain: Unpack[Plain],
 ) -> Run:
-    """Loads the system `on` with `users` who type `script` (a bundled name or a path), and sums up what happened.
+    """Loads a system with users who type a script, records what happens, and sums it up.
 
-    `on` is `here`, this host; or a simulated machine: a bundled one's name, or the path of a machine file, of which
-    `set` changes values (`processors.speed=2`). `users` is 1 by default; in an open load (`arrivals` a second) it is
-    how many arrive, by default as many as `duration` holds. Users do `passes` passes (the script's number by default),
-    or type until `duration` (seconds, or `2min`) is over, or `until` there is enough (`interactions=1e6`,
-    `precision(p90)=2%`). `think` and `typing` replace the script's; `none` takes them away. `out` is the run's folder,
-    by default a new one in `runs/`. For hosts: usage is read for every `usage_every`-th interaction of a user, by
-    default each, or every 64th where nobody thinks; `meters` are the kernel's: `none`, `cheap` or `exact`, by default
-    cheap where the host allows them, else none; `limit` is what the users may have; `driver` says how the driver
-    itself runs. `progress` is called about three times a second with what there is to tell. `command` is kept in
-    `run.toml`. `draws` is for a machine that was fitted: so often it is run again with parameters drawn from the fit's
-    covariance, so that the run is a prediction whose interval carries their doubt; None is 20 where there is one.
+        made = loadgo.run("typical-user", users=20, duration="10min", think="exponential(8s)")
+        print(made.summary.everything.response.quantile("p90"), made.folder)
 
-    Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and the other errors of
-    `loadgo.errors` for what the system refuses; all of them before the first user logs in where that can be known.
-    An interrupt ends the run in order: it is then `stopped`, and its records are whole up to there.
+    `script` is a bundled script's name or a path. `on` is `here`, which is this host, or a simulated machine: a bundled
+    machine's name or the path of a machine file, in which `set` changes values (`processors.speed=2`).
+
+    `load` says what the users do, `limits` what users of a host may have, `metering` how a host is metered, `driver`
+    how the driver itself runs. The common fields are keywords too, and a keyword wins over the value's field: `users`,
+    `passes`, `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed` of `Load`, `meters` and
+    `usage_every` of `Metering`, and `limit`, which is `limits` as a text: `memory=256M,cpus=1`.
+
+    `out` is the folder of the records, by default a new one in `runs/`. `tariff` has the prices of the summary, and
+    each condition of `fail_if` (`p90(edit) > 1s`) becomes a finding. `draws` is for a fitted machine: it runs that many
+    times more, with parameters drawn from the fit's covariance, which gives the prediction an interval; None means 20
+    for a fitted machine, and 0 for any other. `command` is kept in `run.toml`. `progress` is called about three times a
+    second with a dict of what there is to tell, which always has `phase` and `folder`.
+
+    Raises `BadArgument`, which is a `ValueError`; `Mistake` for a mistake in the script or in the machine file; and
+    `Refused` or `BadRun` for what the system refuses. All checks that are possible come before the first log-in.
+    An interrupt ends the run in order: its outcome is `stopped`, and its records are complete up to then.
     """
+    load, limit, metering = with_plain(load, limits, metering, plain)
     source = bundled.find(script)
-    load = {
-        "arrivals_per_second": None if arrivals is None else quantities.arrivals_per_second(arrivals),
-        "users": _users(users, arrivals, duration),
-        "duration_s": None if duration is None else quantities.span_s(duration),
-        "warm_up_s": None if warm_up is None else quantities.span_s(warm_up),
-        "until": None if until is None else _loadgo.parse_until(until),
-        "seed": _seed(seed),
-    }
-    ready = prepared(source, on, Settings(think, typing, tuple(set), limit, usage_every, meters, driver))
+    options = _load_options(load)
+    settings = Settings(load.think, load.typing, tuple(set), limit, metering.usage_every, metering.meters, driver)
+    ready = prepared(source, on, settings)
     if on == HERE and draws:
-        raise ValueError("--draws predicts with a simulated machine: name one with --on")
+        raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
     # In an open load users come, do their passes and leave; only those of a closed one stay until the time is up.
-    endless = arrivals is None and (duration is not None or until is not None)
-    load["passes"] = _passes(passes, ready.script["passes"], endless=endless)
-    drawing = None if on == HERE or draws == 0 else _drawing(ready.options, draws, seed)
+    endless = load.arrivals is None and (load.duration is not None or load.until is not None)
+    options["passes"] = _passes(load.passes, ready.script["passes"], endless=endless)
+    drawing = None if on == HERE or draws == 0 else _drawing(ready.options, draws, load.seed)
     job = _Job(
         source=source,
         drive=ready.drive,
-        options={"script": source.asked, "command": list(command), **ready.options, **load},
+        options={"script": source.asked, "command": list(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
         conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"]))),
     )
@@ -173,26 +170,45 @@ def _foretold(job: _Job, drawing: Drawing, progress: Progress | None) -> None:
     predict(again, drawing, job.folder, job.options["seed"], progress)
 
 
-def _users(users: int | None, arrivals: float | str | None, duration: float | str | None) -> int:
+def _load_options(load: Load) -> dict[str, Any]:
+    """The load as the Rust half reads it, but for the passes, which depend on the script."""
+    duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
+    with naming("arrivals"):
+        rate = None if load.arrivals is None else quantities.arrivals_per_second(load.arrivals)
+    with naming("until"):
+        until = None if load.until is None else _loadgo.parse_until(load.until)
+    return {
+        "arrivals_per_second": rate,
+        "users": _users(load.users, rate, duration_s),
+        "duration_s": duration_s,
+        "warm_up_s": None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up"),
+        "until": until,
+        "seed": _seed(load.seed),
+    }
+
+
+def _users(users: int | None, rate: float | None, duration_s: float | None) -> int:
     if users is not None:
         return quantities.user_count(users)
-    if arrivals is None:
+    if rate is None:
         return 1
-    if duration is None:
-        raise ValueError("an open load needs the number of users that arrive, or for how long they arrive")
-    return quantities.user_count(math.ceil(quantities.arrivals_per_second(arrivals) * quantities.span_s(duration)))
+    if duration_s is None:
+        raise BadArgument(
+            "an open load needs the number of users that arrive, or for how long they arrive: `users` or `duration`"
+        ).about("users", "duration")
+    return quantities.user_count(math.ceil(rate * duration_s))
 
 
 def _passes(passes: int | None, script_passes: int, *, endless: bool) -> int | None:
     """How many passes each user does; None where something else ends an `endless` load."""
     if passes is not None and passes < 1:
-        raise ValueError(f"{passes} passes cannot be done: at least 1")
+        raise BadArgument(f"{passes} passes cannot be done: at least 1")
     return passes if passes is not None or endless else script_passes
 
 
 def _seed(seed: int) -> int:
     if not 0 <= seed < 2**63:
-        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
+        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
     return seed
 
 
@@ -237,4 +253,4 @@ def _found(condition: Condition, summary: Summary) -> Finding:
     try:
         return evaluate(condition, summary)
     except FailIfError as mistake:
-        return Finding(holds=None, text=str(mistake))
+        return Finding(holds=None, text=mistake.pointed)

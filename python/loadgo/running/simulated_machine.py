@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from loadgo.errors import BadArgument
 from loadgo.running.host import Driver
 from loadgo.running.machines import find, parsed
 
@@ -38,15 +39,16 @@ def prepare(
     `errors.Mistake` for a mistake in the machine's file.
     """
     refused = [
-        (limit is not None, "--limit", "a machine has what its file says: --set memory.frames=512"),
-        (usage_every is not None, "--usage-every", "on a simulated machine each interaction's usage is known"),
-        (meters not in (None, "exact"), f"--meters {meters}", "a simulated machine's own meters are always exact"),
-        (driver.processor is not None, "--processor", "time is virtual, and no line is ever late"),
-        (not driver.fifo, "--no-fifo", "time is virtual, and no line is ever late"),
+        (limit is not None, "limit", "a machine has what its file says: `set=memory.frames=512`"),
+        (usage_every is not None, "usage_every", "on a simulated machine each interaction's usage is known"),
+        (meters not in (None, "exact"), f"meters={meters}", "a simulated machine's own meters are always exact"),
+        (driver.processor is not None, "processor", "time is virtual, and no line is ever late"),
+        (not driver.fifo, "fifo", "time is virtual, and no line is ever late"),
     ]
-    for given, option, reason in refused:
+    for given, argument, reason in refused:
         if given:
-            raise ValueError(f"{option} is for a host: {reason}")
+            name = argument.partition("=")[0]
+            raise BadArgument(f"`{argument}` is for a host: {reason}").about(name, "set")
     return _prepared(on, set, driver)
 
 

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from loadgo import _loadgo
-from loadgo.errors import Mistake
+from loadgo.errors import BadArgument, Mistake
 
 USUAL = "precision(mean)=2%"
 """How precise a simulation is when nothing is asked: the mean response time's interval is at most 2 % to each side."""
@@ -184,10 +184,10 @@ def of_text(
 ) -> Simulation:
     """Like `simulate`, of a machine file's text."""
     if streams < 1:
-        raise ValueError(f"{streams} streams cannot be run: at least 1")
+        raise BadArgument(f"{streams} streams cannot be run: at least 1")
     began = perf_counter()
     if not 0 <= seed < 2**63:
-        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
+        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
     told = _loadgo.simulate(text, list(set), {"users": users, "until": until, "seed": seed, "streams": streams})
     return _simulation(told, seed, streams, until, perf_counter() - began)
 

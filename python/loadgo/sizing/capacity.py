@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadgo.errors import BadArgument
 from loadgo.notation.figures import people
 from loadgo.notation.quantities import span_s, user_count
 from loadgo.running.host import USUAL, Driver
@@ -88,7 +89,7 @@ def capacity(
     raises. An interrupt ends the search, with what is known by then.
     """
     if not 0 <= seed < 2**62:
-        raise ValueError(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
+        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
     return made(
         script,
         on,
@@ -129,7 +130,9 @@ def made(
 def _loaded(script: str | Path | None, mix: str | None) -> str | Path | Mix:
     """What users type: a script, or a mix of them."""
     if (script is None) == (mix is None):
-        raise ValueError("name a script, or a mix of scripts with their weights: --mix heavy.toml=1,light=6")
+        raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
+            "mix"
+        )
     return script if script is not None else mix_of(str(mix))
 
 
@@ -139,14 +142,14 @@ def wanted_of(options: Options, site: Site) -> Wanted:
     check_commands(targets, site.commands)
     check_resources(targets, [name for name, count in site.servers.items() if count is not None])
     if not any(target.sense == "most" for target in targets):
-        raise ValueError(
+        raise BadArgument(
             f"target {targets[0].text!r}: more users only come nearer to it, so that there is no most; "
             "give a ceiling too, such as 'p90 < 2s'"
         )
     if options.within is not None and options.within < 1:
-        raise ValueError(f"an interval of {options.within} users cannot be had: at least 1")
+        raise BadArgument(f"an interval of {options.within} users cannot be had: at least 1")
     if options.trials is not None and options.trials < 1:
-        raise ValueError(f"{options.trials} trials tell nothing: at least 1, and some ten for an answer")
+        raise BadArgument(f"{options.trials} trials tell nothing: at least 1, and some ten for an answer")
     usual = FEW_USERS if site.live else MOST_USERS
     return Wanted(
         targets=targets,
@@ -160,14 +163,17 @@ def wanted_of(options: Options, site: Site) -> Wanted:
 
 def bounds_of(options: Options, site: Site) -> Bounds:
     """How long a trial may be; raises `ValueError`."""
-    shortest = span_s(options.shortest) if options.shortest is not None else SHORTEST_S if site.live else 0.0
-    longest = span_s(options.longest) if options.longest is not None else LONGEST_S if site.live else math.inf
+    shortest, longest = (SHORTEST_S, LONGEST_S) if site.live else (0.0, math.inf)
+    if options.shortest is not None:
+        shortest = span_s(options.shortest, "shortest")
+    if options.longest is not None:
+        longest = span_s(options.longest, "longest")
     if options.shortest is not None and options.longest is None:
         longest = max(longest, shortest)
     if options.longest is not None and options.shortest is None:
         shortest = min(longest, shortest)
     if shortest > longest:
-        raise ValueError(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
+        raise BadArgument(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
     return Bounds(shortest, longest)
 
 

@@ -16,6 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+
+from loadgo.errors import BadArgument
 from loadgo.running import bundled
 from loadgo.running.prepared import line_count, parsed_script, run_machine
 from loadgo.sizing.curve import Class
@@ -49,11 +52,11 @@ def mix_of(asked: str) -> Mix:
     """
     parts = [part.strip() for part in asked.split(",") if part.strip()]
     if len(parts) < 2:
-        raise ValueError(f"mix {asked!r}: write at least two scripts with their weights, such as heavy.toml=1,light=6")
+        raise BadArgument(f"mix {asked!r}: write at least two scripts with their weights, such as heavy.toml=1,light=6")
     found = [_part(part) for part in parts]
     classes = tuple(Class(source.path.stem, weight) for source, weight in found)
     if len({one.name for one in classes}) < len(classes):
-        raise ValueError(f"mix {asked!r}: two scripts have the same name")
+        raise BadArgument(f"mix {asked!r}: two scripts have the same name")
     scripts = [tomllib.loads(source.text) for source, _ in found]
     text = _joined(scripts, [one.name for one in classes], [one.weight for one in classes])
     lines = [line_count(source.text) for source, _ in found]
@@ -81,7 +84,7 @@ def seed_near(mix: Mix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
 def _part(text: str) -> tuple[bundled.Source, int]:
     name, equals, weight = text.rpartition("=")
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
-        raise ValueError(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
+        raise BadArgument(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
     source = bundled.find(name.strip())
     parsed_script(source)
     return source, int(weight)
@@ -93,7 +96,7 @@ def _joined(scripts: Sequence[Mapping[str, Any]], names: Sequence[str], weights:
     for key, usual in _WHOLE.items():
         told = {json.dumps(script.get(key, usual)) for script in scripts}
         if len(told) > 1:
-            raise ValueError(f"mix: the scripts differ in `{key}`, which is of a whole session: make it the same")
+            raise BadArgument(f"mix: the scripts differ in `{key}`, which is of a whole session: make it the same")
         if scripts[0].get(key, usual) is not None:
             whole[key] = scripts[0].get(key, usual)
     needs = list(dict.fromkeys(need for script in scripts for need in script.get("needs", [])))
@@ -101,12 +104,12 @@ def _joined(scripts: Sequence[Mapping[str, Any]], names: Sequence[str], weights:
     whole |= {"needs": needs, "lines": [{"choose": alternatives}]}
     for table in ("files", "env", "words"):
         whole[table] = _union(table, scripts)
-    return "".join(f"{key} = {_toml(value)}\n" for key, value in whole.items() if value not in ({}, []))
+    return tomlkit.dumps({key: value for key, value in whole.items() if value not in ({}, [])})
 
 
 def _class(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
     """A group that types the script again and again."""
-    lines = line_count("".join(f"{key} = {_toml(value)}\n" for key, value in script.items()))
+    lines = line_count(tomlkit.dumps(script))
     inner = {key: script[key] for key in _OF_GROUP if key in script}
     inner.setdefault("think", "none")
     return {"weight": weight, "lines": [{"repeat": MOST_LINES // (lines * 100), **inner, "lines": script["lines"]}]}
@@ -117,21 +120,8 @@ def _union(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for script in scripts:
         for key, value in script.get(table, {}).items():
             if found.setdefault(key, value) != value:
-                raise ValueError(f"mix: {key!r} under [{table}] is not the same in all scripts: give it another name")
+                raise BadArgument(f"mix: {key!r} under [{table}] is not the same in all scripts: give it another name")
     return found
-
-
-def _toml(value: Any) -> str:
-    """A value in one line."""
-    if isinstance(value, dict):
-        return (
-            "{ "
-            + ", ".join(f"{json.dumps(key, ensure_ascii=False)} = {_toml(one)}" for key, one in value.items())
-            + " }"
-        )
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _power(users: int) -> int:

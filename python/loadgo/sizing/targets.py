@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from loadgo.errors import BadArgument
 from loadgo.sizing.curve import Target
 from loadgo.sizing.resources import PROCESSORS
 
@@ -37,7 +38,7 @@ def targets_of(texts: str | Sequence[str]) -> tuple[Target, ...]:
     parts = [part for text in each for part in re.split(r"\s+and\s+|,", text)]
     targets = tuple(dict.fromkeys(target_of(part) for part in parts if part.strip()))
     if not targets:
-        raise ValueError("no target is given: say what must hold, such as --target 'p90 < 2s'")
+        raise BadArgument("no target is given: say what must hold, such as `target='p90 < 2s'`").about("target")
     _check_agreement(targets)
     return targets
 
@@ -46,21 +47,21 @@ def target_of(text: str) -> Target:
     """One target; raises `ValueError`."""
     found = _TARGET.fullmatch(text.strip())
     if found is None:
-        raise ValueError(
+        raise BadArgument(
             f"target {text.strip()!r}: write MEASURE < LIMIT, such as 'p90 < 2s', 'mean(edit) < 500ms', 'errors < 1%'"
         )
     measure, of = found["measure"], (found["of"] or "").strip("\"'") or None
     _check_measure(text, measure)
     if found["compare"] in ("=", "==", "!="):
-        raise ValueError(f"target {text.strip()!r}: a limit is needed, with < or >; {found['compare']} is none")
+        raise BadArgument(f"target {text.strip()!r}: a limit is needed, with < or >; {found['compare']} is none")
     floor = found["compare"].startswith(">")
     if floor and measure != "throughput":
-        raise ValueError(
+        raise BadArgument(
             f"target {text.strip()!r}: {measure} has a ceiling, not a floor: write "
             f"'{measure} < {found['number']}{found['unit']}'"
         )
     if of is not None and measure == "throughput":
-        raise ValueError(f"target {text.strip()!r}: throughput is of all interactions: leave the brackets out")
+        raise BadArgument(f"target {text.strip()!r}: throughput is of all interactions: leave the brackets out")
     return Target(
         text=" ".join(text.split()),
         measure=measure,
@@ -75,7 +76,7 @@ def check_commands(targets: Iterable[Target], commands: Sequence[str]) -> None:
     """Raises `ValueError` when a target is of a command that the script does not have."""
     for target in targets:
         if target.measure != "busy" and target.command is not None and target.command not in commands:
-            raise ValueError(
+            raise BadArgument(
                 f"target {target.text!r}: the script has no command {target.command!r}; "
                 f"it has {', '.join(dict.fromkeys(commands))}"
             )
@@ -85,7 +86,7 @@ def check_resources(targets: Iterable[Target], resources: Sequence[str]) -> None
     """Raises `ValueError` when a target is of a resource that the system does not have, or that is never full."""
     for target in targets:
         if target.measure == "busy" and target.command not in resources:
-            raise ValueError(
+            raise BadArgument(
                 f"target {target.text!r}: there is no resource {target.command!r} that could be busy; "
                 f"there are {', '.join(resources)}"
             )
@@ -94,12 +95,12 @@ def check_resources(targets: Iterable[Target], resources: Sequence[str]) -> None
 def _check_measure(text: str, measure: str) -> None:
     quantile = _QUANTILE.fullmatch(measure)
     if quantile and not 0 < float(quantile[1]) < 100:
-        raise ValueError(f"target {text.strip()!r}: a quantile lies between p0 and p100, such as p90")
+        raise BadArgument(f"target {text.strip()!r}: a quantile lies between p0 and p100, such as p90")
     if quantile or measure in MEASURES:
         return
     near = get_close_matches(measure, MEASURES, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(MEASURES)}, and any other quantile"
-    raise ValueError(f"target {text.strip()!r}: {measure!r} is no measure; {hint}")
+    raise BadArgument(f"target {text.strip()!r}: {measure!r} is no measure; {hint}")
 
 
 def _slower(measure: str) -> float | None:
@@ -115,10 +116,10 @@ def _limit(text: str, measure: str, number: float, unit: str) -> float:
     if measure in ("errors", "busy"):
         units, right = _SHARE, "a share, such as 1%"
     if unit not in units:
-        raise ValueError(f"target {text.strip()!r}: {measure} is compared with {right}, not with {number:g}{unit}")
+        raise BadArgument(f"target {text.strip()!r}: {measure} is compared with {right}, not with {number:g}{unit}")
     limit = number * units[unit]
     if limit <= 0 or (units is _SHARE and limit >= 1):
-        raise ValueError(f"target {text.strip()!r}: the limit must be {right}, more than 0 and less than everything")
+        raise BadArgument(f"target {text.strip()!r}: the limit must be {right}, more than 0 and less than everything")
     return limit
 
 
@@ -129,4 +130,4 @@ def _check_agreement(targets: Sequence[Target]) -> None:
     for floor in floors:
         for ceiling in ceilings:
             if floor.limit >= ceiling.limit:
-                raise ValueError(f"targets {floor.text!r} and {ceiling.text!r} contradict: nothing can meet both")
+                raise BadArgument(f"targets {floor.text!r} and {ceiling.text!r} contradict: nothing can meet both")

@@ -21,8 +21,8 @@ from loadgo.measures.littles_law import little_closed
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import usage_of
-from loadgo.records.phases import Stretch, interactions_in, stretch_of
-from loadgo.records.time_classes import classes_of, with_classes
+from loadgo.records.interactions import classes_of
+from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassPoint, Target
 from loadgo.sizing.resources import Servers, Whose, busy_spans, utilisation, whose_of
 from loadgo.stats.resample import Floats
@@ -127,8 +127,7 @@ class Asked:
 def trial_of(tables: Tables, asked: Asked) -> Trial:
     """The trial that `tables` hold: its steady phase counts."""
     stretch = stretch_of(tables)
-    measured = with_classes(tables.interactions, tables.sessions)
-    rows = interactions_in(measured, stretch).sort("sent_ns")
+    rows = classified_in(tables, stretch).sort("sent_ns")
     responses, think_s = _responses_s(rows), _think_s(rows)
     batches = _batches(stretch.span_ns / 1e9, think_s + _mean(responses))
     counted = _Counted(rows, responses, stretch, batches, _places(rows["sent_ns"], stretch, batches))

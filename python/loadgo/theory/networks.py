@@ -18,6 +18,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.errors import BadArgument
+
 Constants = NDArray[np.longdouble]
 """Normalising constants by the number of users of each class."""
 
@@ -70,17 +72,17 @@ def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanVa
     """The exact mean values; raises `ValueError` for a network that is too large, or without any service."""
     shape = tuple(one.users + 1 for one in classes)
     if int(np.prod(shape)) > _MOST_STATES:
-        raise ValueError(
+        raise BadArgument(
             f"{int(np.prod(shape)):,} populations are too many for exact mean values: at most {_MOST_STATES:,}"
         )
     scale = max((demand for station in stations for demand in station.demands_s), default=0.0)
     if scale <= 0.0:
-        raise ValueError("no station gives any service")
+        raise BadArgument("no station gives any service")
     thinking = _served_at_once(shape, [one.think_s / scale for one in classes])
     each = [_served(shape, [demand / scale for demand in station.demands_s], station.servers) for station in stations]
     whole = reduce(_convolved, each, thinking)
     if not np.isfinite(whole).all() or whole[tuple(n - 1 for n in shape)] == 0.0:
-        raise ValueError("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
+        raise BadArgument("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
     throughput = tuple(_throughput(whole, index) / scale for index in range(len(classes)))
     visited = {}
     for index, station in enumerate(stations):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.errors import BadArgument
 from loadgo.theory.networks import Class, Station
 
 Constants = NDArray[np.longdouble]
@@ -69,10 +70,10 @@ def populations(classes: Sequence[Class], stations: Sequence[Station]) -> Popula
     shape = tuple(one.users + 1 for one in classes)
     states = math.prod(shape)
     if states * sum(station.servers for station in stations) > MOST_STEPS:
-        raise ValueError(f"{states:,} populations are too many for exact mean values")
+        raise BadArgument(f"{states:,} populations are too many for exact mean values")
     busiest = max((demand / station.servers for station in stations for demand in station.demands_s), default=0.0)
     if busiest <= 0.0:
-        raise ValueError("no station gives any service")
+        raise BadArgument("no station gives any service")
     unit_s = max(busiest, sum(one.think_s for one in classes) / _MOST_THINKING)
     constants = _thinking(shape, [one.think_s / unit_s for one in classes])
     with np.errstate(over="ignore", invalid="ignore"):
@@ -80,7 +81,7 @@ def populations(classes: Sequence[Class], stations: Sequence[Station]) -> Popula
             demands = [demand / unit_s for demand in station.demands_s]
             constants = _recursed(_shifted(constants, demands, station.servers), demands, station.servers)
     if not np.isfinite(constants).all() or (constants == 0.0).any():
-        raise ValueError("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
+        raise BadArgument("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
     return Populations(tuple(classes), tuple(stations), constants, unit_s)
 
 

@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from loadgo.errors import BadArgument
+
 
 @dataclass(frozen=True)
 class Open:
@@ -197,7 +199,7 @@ def utilisation_law(throughput: float, demand_s: float, servers: int = 1) -> flo
 
 def _stable(load: float) -> float:
     if not load < 1.0:
-        raise ValueError(f"the queue grows without end: its servers are asked for {load:.4g} of what they can do")
+        raise BadArgument(f"the queue grows without end: its servers are asked for {load:.4g} of what they can do")
     return load
 
 

@@ -22,6 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.errors import BadArgument
 from loadgo.stats.resample import CONFIDENCE, Interval
 
 Floats = NDArray[np.float64]
@@ -95,11 +96,11 @@ def fitted_law(users: Sequence[float], throughput: Sequence[float]) -> FittedLaw
     """
     n, x = np.array(users, dtype=np.float64), np.array(throughput, dtype=np.float64)
     if len(n) != len(x):
-        raise ValueError(f"{len(n)} numbers of users have {len(x)} throughputs")
+        raise BadArgument(f"{len(n)} numbers of users have {len(x)} throughputs")
     if not (np.isfinite(n).all() and np.isfinite(x).all() and (n > 0).all() and (x > 0).all()):
-        raise ValueError("the scalability law is fitted to numbers of users and throughputs above 0")
+        raise BadArgument("the scalability law is fitted to numbers of users and throughputs above 0")
     if (there := len(np.unique(n))) < FEWEST:
-        raise ValueError(f"the scalability law needs {FEWEST} different numbers of users, and there are {there}")
+        raise BadArgument(f"the scalability law needs {FEWEST} different numbers of users, and there are {there}")
     parameters, free = _best(n, x)
     return _judged(n, x, parameters, free)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loadgo.errors import Refused
+from loadgo.errors import BadArgument, Refused
 from loadgo.transfers.rounds import together
 from loadgo.transfers.transfer import Transferred
 
@@ -54,7 +54,7 @@ def beside(count: int) -> Iterator[tuple[int, ...]]:
     Raises `errors.Refused` when the system gives no more processes, `ValueError` for a count out of range.
     """
     if not 0 <= count <= MOST:
-        raise ValueError(f"a load of {count} busy processes is out of range: 0 to {MOST}")
+        raise BadArgument(f"a load of {count} busy processes is out of range: 0 to {MOST}")
     with ExitStack() as ends:
         started = []
         for _ in range(count):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
+from loadgo.errors import BadArgument
 from loadgo.running.command_meter import Host, Signals, command_run, not_run, own_bytes, passing_on, with_wait4
 from loadgo.running.command_run import CommandRun
 
@@ -185,7 +186,7 @@ def transfer_of(command: str | Sequence[str]) -> CommandTransfer:
     """
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
-        raise ValueError("no command is given: write it after --, as in `loadgo transfer -- curl -sO URL`")
+        raise BadArgument("no command is given: write it after --, as in `loadgo transfer -- curl -sO URL`")
     meter = _loadgo.TransferMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:

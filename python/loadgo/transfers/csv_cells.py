@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from loadgo.errors import BadArgument
+
 NEEDED = ("bytes", "direction", "cpu_s")
 TEXTS = ("direction", "method", "table", "estimated")
 KNOWN = (
@@ -44,7 +46,7 @@ def lines_of(path: str, text: str, sign: str) -> Iterator[list[str]]:
             if any(cell.strip() for cell in line):
                 yield line
     except csv.Error as why:
-        raise ValueError(f"{path} is no table of cells: {why}") from None
+        raise BadArgument(f"{path} is no table of cells: {why}") from None
 
 
 def places(path: str, names: Sequence[str], columns: Mapping[str, str]) -> dict[str, Place]:
@@ -53,24 +55,26 @@ def places(path: str, names: Sequence[str], columns: Mapping[str, str]) -> dict[
     Raises `ValueError` for names and units that are not there, and for a first line of figures.
     """
     if sum(_is_figure(name) for name in names) * 2 > len(names):
-        raise ValueError(f"{path} has figures in its first line: put a line of names above it, such as {_header()}")
+        raise BadArgument(f"{path} has figures in its first line: put a line of names above it, such as {_header()}")
     unknown = [key for key in columns if key not in KNOWN]
     if unknown:
-        raise ValueError(f"--columns: there is no {', '.join(unknown)}; these are: {', '.join(KNOWN)}")
+        raise BadArgument(f"`columns`: there is no {', '.join(unknown)}; these are: {', '.join(KNOWN)}").about(
+            "columns"
+        )
     asked = {key: _named(key, columns.get(key, key), names) for key in KNOWN}
     missing = [asked[key][0] for key in columns if asked[key][0] not in names]
     if missing:
-        raise ValueError(f"{path} has no column {', '.join(missing)}: it has {_several(names)}")
+        raise BadArgument(f"{path} has no column {', '.join(missing)}: it has {_several(names)}")
     there = {key: (name, unit) for key, (name, unit) in asked.items() if name in names}
     twice = [name for name, _ in there.values() if list(names).count(name) > 1]
     if twice:
-        raise ValueError(f"{path} has more than one column {twice[0]}: give each a name of its own")
+        raise BadArgument(f"{path} has more than one column {twice[0]}: give each a name of its own")
     lacking = [key for key in NEEDED if key not in there]
     if lacking:
         told = ",".join(f"{key}=NAME" for key in lacking)
-        raise ValueError(
-            f"{path}: say which column is {', '.join(lacking)}, with --columns {told}; it has {_several(names)}"
-        )
+        raise BadArgument(
+            f"{path}: say which column is {', '.join(lacking)}, with `columns={told}`; it has {_several(names)}"
+        ).about("columns")
     return {key: Place(list(names).index(name), unit) for key, (name, unit) in there.items()}
 
 
@@ -88,14 +92,14 @@ def number(cells: Mapping[str, str], key: str) -> Decimal:
     text = cells[key]
     found = _decimal(key, text)
     if not found.is_finite() or found < 0 or found > _MOST or 0 < found < 1 / _MOST:
-        raise ValueError(f"{key} {text!r} is no number of 0 or more, up to {_MOST:.0e}")
+        raise BadArgument(f"{key} {text!r} is no number of 0 or more, up to {_MOST:.0e}")
     return found
 
 
 def _decimal(key: str, text: str) -> Decimal:
     if "," in text:
         if not _THOUSANDS.fullmatch(text):
-            raise ValueError(
+            raise BadArgument(
                 f"{key} {text!r} is no number: a comma stands before three digits, a point before decimals"
             )
         text = text.replace(",", "")
@@ -105,13 +109,13 @@ def _decimal(key: str, text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:
-        raise ValueError(f"{key} {text!r} is no number") from None
+        raise BadArgument(f"{key} {text!r} is no number") from None
 
 
 def _point(key: str, text: str) -> str:
     """A figure between semicolons, where the comma stands before decimals."""
     if "." in text or text.count(",") > 1:
-        raise ValueError(f"{key} {text!r} may mean two numbers: write it without signs between thousands")
+        raise BadArgument(f"{key} {text!r} may mean two numbers: write it without signs between thousands")
     return text.replace(",", ".")
 
 
@@ -131,7 +135,7 @@ def _named(key: str, asked: str, names: Sequence[str]) -> tuple[str, str]:
     units = units_of(key)
     if unit not in units:
         told = f"units of {key} are {', '.join(units)}" if units else f"{key} has no unit"
-        raise ValueError(f"--columns {key}={asked}: {told}, and there is no column of that name")
+        raise BadArgument(f"`columns={key}={asked}`: {told}, and there is no column of that name").about("columns")
     return name, unit
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from loadgo.errors import BadArgument
 from loadgo.transfers.csv_cells import NEEDED, TEXTS, Place, cells_of, lines_of, number, parting_sign, places
 
 THIS_HOST = "this host"
@@ -72,7 +73,7 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
     lines = lines_of(str(path), text, sign)
     names = next(lines, None)
     if names is None:
-        raise ValueError(f"{path} is empty: a table has a line of names, and a line a transfer")
+        raise BadArgument(f"{path} is empty: a table has a line of names, and a line a transfer")
     where = places(str(path), [name.strip() for name in names], dict(columns or {}))
     found: list[Observed] = []
     wrong: list[str] = []
@@ -91,7 +92,7 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
         except ValueError as mistake:
             left_out.append(f"{place}: {mistake}")
     if not found:
-        raise ValueError(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
+        raise BadArgument(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
     remarks = tuple(_units(factors))
     return Table(Path(path).name, tuple(found), tuple(wrong), tuple(left_out), remarks, tuple(estimated))
 
@@ -103,12 +104,12 @@ def _cell(line: list[str], place: Place | None) -> str:
 def _text(path: str | Path) -> str:
     content = Path(path).read_bytes()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4096]:
-        raise ValueError(f"{path} is UTF-16, or no text at all: write the table as CSV in UTF-8")
+        raise BadArgument(f"{path} is UTF-16, or no text at all: write the table as CSV in UTF-8")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as why:
         line = content[: why.start].count(b"\n") + 1
-        raise ValueError(f"{path} is not UTF-8 (line {line}): write the table as CSV in UTF-8") from None
+        raise BadArgument(f"{path} is not UTF-8 (line {line}): write the table as CSV in UTF-8") from None
 
 
 def _compare(cells: Mapping[str, str], one: Observed, factors: dict[str, list[float]]) -> None:
@@ -140,12 +141,12 @@ def _place(table: str, counts: dict[str, int]) -> str:
 def _observed(cells: Mapping[str, str], place: str) -> Observed:
     absent = [key for key in NEEDED if key not in cells]
     if absent:
-        raise ValueError(f"no {', '.join(absent)}")
+        raise BadArgument(f"no {', '.join(absent)}")
     numbers = {key: float(number(cells, key)) for key in cells if key not in TEXTS}
     whole = {key: int(numbers[key]) for key in ("bytes", "message", "messages", "faults") if key in numbers}
     broken = next((key for key, value in whole.items() if numbers[key] != value), None)
     if broken is not None:
-        raise ValueError(f"{cells[broken]} {broken} are no whole number")
+        raise BadArgument(f"{cells[broken]} {broken} are no whole number")
     return Observed(
         place=place,
         direction=_direction(cells["direction"]),
@@ -167,7 +168,7 @@ def _direction(text: str) -> str:
         return "r"
     if text.lower() in _BOTH:
         return "b"
-    raise ValueError(f"direction {text!r} is neither s (sent) nor r (received), nor b (both together)")
+    raise BadArgument(f"direction {text!r} is neither s (sent) nor r (received), nor b (both together)")
 
 
 def contradictions(cells: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from loadgo.errors import NotPossible
+from loadgo.errors import BadArgument, NotPossible
 from loadgo.transfers.csv_table import THIS_HOST, Observed, Table
 from loadgo.transfers.rounds import together
 from loadgo.transfers.row import Row
@@ -53,11 +53,11 @@ def run_grid(
     `transfer.transfer` raises. `progress` hears how many are made, of how many.
     """
     if times < 1 or largest < SMALLEST:
-        raise ValueError(f"a grid needs one time or more, and sizes up to {SMALLEST} bytes or more")
+        raise BadArgument(f"a grid needs one time or more, and sizes up to {SMALLEST} bytes or more")
     names = list(methods()) if method == "all" else method.split(",")
     unknown = [name for name in names if name not in methods()]
     if unknown:
-        raise ValueError(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(methods())}")
+        raise BadArgument(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(methods())}")
     every = [(name, *cell) for name in names for cell in grid_of(name, largest)] * times
     random.Random(1972).shuffle(every)
     made: list[Transferred] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loadgo.errors import BadArgument
 from loadgo.measures.tariff import Tariff, load_tariff
 from loadgo.transfers.row import GIGABYTE, Row
 
@@ -40,7 +41,7 @@ def prices(tariff: str = "default", network: str | None = None, *, processors: i
     host = load_tariff(tariff)
     cpu_hour = host.cpu_hour + host.machine_hour / processors
     if not cpu_hour:
-        raise ValueError(f"tariff {host.label} has no price for processor time: it needs cpu_hour or machine_hour")
+        raise BadArgument(f"tariff {host.label} has no price for processor time: it needs cpu_hour or machine_hour")
     about = f"{host.title}: {host.in_words()}{', an assumption' if host.assumption else ''}"
     if host.machine_hour:
         about += f", which {processors} processors share"
@@ -57,10 +58,10 @@ def _network(asked: str, host: Tariff) -> tuple[float, str]:
     except ValueError:
         other = load_tariff(asked)
         if not other.gigabyte_out or other.currency != host.currency:
-            raise ValueError(
-                f"--network {asked}: that tariff has no gigabyte_out in {host.currency}; name a price, or another"
-            ) from None
+            raise BadArgument(
+                f"`network={asked}`: that tariff has no gigabyte_out in {host.currency}; name a price, or another"
+            ).about("network") from None
         return other.gigabyte_out, other.title
     if not 0 < price < float("inf"):
-        raise ValueError(f"--network {asked}: a price is a positive number")
+        raise BadArgument(f"`network={asked}`: a price is a positive number").about("network")
     return price, f"{host.currency}{price:g} a gigabyte, as given"

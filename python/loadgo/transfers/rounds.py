@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from loadgo.errors import BadArgument
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Transferred
 
@@ -17,7 +18,7 @@ def in_rounds(times: int, make: Callable[[], Transferred]) -> Transferred:
     Rounds, and not each method so many times at once: what drifts on the host meanwhile does not fall on one method.
     """
     if times < 1:
-        raise ValueError(f"{times} rounds are none: give 1 or more")
+        raise BadArgument(f"{times} rounds are none: give 1 or more")
     made: list[Transferred] = []
     for _ in range(times):
         made.append(make())

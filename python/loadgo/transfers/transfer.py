@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
-from loadgo.errors import NotPossible, Refused
+from loadgo.errors import BadArgument, NotPossible, Refused
 from loadgo.running.stopping import asked_to_stop
 from loadgo.transfers.row import Row, Side, row
 
@@ -79,7 +79,7 @@ def transfer(
     """
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:
-        raise ValueError(f"a message of {message} bytes is out of range: 1 to {16 << 20}")
+        raise BadArgument(f"a message of {message} bytes is out of range: 1 to {16 << 20}")
     if from_file is not None and Path(from_file).exists() and not Path(from_file).is_file():
         raise Refused(f"{from_file} is no plain file: only such a one can be sent, as often as there are methods")
     rows: list[Row] = []
@@ -128,7 +128,7 @@ def _named(method: str | Sequence[str]) -> list[str]:
     asked = known if method == "all" else method.split(",") if isinstance(method, str) else list(method)
     unknown = [name for name in asked if name not in known]
     if unknown or not asked:
-        raise ValueError(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(known)}")
+        raise BadArgument(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(known)}")
     return asked
 
 
@@ -184,11 +184,11 @@ def serving(
     Raises `errors.Refused` when it may not or cannot listen there, `ValueError` for bounds that make no sense.
     """
     if connections < 1 or size < 1 or total < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
-        raise ValueError("a server without a bound, or with one of nothing: give positive numbers")
+        raise BadArgument("a server without a bound, or with one of nothing: give positive numbers")
     if not re.fullmatch(r".+:\d+", at):
-        raise ValueError(f"{at!r} is no ADDRESS:PORT to wait at: write 127.0.0.1:3920")
+        raise BadArgument(f"{at!r} is no ADDRESS:PORT to wait at: write 127.0.0.1:3920")
     if not token and not _is_loopback(at):
-        raise Refused(f"{at} can be reached from other hosts: give a shared token, with --token-file")
+        raise Refused(f"{at} can be reached from other hosts: give a shared token: `token`").about("token")
     if keep_in is not None and not Path(keep_in).is_dir():
         raise Refused(f"{keep_in} is no folder to keep what comes in: make it first")
     yield Server(

@@ -43,10 +43,12 @@ class Model:
         try:
             find_machine(self.name)
         except (LoadgoError, OSError, ValueError) as error:
-            raise BadRun(f"--model {self.name} is neither a run's folder nor a machine: {error}") from error
+            raise BadRun(f"`model={self.name}` is neither a run's folder nor a machine: {error}").about(
+                "model"
+            ) from error
         if not (self.watched / "script.toml").exists():
-            words = "there is no script in it that a machine could run (a metering has none): give a run as --model"
-            raise BadRun(f"{self.watched}: {words}")
+            words = "there is no script in it that a machine could run (a metering has none): give a run as `model`"
+            raise BadRun(f"{self.watched}: {words}").about("model")
 
     def expected(self) -> Expected:
         """Its figures; a machine is run for them, with the script and the load of the run that is watched.

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.measures.total_time import GROUPS
+from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
 from loadgo.watching.memory_holders import USERS, Holders
 
 NONE = 0xFFFFFFFF
@@ -137,15 +138,11 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
 
 
-def _ns(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.Int64)
-
-
-_TYPED = pl.col("ready_ns").is_not_null() & ~_is("outcome", "extrapolated")
+_TYPED = ANSWERED & MEASURED
 _DURATIONS = (
-    (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns"),
-    (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("late_ns"),
-    (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns"),
+    RESPONSE_NS,
+    LATENESS_NS.alias("late_ns"),
+    CPU_NS,
 )
 
 

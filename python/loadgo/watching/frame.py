@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.total_time import GROUPS
+from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
 from loadgo.stats.cluster_bootstrap import Floats
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.watching.fault_times import Lengths, lengths
@@ -125,8 +126,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     """The window of `width_ns` nanoseconds that ends at `end_ns`, in so many columns."""
     start_ns = max(end_ns - width_ns, 0)
     edges = np.linspace(start_ns, max(end_ns, start_ns + 1), columns + 1)
-    answered = tables.interactions.filter(pl.col("ready_ns").is_not_null())
-    typed = answered.filter(pl.col("outcome").cast(pl.String) != "extrapolated")
+    typed = tables.interactions.filter(ANSWERED & MEASURED)
     late = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _bands(typed, tables.sessions, edges)
     time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
@@ -352,9 +352,9 @@ def _users_share(processes: pl.DataFrame, processors: int) -> float:
 
 
 def _commands(late: pl.DataFrame) -> tuple[Command, ...]:
-    response = (pl.col("ready_ns").cast(pl.Int64) - pl.col("sent_ns").cast(pl.Int64)).cast(pl.Float64)
-    cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64)
-    rows = late.with_columns(response=response, cpu=cpu, name=pl.col("command").cast(pl.String))
+    rows = late.with_columns(
+        response=RESPONSE_NS.cast(pl.Float64), cpu=CPU_NS.cast(pl.Float64), name=pl.col("command").cast(pl.String)
+    )
     found = []
     for (name,), mine in rows.group_by("name"):
         values = np.sort(mine["response"].to_numpy())
@@ -374,5 +374,5 @@ def _waiters(late: pl.DataFrame) -> tuple[Waiter, ...]:
 def _lateness(late: pl.DataFrame) -> float | None:
     if late.is_empty():
         return None
-    by = (late["sent_ns"].cast(pl.Int64) - late["planned_ns"].cast(pl.Int64)).clip(0).to_numpy()
+    by = late.select(LATENESS_NS).to_series().to_numpy()
     return sorted_quantile(np.sort(by.astype(np.float64)), 0.99)

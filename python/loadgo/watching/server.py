@@ -168,7 +168,9 @@ def serve(told: Told, port: int, said: Callable[[str], None], *, leaves: bool = 
         try:
             door.bind((ADDRESS, port))
         except OSError as error:
-            raise Refused(f"--port {port}: {error.strerror}; leave it out, and a free one is taken") from error
+            raise Refused(f"`port={port}`: {error.strerror}; leave it out, and a free one is taken").about(
+                "port"
+            ) from error
         door.listen(VIEWERS)
         at = f"{ADDRESS}:{door.getsockname()[1]}"
         said(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not {where})")

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from loadgo.errors import BadArgument
 from loadgo.notation.quantities import span_s
 from loadgo.records.following import Following, follow
 from loadgo.watching.expected import Expected, Model, beside
@@ -100,17 +101,19 @@ def watch(
 
     Raises `ValueError` for what makes no sense, `BadRun` without such a run, `Refused` when the host cannot be metered.
     """
-    window_ns = round(span_s(window) * 1e9)
+    window_ns = round(span_s(window, "window") * 1e9)
     if window_ns < _SHORTEST_NS:
-        raise ValueError(f"--window {window}: at least 1ms")
-    begin_ns = None if at is None else round(span_s(at) * 1e9)
-    target_ns = None if target is None else span_s(target) * 1e9
+        raise BadArgument(f"`window={window}`: at least 1ms").about("window")
+    begin_ns = None if at is None else round(span_s(at, "at") * 1e9)
+    target_ns = None if target is None else span_s(target, "target") * 1e9
     if run is None and (begin_ns is not None or speed is not None):
-        raise ValueError("--at and --speed are of a run that was recorded: name it, or last")
+        raise BadArgument("`at` and `speed` are of a run that was recorded: name it, or last").about("at", "speed")
     if model is not None and run is None:
-        raise ValueError("--model is of a run: name one, or last")
+        raise BadArgument("`model` is of a run: name one, or last").about("model")
     if run is not None and meters is not None:
-        raise ValueError("--meters is of this host without a run: the run's own were chosen when it began")
+        raise BadArgument("`meters` is of this host without a run: the run's own were chosen when it began").about(
+            "meters"
+        )
     with ExitStack() as ends:
         following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
         expects = None if model is None else Model(os.fspath(model), following.folder)

@@ -8,7 +8,7 @@ from loadgo.measures.charges import Held, cost_of, interaction_cost
 from loadgo.measures.summary import summarize
 from loadgo.measures.tariff import PRICES, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
 from loadgo.measures.usage import Usage
-from loadgo.records.time_classes import Classes
+from loadgo.records.interactions import Classes
 from support.synthetic import S, closed_loop
 
 MS = 1e6

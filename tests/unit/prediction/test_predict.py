@@ -259,7 +259,7 @@ def test_draws_of_what_cannot_be_drawn_are_refused_before_anybody_logs_in(room: 
         loadgo.run(script, on=str(bare), draws=20, out=room / "never")
     with pytest.raises(ValueError, match="3 draws give no interval: at least 5"):
         loadgo.run(script, on=str(room / "fitted.toml"), draws=3, out=room / "never")
-    with pytest.raises(ValueError, match="name one with --on"):
+    with pytest.raises(ValueError, match="name one with `on`"):
         loadgo.run(script, draws=20, out=room / "never")
     every = ["commands.edit.cpu=1s", "commands.compile.cpu=1s"]
     with pytest.raises(ValueError, match="no value stands as it was fitted"):

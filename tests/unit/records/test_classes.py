@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.records.time_classes import classes_of, with_classes
+from loadgo.records.interactions import classes_of, with_classes
 from support.synthetic import S, interaction, run_of
 
 SPANS = st.integers(min_value=0, max_value=10**13)

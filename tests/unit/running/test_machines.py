@@ -56,5 +56,5 @@ def test_a_file_is_printed_as_it_stands_and_merged_with_what_is_set(tmp_path: Pa
 
 @pytest.mark.parametrize("set", ["processors.count", "processors.count=0", "processors.cuont=2", "like=ctss"])
 def test_a_mistake_in_what_is_set_names_the_setting(set: str) -> None:
-    with pytest.raises(ValueError, match=f"^--set {set}: "):
+    with pytest.raises(ValueError, match=f"^`set={set}`: "):
         told("ctss", [set])

@@ -206,14 +206,14 @@ def test_a_mistake_in_a_machine_file_has_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"limit": "memory=1G"}, "--limit is for a host"),
-        ({"usage_every": 2}, "--usage-every is for a host"),
-        ({"driver": Driver(fifo=False)}, "--no-fifo is for a host"),
-        ({"driver": Driver(processor=0)}, "--processor is for a host"),
+        ({"limit": "memory=1G"}, "`limit` is for a host"),
+        ({"usage_every": 2}, "`usage_every` is for a host"),
+        ({"driver": Driver(fifo=False)}, "`fifo` is for a host"),
+        ({"driver": Driver(processor=0)}, "`processor` is for a host"),
         ({"until": "forever"}, "interactions=1e6"),
         ({"set": ["processors.sped=2"]}, "processors"),
         ({"on": "no-such-machine"}, "no-such-machine"),
-        ({"on": "here", "set": ["processors.speed=2"]}, "--set changes a simulated machine"),
+        ({"on": "here", "set": ["processors.speed=2"]}, "`set` changes a simulated machine"),
     ],
 )
 def test_what_makes_no_sense_on_a_machine_is_refused_in_words(

@@ -100,7 +100,7 @@ def test_rounding_is_no_contradiction() -> None:
     ("text", "columns", "told"),
     [
         ("", {}, "is empty"),
-        ("a,b\n1,2\n", {}, "--columns bytes=NAME"),
+        ("a,b\n1,2\n", {}, "`columns=bytes=NAME"),
         ("bytes,direction,cpu_s\n", {}, "no row"),
         ("bytes,direction,cpu_s\n5,x,1\n", {}, "neither s"),
         ("bytes,direction,cpu_s\n5,s,-1\n", {}, "0 or more"),

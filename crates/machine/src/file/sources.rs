@@ -160,8 +160,48 @@ fn set_text(key: &str, value: &str) -> Result<String, Mistake> {
     }
 }
 
-/// The parts of a dotted key, in quotes where TOML wants them (`commands.*.cpu`).
+/// A setting `KEY=VALUE` as its key and its value, parted at the first `=` that is not in quotes; None without one.
+pub fn key_and_value(setting: &str) -> Option<(&str, &str)> {
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, c) in setting.char_indices() {
+        match (c, quote) {
+            _ if escaped => escaped = false,
+            ('=', None) => return Some((setting[..at].trim(), setting[at + 1..].trim())),
+            ('"' | '\'', None) => quote = Some(c),
+            ('\\', Some('"')) => escaped = true,
+            _ if quote == Some(c) => quote = None,
+            _ => {}
+        }
+    }
+    setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()))
+}
+
+/// The parts of a dotted key, in quotes where TOML wants them (`commands.*.cpu`); none where one is empty.
 fn quoted_path(key: &str) -> Vec<String> {
+    let parts = toml_path(key).unwrap_or_else(|| loose_path(key));
+    if parts.iter().any(|part| part.trim().is_empty()) {
+        return Vec::new();
+    }
+    let bare = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let quoted = |part: &str| if bare(part) { part.into() } else { Value::String(part.into()).to_string() };
+    parts.iter().map(|part| quoted(part)).collect()
+}
+
+/// The parts of a dotted key as TOML reads it; None where it does not.
+fn toml_path(key: &str) -> Option<Vec<String>> {
+    let mut value = Value::Table(toml::from_str(&format!("{key} = 0")).ok()?);
+    let mut path = Vec::new();
+    while let Value::Table(table) = value {
+        let (name, inner) = table.into_iter().next()?;
+        path.push(name);
+        value = inner;
+    }
+    Some(path)
+}
+
+/// The parts of a dotted key whose names may lack the quotes that TOML wants, but for those that hold a dot.
+fn loose_path(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote = None;
     for c in key.trim().chars() {
@@ -172,10 +212,5 @@ fn quoted_path(key: &str) -> Vec<String> {
             _ => parts.last_mut().expect("there is always one").push(c),
         }
     }
-    if parts.iter().any(|part| part.trim().is_empty()) {
-        return Vec::new();
-    }
-    let bare = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    let quoted = |part: &str| if bare(part) { part.into() } else { Value::String(part.into()).to_string() };
-    parts.iter().map(|part| quoted(part.trim())).collect()
+    parts.iter().map(|part| part.trim().into()).collect()
 }

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from loadgo.errors import BadArgument
+
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIME = re.compile(r"([\d.]+)\s*(us|ms|s)")
 
@@ -28,7 +30,7 @@ def number(machine: str, key: str) -> float:
     if isinstance(found, str):
         time = _TIME.fullmatch(found)
         if not time:
-            raise ValueError(f"{key} of {machine} is {found!r}: no plain time")
+            raise BadArgument(f"{key} of {machine} is {found!r}: no plain time")
         return float(time[1]) * _UNITS[time[2]]
     return float(found)
 

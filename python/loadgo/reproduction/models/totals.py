@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.errors import BadArgument
+from loadgo.records.interactions import RESPONSE_NS
+
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
@@ -60,7 +63,7 @@ def totals_of(tables: Tables) -> Totals:
     """The totals of a run's tables; raises `ValueError` for a run in which nobody typed anything."""
     done = tables.interactions.filter(pl.col("ready_ns").is_not_null())
     if done.is_empty():
-        raise ValueError("the run has no interaction that was answered")
+        raise BadArgument("the run has no interaction that was answered")
     named = done.with_columns(pl.col("command").cast(pl.String)).sort("line", maintain_order=True)
     in_order = done.sort("pass", "line", "user")
     first, last = done["sent_ns"].to_numpy().min(), done["ready_ns"].to_numpy().max()
@@ -78,7 +81,7 @@ def totals_of(tables: Tables) -> Totals:
 def _use(rows: pl.DataFrame) -> Use:
     return Use(
         count=len(rows),
-        response_s=_mean(rows.select((pl.col("ready_ns") - pl.col("sent_ns")).alias("response")), "response") / 1e9,
+        response_s=_mean(rows.select(RESPONSE_NS), "response_ns") / 1e9,
         think_s=_mean(rows, "think_ns") / 1e9,
         cpu_user_s=_mean(rows, "cpu_user_ns") / 1e9,
         cpu_system_s=_mean(rows, "cpu_system_ns") / 1e9,

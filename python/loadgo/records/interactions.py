@@ -1,8 +1,8 @@
-"""Users' classes of time: thinking, typing, waiting for the system, and the driver's lateness: together, all of it.
+"""The interactions of a run with what follows from the recorded columns, each derived column defined once.
 
-A user's time is cut at the prompts. From a prompt to the sending are `think_ns + typing_ns`, of which the driver's
-lateness (`sent_ns - planned_ns`) is its own class; from the sending to the next prompt the user waits. Integers, so
-that the parts are the whole.
+A user's time is cut at the prompts into classes: thinking, typing, waiting for the system, and the driver's lateness.
+From a prompt to the sending are `think_ns + typing_ns`, of which the driver's lateness (`sent_ns - planned_ns`) is a
+class of its own; from the sending to the next prompt the user waits. Integers, so that the parts are the whole.
 """
 
 from __future__ import annotations
@@ -10,6 +10,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import polars as pl
+
+USED = (
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "faults_minor",
+    "faults_major",
+    "ready_wait_ns",
+    "paging_wait_ns",
+    "io_wait_ns",
+    "bytes_out",
+)
+"""The columns that say what an interaction used."""
+CLASSES = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
+"""The columns of `with_classes` that are all of a user's time together."""
+
+
+def _ns(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.Int64)
+
+
+MEASURED = pl.col("outcome").cast(pl.String) != "extrapolated"
+"""Whether a row was recorded; the other rows are computed for users who died."""
+ANSWERED = pl.col("ready_ns").is_not_null()
+CPU_NS = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns")
+"""Processor time, user and system; null where it was not measured."""
+RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
+"""From the sending to the prompt; null where no prompt came."""
+LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
+"""How late the driver sent the line."""
+CYCLE_NS = pl.sum_horizontal(*CLASSES).alias("cycle_ns")
+"""From prompt to prompt, of rows of `with_classes`."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +71,8 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
     return (
         _with_session_end(interactions.with_columns(pl.col(*numbers).cast(pl.Int64)), sessions)
         .with_columns(
-            lateness_ns=(pl.col("sent_ns") - pl.col("planned_ns")).clip(0),
-            response_ns=pl.col("ready_ns") - pl.col("sent_ns"),
+            LATENESS_NS,
+            RESPONSE_NS,
             gap_ns=pl.col("think_ns") + pl.col("typing_ns"),
             next_prompt_ns=prompted.shift(-1).over("user", order_by="sent_ns"),
         )
@@ -57,9 +88,7 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
 
 def classes_of(rows: pl.DataFrame) -> Classes:
     """The sums over `rows`, which come from `with_classes`."""
-    thinking, typed, waiting, driver = rows.select(
-        pl.col("thinking_ns", "typed_ns", "waiting_ns", "driver_ns").sum()
-    ).row(0)
+    thinking, typed, driver, waiting = rows.select(pl.col(*CLASSES).sum()).row(0)
     return Classes(thinking_ns=thinking, typing_ns=typed, waiting_ns=waiting, driver_ns=driver)
 
 
