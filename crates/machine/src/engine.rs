@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use clockwork::Clockwork;
 
-use super::disciplines::ReadyList;
 use super::disciplines::ctss::Ctss;
 use super::disciplines::first_come::FirstCome;
 use super::disciplines::linux::Linux;
@@ -14,96 +13,40 @@ use super::disciplines::round_robin::RoundRobin;
 use super::disciplines::tenex::Tenex;
 use super::meters::{MemoryMeter, Meters};
 use super::spec::{Discipline, Machine};
-use loadgo_core::system::{Usage, UserId};
+use loadgo_core::system::UserId;
 use sink::Sink;
+pub use told::{Answer, Moved, Pages, Told};
 
 mod clockwork;
+mod command_table;
 mod costs;
-mod eligible;
+mod dispatch;
+mod eligibility;
 mod errand;
-mod giving_up;
+mod events;
+mod execution;
 mod impossible;
+mod interactions;
 mod loading;
-mod own_load;
+mod memory;
+mod own_users;
 mod paging;
 mod process;
+mod process_table;
 mod processor;
 mod processors;
 mod readings;
 mod route;
+mod scheduler;
+mod shared_dispatch;
 mod sharing;
 pub mod sink;
-mod storage;
+mod stepping;
+mod stores;
 mod tallies;
+pub mod told;
+mod transitions;
 mod users;
-mod work;
-
-/// So many events pass before it is asked again whether to go on.
-const EVENTS_BETWEEN_LOOKS: u32 = 1 << 16;
-/// So many looks in a row at which no time has passed are a standstill.
-const LOOKS_WITHOUT_TIME: u32 = 100;
-/// The last moment of a machine's time, after 292 years: the longest of all spans, 2^63 - 1 ns, ends beyond it.
-const END_OF_TIME: u64 = i64::MAX as u64 - 1;
-const TIME_IS_OVER: &str = "the machine's time would pass 292 years before anything else happens: check `speed`, `cpu`, `think`, \
-                            `arrivals` and the stores' times";
-
-/// What a machine tells a driver.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
-    /// The user has a process that waits for a command.
-    Attached {
-        /// Whose.
-        user: UserId,
-        /// When.
-        at: u64,
-    },
-    /// The user's command has been answered.
-    Ready {
-        /// Whose.
-        user: UserId,
-        /// When.
-        at: u64,
-        /// How.
-        answer: Answer,
-    },
-}
-
-/// How a command was answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// What it used.
-    pub usage: Usage,
-    /// When the first line came out.
-    pub first_output: Option<u64>,
-    /// Bytes of its lines.
-    pub bytes_out: u64,
-    /// The command's exit status, where the machine tells it; 130 when it was abandoned.
-    pub exit_status: Option<u8>,
-}
-
-/// What moving time has come to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Moved {
-    /// This is told.
-    Told(Told),
-    /// Many events have come, and nothing is told yet.
-    NotYet,
-    /// The moment that was asked for has come; or, where none was, nothing will ever happen. [`Engine::trouble`] may tell why.
-    Nothing,
-}
-
-/// Who holds page frames.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pages {
-    /// Frames in all.
-    pub frames: u32,
-    /// Held by the supervisor.
-    pub wired: u32,
-    /// Held by nobody.
-    pub free: u32,
-    /// Held by each user's process, from user 1; of equal shares (which nobody gives up) the whole pages of the share.
-    pub held: Vec<u32>,
-}
 
 /// A machine in motion.
 #[derive(Clone, Debug)]
@@ -171,13 +114,13 @@ impl Engine {
             return Err("the machine has no load of its own: give it a [[load]], or run a script on it".into());
         }
         let mut engine = Engine::new(machine, seed)?;
-        of_each!(&mut engine.0, clockwork => clockwork.load())?;
+        of_each!(&mut engine.0, clockwork => clockwork.add_own_users())?;
         Ok(engine)
     }
 
     /// The present moment, in nanoseconds since the machine's beginning.
     pub fn now(&self) -> u64 {
-        of_each!(&self.0, clockwork => clockwork.now)
+        of_each!(&self.0, clockwork => clockwork.events.now)
     }
 
     /// Makes a process for the user; [`Told::Attached`] follows.
@@ -185,7 +128,7 @@ impl Engine {
     /// # Errors
     /// The system table is full, in words.
     pub fn attach(&mut self, user: UserId) -> Result<(), String> {
-        let most = clockwork::MOST_JOBS;
+        let most = events::MOST_JOBS;
         if user == 0 || user as usize > most {
             return Err(format!("user {user} is not between 1 and {most}"));
         }
@@ -196,7 +139,7 @@ impl Engine {
     pub fn begin(&mut self, user: UserId, command: usize, arguments: &[f64]) {
         of_each!(&mut self.0, clockwork => {
             clockwork.begin(user - 1, command as u32, arguments);
-            clockwork.look_why_idle();
+            clockwork.update_idle_causes();
         });
     }
 
@@ -223,12 +166,12 @@ impl Engine {
 
     /// As [`Engine::advance`], but it comes back after some tens of thousands of events, for a look at whether to go on.
     pub fn move_on(&mut self, until: Option<u64>) -> Moved {
-        of_each!(&mut self.0, clockwork => move_on(clockwork, until))
+        of_each!(&mut self.0, clockwork => clockwork.move_on(until))
     }
 
     /// Why the machine cannot go on, in words; `None` as long as it can.
     pub fn trouble(&self) -> Option<&str> {
-        of_each!(&self.0, clockwork => clockwork.trouble.as_deref())
+        of_each!(&self.0, clockwork => clockwork.execution.failure.as_deref())
     }
 
     /// The meters at the present moment.
@@ -251,74 +194,6 @@ impl Engine {
     /// # Errors
     /// As of [`crate::simulate::run`].
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Meters, String> {
-        of_each!(&mut self.0, clockwork => run(clockwork, sink))
+        of_each!(&mut self.0, clockwork => clockwork.run_own_users(sink))
     }
-}
-
-fn move_on<L: ReadyList>(clockwork: &mut Clockwork<L>, until: Option<u64>) -> Moved {
-    let end = until.unwrap_or(END_OF_TIME).min(END_OF_TIME);
-    for _ in 0..EVENTS_BETWEEN_LOOKS {
-        if let Some(told) = clockwork.told.pop_front() {
-            return Moved::Told(told);
-        }
-        if clockwork.trouble.is_some() {
-            return Moved::Nothing;
-        }
-        if !clockwork.step(end) {
-            match until {
-                Some(until) if until <= END_OF_TIME => clockwork.now = clockwork.now.max(until),
-                None if clockwork.next_at().is_none() => {}
-                _ => clockwork.trouble = Some(TIME_IS_OVER.into()),
-            }
-            return Moved::Nothing;
-        }
-    }
-    Moved::NotYet
-}
-
-fn run<L: ReadyList>(clockwork: &mut Clockwork<L>, sink: &mut impl Sink) -> Result<Meters, String> {
-    let until = sink.ends_at().unwrap_or(u64::MAX);
-    let mut looks_without_time = 0;
-    loop {
-        let looked = clockwork.now;
-        for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !clockwork.step(until.min(END_OF_TIME)) {
-                return stands_at(clockwork, until);
-            }
-            if let Some((class, response_ns)) = clockwork.finished.take()
-                && !sink.finished(class, clockwork.now, response_ns)
-            {
-                return outcome(clockwork);
-            }
-        }
-        if clockwork.trouble.is_some() || !sink.goes_on(clockwork.now) {
-            return outcome(clockwork);
-        }
-        looks_without_time = if clockwork.now == looked { looks_without_time + 1 } else { 0 };
-        if looks_without_time == LOOKS_WITHOUT_TIME {
-            return Err(
-                "users give commands without end and no time passes: give them a think time, or their commands work".into()
-            );
-        }
-    }
-}
-
-/// Nothing happens up to `until`, or up to the end of all time.
-#[cold]
-fn stands_at<L: ReadyList>(clockwork: &mut Clockwork<L>, until: u64) -> Result<Meters, String> {
-    if clockwork.trouble.is_none() && clockwork.next_at().is_none() {
-        return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
-    }
-    if until <= END_OF_TIME {
-        clockwork.now = clockwork.now.max(until);
-    } else {
-        clockwork.trouble.get_or_insert_with(|| TIME_IS_OVER.into());
-    }
-    outcome(clockwork)
-}
-
-/// The meters, unless the machine could not go on as it was described.
-#[cold]
-fn outcome<L: ReadyList>(clockwork: &Clockwork<L>) -> Result<Meters, String> {
-    clockwork.trouble.clone().map_or_else(|| Ok(clockwork.meters()), Err)
 }

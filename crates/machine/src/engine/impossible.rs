@@ -4,9 +4,11 @@ use crate::spec::{
     Discipline, Headway, Limit, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping, TenexQueue,
 };
 
-use super::clockwork::{MOST_PROCESSORS, MOST_STORES};
+use super::events::{MOST_PROCESSORS, MOST_STORES};
+use soundness::{check_store, is_positive, is_sound};
 
 mod asked;
+mod soundness;
 
 /// Looks for what cannot work.
 ///
@@ -27,11 +29,6 @@ pub fn refuse(machine: &Machine) -> Result<(), String> {
     table(&machine.supervisor)?;
     machine.commands.iter().try_for_each(|command| asked::command(machine, command))?;
     machine.load.iter().try_for_each(|class| asked::load(machine, class))
-}
-
-/// Whether `number` is above 0, and not infinite.
-fn is_positive(number: f64) -> bool {
-    number > 0.0 && number.is_finite()
 }
 
 fn processors(machine: &Machine) -> Result<(), String> {
@@ -75,7 +72,7 @@ fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
         }
         StoreKind::Bulk { channels: 0, .. } | StoreKind::Disk { channels: 0, .. } => "has no channel: `channels` is 1 or more",
         StoreKind::Disk { units: 0, .. } => "has no unit: `units` is 1 or more",
-        StoreKind::Disk { seek: law, .. } | StoreKind::Server { service: law, .. } if !asked::is_sound(law) => {
+        StoreKind::Disk { seek: law, .. } | StoreKind::Server { service: law, .. } if !is_sound(law) => {
             "has a law that gives no times: its mean is a number, 0 or more"
         }
         StoreKind::Disk { words_per_second, .. } if !is_positive(*words_per_second) => {
@@ -87,8 +84,8 @@ fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
 }
 
 fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), String> {
-    there(machine, swapping.store, "programs are swapped to")?;
-    swapping.first.map_or(Ok(()), |first| there(machine, first, "commands are kept on"))?;
+    check_store(machine, swapping.store, "programs are swapped to")?;
+    swapping.first.map_or(Ok(()), |first| check_store(machine, first, "commands are kept on"))?;
     if machine.processors.count > 1 || machine.processors.discipline == Discipline::Sharing {
         return Err("with swapping one program is in core and runs: one processor, and a discipline other than sharing".into());
     }
@@ -106,8 +103,8 @@ fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), String> {
 }
 
 fn pages(machine: &Machine, paging: &Paging) -> Result<(), String> {
-    there(machine, paging.store, "pages come from")?;
-    paging.behind.map_or(Ok(()), |behind| there(machine, behind.store, "is behind the paging device"))?;
+    check_store(machine, paging.store, "pages come from")?;
+    paging.behind.map_or(Ok(()), |behind| check_store(machine, behind.store, "is behind the paging device"))?;
     if paging.wired >= paging.frames {
         return Err(format!(
             "of {} frames the supervisor holds {}: none is left for processes; raise memory.frames, or lower `wired`",
@@ -154,7 +151,7 @@ fn limit(machine: &Machine) -> Result<(), String> {
             Err("a control by working sets needs demand paging: residence = \"paging\", or a `limit`".into())
         }
         Limit::DeviceBusy { store, .. } if store >= machine.stores.len() => {
-            there(machine, store, "the multiprogramming control looks at")
+            check_store(machine, store, "the multiprogramming control looks at")
         }
         Limit::DeviceBusy { every_ns: 0, .. } => Err("the control looks at its device without end: `every` is above 0".into()),
         Limit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => {
@@ -172,11 +169,4 @@ fn table(supervisor: &Supervisor) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
-}
-
-fn there(machine: &Machine, store: usize, what: &str) -> Result<(), String> {
-    if store < machine.stores.len() {
-        return Ok(());
-    }
-    Err(format!("there is no storage that {what}: name one of its [storage] tables as the `device`"))
 }

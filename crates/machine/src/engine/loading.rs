@@ -1,54 +1,59 @@
-//! Swapping: the program of the process that is to run is brought in, and what has to go for it is dumped, move by move.
+//! Swapping: the moves that bring a process's program into core memory, and take others out for it.
 
-use super::clockwork::Clockwork;
-use super::errand::Aim;
-use super::process::State;
-use super::processor::{Doing, NOBODY};
-use super::storage::id_of;
+use std::collections::VecDeque;
+
+use crate::core_memory::CoreMemory;
 use crate::devices::Request;
-use crate::disciplines::{Job, ReadyList};
-use crate::meters::Category;
-use crate::spec::Residence;
+use crate::disciplines::Job;
+use crate::spec::{Machine, Residence, Swapping};
 
-impl<L: ReadyList> Clockwork<L> {
-    /// Has the program of `job` moved in on processor `p`, where it is not in core memory; whether it is not.
-    pub(super) fn begin_loading(&mut self, p: usize, job: Job) -> bool {
-        let process = &mut self.processes[job as usize];
-        if !process.on_errand || process.errand().aim == Aim::Creation {
-            return false;
-        }
-        let errand = self.processes[job as usize].errand();
-        let (words, fresh) = (errand.image_words, std::mem::take(&mut errand.fresh));
-        let core = self.core.as_mut().expect("programs are loaded on machines that swap");
-        let moved = core.bring(job, words, fresh);
-        if moved.out_words + moved.in_words == 0 {
-            return false;
-        }
-        let processor = &mut self.processors[p];
-        processor.close(self.now);
-        processor.doing = Doing::Loading;
-        processor.category = Category::IdleLoading;
-        self.place(job, State::Loading);
-        let moves = [(moved.out_words, false, true), (moved.in_words, moved.from_first, false)];
-        self.moving.extend(moves.into_iter().filter(|(words, ..)| *words > 0));
-        self.goes_on_loading(job);
-        true
+/// A transfer of a program, or of a part of it, that is still to be made.
+#[derive(Clone, Copy, Debug)]
+struct PlannedMove {
+    words: u64,
+    /// From the store on which commands are kept.
+    from_first: bool,
+    /// Out of core memory.
+    write: bool,
+}
+
+/// Core memory, and the moves for the program that is being brought in.
+#[derive(Clone, Debug)]
+pub(super) struct ProgramLoader {
+    /// Core memory.
+    pub core: CoreMemory,
+    swapping: Swapping,
+    moves: VecDeque<PlannedMove>,
+}
+
+impl ProgramLoader {
+    /// The core memory of `machine`, empty, if it swaps.
+    pub fn from_machine(machine: &Machine) -> Option<ProgramLoader> {
+        let Residence::Swapping(swapping) = &machine.residence else { return None };
+        Some(ProgramLoader { core: CoreMemory::new(swapping), swapping: swapping.clone(), moves: VecDeque::new() })
     }
 
-    /// The next move for the program of `job`; after the last one, it runs.
-    pub(super) fn goes_on_loading(&mut self, job: Job) {
-        let Some((words, from_first, write)) = self.moving.pop_front() else { return self.is_loaded(job) };
-        let Residence::Swapping(swapping) = &self.machine.residence else { unreachable!("only a machine that swaps loads") };
-        let store = swapping.first.filter(|_| from_first).unwrap_or(swapping.store);
-        let id = id_of(job, self.processes[job as usize].generation);
-        self.submit(store, Request { id, words, service_ns: None, write });
+    /// Plans the moves for the program of `job`, of so many words; `fresh`: it comes from where commands are kept. False if it is in
+    /// core memory already.
+    #[inline]
+    pub fn plan_moves(&mut self, job: Job, words: u64, fresh: bool) -> bool {
+        let moved = self.core.bring(job, words, fresh);
+        let out = PlannedMove { words: moved.out_words, from_first: false, write: true };
+        let into = PlannedMove { words: moved.in_words, from_first: moved.from_first, write: false };
+        self.moves.extend([out, into].into_iter().filter(|planned| planned.words > 0));
+        !self.moves.is_empty()
     }
 
-    fn is_loaded(&mut self, job: Job) {
-        let loaded_ns = self.place(job, State::Running);
-        self.page_has_come(job, loaded_ns);
-        let p = self.processes[job as usize].processor as usize;
-        debug_assert!(self.processors[p].job == job && self.processors[p].job != NOBODY);
-        self.carry_on(p);
+    /// Takes out the next move as a request under this id, with its store. None if the program is in core memory.
+    #[inline]
+    pub fn next_request(&mut self, id: u32) -> Option<(usize, Request)> {
+        let PlannedMove { words, from_first, write } = self.moves.pop_front()?;
+        let store = self.swapping.first.filter(|_| from_first).unwrap_or(self.swapping.store);
+        Some((store, Request { id, words, service_ns: None, write }))
+    }
+
+    /// Gives up the moves that are still to be made.
+    pub fn cancel_moves(&mut self) {
+        self.moves.clear();
     }
 }

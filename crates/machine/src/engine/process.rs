@@ -7,26 +7,26 @@ use loadgo_core::random::Stream;
 pub(crate) const NO_STAGE: u32 = u32::MAX;
 
 /// A route is to be followed from its beginning.
-pub(crate) const UNSTARTED: u32 = NO_STAGE - 1;
+pub(crate) const ROUTE_START_INDEX: u32 = NO_STAGE - 1;
 
 /// Where a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// There is none.
+pub enum ProcessState {
+    /// There is no such process.
     Absent,
-    /// It waits for its user.
+    /// The user is thinking; the process has no work.
     Thinking,
-    /// It asks to be eligible.
+    /// The process asks to be eligible.
     Asking,
-    /// It can run.
+    /// The process can run, and has no processor.
     Ready,
-    /// It has a processor, or a share of the processors.
+    /// The process has a processor, or a share of the processors.
     Running,
-    /// It has a processor, and its program is being brought in.
+    /// The process has a processor, and its program is being brought in.
     Loading,
-    /// It waits for a page.
+    /// The process waits for a page.
     PageWait,
-    /// It waits for another device.
+    /// The process waits for another device.
     DiskWait,
 }
 
@@ -58,7 +58,7 @@ pub struct Process {
     /// The processor that it has.
     pub processor: u16,
     /// Where it is.
-    pub state: State,
+    pub state: ProcessState,
     /// Whether it is on an errand (else it follows a route).
     pub on_errand: bool,
     /// What is left of its needs, where it is on an errand.
@@ -80,7 +80,7 @@ impl Process {
             stage: NO_STAGE,
             generation: 0,
             processor: 0,
-            state: State::Absent,
+            state: ProcessState::Absent,
             on_errand: false,
             errand: None,
         }

@@ -3,12 +3,12 @@
 use crate::disciplines::Job;
 use crate::meters::Category;
 
-/// No process.
-pub(crate) const NOBODY: Job = Job::MAX;
+/// The number that no process has.
+pub(crate) const NO_PROCESS: Job = Job::MAX;
 
 /// What a processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum ProcessorActivity {
     /// Nothing.
     Idle,
     /// Nothing, until its process's program is in.
@@ -31,7 +31,7 @@ pub struct Processor {
     /// Who had it last.
     pub last: Job,
     /// What it does.
-    pub doing: Doing,
+    pub doing: ProcessorActivity,
     /// The category of that.
     pub category: Category,
     /// Since when.
@@ -48,8 +48,6 @@ pub struct Processor {
     pub getwork: bool,
     /// Interrupts to be handled before anything else.
     pub interrupts: u32,
-    /// Counts the calendar's events for it that no longer hold.
-    pub epoch: u32,
     /// By category, up to `since`.
     pub time_ns: [u64; Category::COUNT],
 }
@@ -58,9 +56,9 @@ impl Processor {
     /// Idle from the beginning.
     pub fn new() -> Processor {
         Processor {
-            job: NOBODY,
-            last: NOBODY,
-            doing: Doing::Idle,
+            job: NO_PROCESS,
+            last: NO_PROCESS,
+            doing: ProcessorActivity::Idle,
             category: Category::IdleZero,
             since: 0,
             slice_ns: 0,
@@ -69,7 +67,6 @@ impl Processor {
             preempted: false,
             getwork: false,
             interrupts: 0,
-            epoch: 0,
             time_ns: [0; Category::COUNT],
         }
     }
@@ -81,6 +78,13 @@ impl Processor {
         self.time_ns[self.category as usize] += span_ns;
         self.since = now;
         span_ns
+    }
+
+    /// Charges the turn of its process for processor time.
+    #[inline]
+    pub fn charge_turn(&mut self, span_ns: u64) {
+        self.ran_ns += span_ns;
+        self.slice_ns = self.slice_ns.saturating_sub(span_ns);
     }
 
     /// Its times up to `now`.

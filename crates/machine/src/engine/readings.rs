@@ -1,9 +1,9 @@
 //! The meters, and who holds which part of memory, read off at the present moment.
 
-use super::Pages;
 use super::clockwork::Clockwork;
-use super::paging::Paged;
-use super::process::State;
+use super::paging::PagingState;
+use super::process::ProcessState;
+use super::told::Pages;
 use crate::core_memory::CoreMemory;
 use crate::disciplines::{Job, ReadyList};
 use crate::meters::{DeviceMeter, HolderMeter, MemoryMeter, Meters, WORD_BYTES};
@@ -12,31 +12,33 @@ use crate::spec::{Paging, Residence, Swapping};
 impl<L: ReadyList> Clockwork<L> {
     /// Who holds the page frames.
     pub fn pages(&self) -> Option<Pages> {
-        let (Some(paged), Residence::Paging(spec)) = (&self.paged, &self.machine.residence) else { return None };
-        let held = (0..self.processes.len() as Job).map(|job| paged.frames.held(job)).collect();
+        let Residence::Paging(spec) = &self.execution.commands.machine.residence else { return None };
+        let paged = self.execution.memory.paging.as_ref()?;
+        let held = self.execution.processes.jobs().map(|job| paged.frames.held(job)).collect();
         Some(Pages { frames: spec.frames, wired: spec.wired, free: paged.frames.free(), held })
     }
 
     /// Who holds which part of memory; `None` where everything always is in it.
     pub fn memory(&self) -> Option<MemoryMeter> {
-        match (&self.machine.residence, &self.paged, &self.core) {
+        let memory = &self.execution.memory;
+        match (&self.execution.commands.machine.residence, &memory.paging, &memory.loader) {
             (Residence::Paging(spec), Some(paged), _) => Some(self.paged_memory(spec, paged)),
-            (Residence::Swapping(spec), _, Some(core)) => Some(self.swapped_memory(spec, core)),
+            (Residence::Swapping(spec), _, Some(loader)) => Some(self.swapped_memory(spec, &loader.core)),
             _ => None,
         }
     }
 
-    fn paged_memory(&self, spec: &Paging, paged: &Paged) -> MemoryMeter {
+    fn paged_memory(&self, spec: &Paging, paged: &PagingState) -> MemoryMeter {
         let page_bytes = u64::from(spec.frame_words) * WORD_BYTES;
         let frames = &paged.frames;
         let held = |job: Job| if frames.has_shares() && !self.has_share(job) { 0 } else { frames.held(job) };
         let holder = |job: Job| HolderMeter {
-            there: self.processes[job as usize].state != State::Absent,
+            there: self.execution.processes[job].state != ProcessState::Absent,
             resident_bytes: u64::from(held(job)) * page_bytes,
             device_bytes: frames.on_device(job).map(|pages| u64::from(pages) * page_bytes),
             moves: Some(frames.moves(job)),
         };
-        let holders: Vec<HolderMeter> = self.jobs().map(holder).collect();
+        let holders: Vec<HolderMeter> = self.execution.processes.jobs().map(holder).collect();
         let room_bytes = u64::from(paged.room) * page_bytes;
         let resident_bytes: u64 = holders.iter().map(|holder| holder.resident_bytes).sum();
         MemoryMeter {
@@ -55,13 +57,13 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// Whether `job`, of those that have equal shares of the frames, is multiprogrammed now.
     fn has_share(&self, job: Job) -> bool {
-        let process = &self.processes[job as usize];
-        process.on_errand && !matches!(process.state, State::Absent | State::Thinking | State::Asking)
+        let process = &self.execution.processes[job];
+        process.on_errand && !matches!(process.state, ProcessState::Absent | ProcessState::Thinking | ProcessState::Asking)
     }
 
     fn swapped_memory(&self, spec: &Swapping, core: &CoreMemory) -> MemoryMeter {
         let holder = |job: Job| HolderMeter {
-            there: self.processes[job as usize].state != State::Absent,
+            there: self.execution.processes[job].state != ProcessState::Absent,
             resident_bytes: core.held(job) * WORD_BYTES,
             device_bytes: None,
             moves: None,
@@ -70,40 +72,38 @@ impl<L: ReadyList> Clockwork<L> {
             size_bytes: spec.words * WORD_BYTES,
             free_bytes: core.free() * WORD_BYTES,
             wired_bytes: 0,
-            holders: self.jobs().map(holder).collect(),
+            holders: self.execution.processes.jobs().map(holder).collect(),
             device: None,
         }
     }
 
-    fn jobs(&self) -> impl Iterator<Item = Job> {
-        0..self.processes.len() as Job
-    }
-
     /// All meters.
     pub fn meters(&self) -> Meters {
-        let now = self.now;
+        let now = self.events.now;
+        let processors = self.processors.all();
         let time_ns: Vec<_> = match &self.shared {
-            Some(shared) => shared.times(now, &self.processors),
-            None => self.processors.iter().map(|processor| processor.times(now)).collect(),
+            Some(shared) => shared.times(now, processors),
+            None => processors.iter().map(|processor| processor.times(now)).collect(),
         };
         for times in &time_ns {
             assert!(times.iter().sum::<u64>() == now, "a processor's categories add up to the time: {times:?} at {now}");
         }
+        let tallies = &self.execution.tallies;
         Meters {
             at: now,
             time_ns,
-            stores: self.stores.iter().map(|store| store.meter(now)).collect(),
-            ready: self.ready.at(now),
-            eligible: self.eligible.at(now),
-            asking: self.asking.at(now),
-            active: self.active.at(now),
-            faults: self.tallies.faults.clone(),
-            command_faults: self.tallies.command_faults.clone(),
-            primitives: self.tallies.primitives.clone(),
-            dispatches: self.dispatches,
-            preemptions: self.preemptions,
+            stores: self.stores.meters(now),
+            ready: self.scheduler.ready.at(now),
+            eligible: self.eligibility.eligible.at(now),
+            asking: self.eligibility.asking.at(now),
+            active: self.execution.processes.active.at(now),
+            faults: tallies.faults.clone(),
+            command_faults: tallies.command_faults.clone(),
+            primitives: tallies.primitives.clone(),
+            dispatches: self.scheduler.dispatches,
+            preemptions: self.scheduler.preemptions,
             interactions: self.interactions,
-            events: self.events,
+            events: self.model_events,
         }
     }
 }

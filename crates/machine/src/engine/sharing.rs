@@ -4,28 +4,36 @@
 //! virtual time v with s to do leaves at v + s, whoever joins or leaves meanwhile; so one heap of those times says who leaves next,
 //! and nobody else is touched. Source: Parekh and Gallager, "A generalized processor sharing approach to flow control", 1993.
 
-use super::clockwork::Clockwork;
-use super::errand::{Counted, Step};
-use super::process::State;
 use super::processor::Processor;
-use super::work::{Fate, Next};
+use super::processors::ProcessorSet;
 use crate::calendar::Calendar;
-use crate::disciplines::{Job, ReadyList};
-use crate::meters::{Category, FaultKind};
+use crate::disciplines::Job;
+use crate::meters::Category;
 
 /// Parts of a nanosecond in virtual time, as a power of two.
-const FRACTION: u32 = 10;
+const VIRTUAL_FRACTION_BITS: u32 = 10;
 /// Virtual time is counted anew from here.
-const MOST_VIRTUAL: u64 = 1 << 62;
+const VIRTUAL_RESET_UNITS: u64 = 1 << 62;
 /// The most work at one go that virtual time has room for: 104 days.
-const MOST_WORK_NS: u64 = (1 << 53) - 1;
-const TOO_LONG: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
+pub(super) const MOST_WORK_NS: u64 = (1 << 53) - 1;
+pub(super) const LONG_COMMAND_MESSAGE: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
                         discipline with a quantum";
 const BUSY_CATEGORIES: usize = Category::IdleZero as usize;
 
-/// Those who share the processors.
+/// What a process does with its share of the processors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedActivity {
+    /// The category of the processor time.
+    pub category: Category,
+    /// The processor time that it takes.
+    pub ns: u64,
+    /// Whether the process works (else it does a step of the supervisor).
+    pub is_work: bool,
+}
+
+/// The processes that share the processors.
 #[derive(Clone, Debug)]
-pub struct Shared {
+pub(super) struct SharedProcessors {
     count: u64,
     /// Who leaves at which virtual time.
     leaving: Calendar,
@@ -38,18 +46,16 @@ pub struct Shared {
     busy: Vec<u16>,
     /// How many do what.
     mix: [u64; BUSY_CATEGORIES],
-    /// Of each process, what it does and for how long.
-    doing: Vec<(Category, u64)>,
-    /// Whether the process does its work (else a step).
-    works: Vec<bool>,
+    /// For each process, what it does.
+    activities: Vec<SharedActivity>,
     /// Interrupts that the next one to join handles.
     interrupts: u64,
 }
 
-impl Shared {
+impl SharedProcessors {
     /// So many processors, and nobody.
-    pub fn new(count: usize) -> Shared {
-        Shared {
+    pub fn new(count: usize) -> SharedProcessors {
+        SharedProcessors {
             count: count as u64,
             leaving: Calendar::default(),
             virtual_now: 0,
@@ -57,13 +63,13 @@ impl Shared {
             due: None,
             busy: Vec::new(),
             mix: [0; BUSY_CATEGORIES],
-            doing: Vec::new(),
-            works: Vec::new(),
+            activities: Vec::new(),
             interrupts: 0,
         }
     }
 
     /// Brings virtual time and the processors' times up to `now`.
+    #[inline]
     fn bring_up(&mut self, now: u64, processors: &mut [Processor]) {
         self.charge(now, processors);
         let there = self.leaving.len() as u64;
@@ -74,6 +80,7 @@ impl Shared {
     }
 
     /// Brings the busy processors' times up to `now`.
+    #[inline]
     fn charge(&self, now: u64, processors: &mut [Processor]) {
         if now == self.since || self.leaving.is_empty() {
             return;
@@ -85,18 +92,20 @@ impl Shared {
         }
     }
 
+    #[inline]
     fn virtual_span(&self, span_ns: u64, there: u64) -> u64 {
-        let span = u128::from(span_ns) << FRACTION;
+        let span = u128::from(span_ns) << VIRTUAL_FRACTION_BITS;
         if there <= self.count { span as u64 } else { (span * u128::from(self.count) / u128::from(there)) as u64 }
     }
 
     /// Finds out when the next one leaves.
+    #[inline]
     fn look_ahead(&mut self) {
         let there = self.leaving.len() as u64;
         let shares = there.max(self.count);
         self.due = self.leaving.next_at().map(|at| {
             let left = u128::from(at.saturating_sub(self.virtual_now)) * u128::from(shares);
-            let span_ns = left.div_ceil(u128::from(self.count) << FRACTION);
+            let span_ns = left.div_ceil(u128::from(self.count) << VIRTUAL_FRACTION_BITS);
             self.since.saturating_add(u64::try_from(span_ns).unwrap_or(u64::MAX))
         });
     }
@@ -110,6 +119,68 @@ impl Shared {
         }
         self.leaving = leaving;
         self.virtual_now = 0;
+    }
+
+    /// Lets `job` run at its share from `now` on, for this much processor time; whether there was an idle processor for it.
+    #[inline]
+    pub fn add(&mut self, job: Job, activity: SharedActivity, processors: &mut ProcessorSet, now: u64) -> bool {
+        self.bring_up(now, processors.all_mut());
+        if self.virtual_now > VIRTUAL_RESET_UNITS {
+            self.begin_again();
+        }
+        if self.activities.len() <= job as usize {
+            self.activities.resize(job as usize + 1, SharedActivity { category: Category::User, ns: 0, is_work: false });
+        }
+        self.activities[job as usize] = activity;
+        self.mix[activity.category as usize] += 1;
+        let span = activity.ns.saturating_mul(1 << VIRTUAL_FRACTION_BITS);
+        self.leaving.enter(self.virtual_now.saturating_add(span), job);
+        self.look_ahead();
+        let Some(p) = processors.take_idle() else { return false };
+        processors[p].close(now);
+        processors[p].category = Category::User;
+        self.busy.push(p as u16);
+        true
+    }
+
+    /// Takes `job`, which is given up, out at `now`; whether a processor idles from then on.
+    pub fn remove(&mut self, job: Job, processors: &mut ProcessorSet, now: u64) -> bool {
+        self.bring_up(now, processors.all_mut());
+        self.leaving.retain(|other| other != job);
+        self.release_share(job, processors, now)
+    }
+
+    /// Takes out the process that is due at `due`, with what it did; whether a processor idles from then on.
+    #[inline]
+    pub fn take_due(&mut self, due: u64, processors: &mut ProcessorSet) -> (Job, SharedActivity, bool) {
+        self.bring_up(due, processors.all_mut());
+        let (_, job) = self.leaving.take_next().expect("the process that is due is there");
+        let activity = self.activities[job as usize];
+        (job, activity, self.release_share(job, processors, due))
+    }
+
+    /// One process fewer: a processor idles, or the others have larger shares.
+    #[inline]
+    fn release_share(&mut self, job: Job, processors: &mut ProcessorSet, now: u64) -> bool {
+        self.mix[self.activities[job as usize].category as usize] -= 1;
+        self.look_ahead();
+        if self.leaving.len() as u64 >= self.count {
+            return false;
+        }
+        let p = self.busy.pop().expect("a process that leaves has run");
+        processors.make_idle(p as usize, now);
+        true
+    }
+
+    /// Keeps an interrupt for the next process to join.
+    pub fn queue_interrupt(&mut self) {
+        self.interrupts += 1;
+    }
+
+    /// Takes the interrupts that the process which joins now handles.
+    #[inline]
+    pub fn take_interrupts(&mut self) -> u64 {
+        std::mem::take(&mut self.interrupts)
     }
 
     /// The times of processors up to `now`, those of the busy ones split as above.
@@ -132,121 +203,4 @@ fn split(mix: &[u64; BUSY_CATEGORIES], span_ns: u64, time_ns: &mut [u64; Categor
         }
     }
     time_ns[Category::User as usize] += rest_ns;
-}
-
-impl<L: ReadyList> Clockwork<L> {
-    /// `job` can run, and so has its share.
-    pub(super) fn joins(&mut self, job: Job) {
-        self.place(job, State::Running);
-        self.dispatches += 1;
-        if self.processes[job as usize].on_errand {
-            let interrupts = std::mem::take(&mut self.sharing().interrupts);
-            let ns = interrupts.saturating_mul(self.costs.interrupt_ns);
-            let step = Step::Spend { category: Category::Interrupt, ns, counted: Counted::Nothing };
-            self.processes[job as usize].errand().steps.extend((ns > 0).then_some(step));
-        }
-        self.shares_on(job);
-    }
-
-    fn sharing(&mut self) -> &mut Shared {
-        self.shared.as_mut().expect("processors that are shared")
-    }
-
-    /// An interrupt for what `job` waits for; the next one to join handles it.
-    pub(super) fn interrupt_shared(&mut self) {
-        let cost_ns = self.costs.interrupt_ns;
-        self.sharing().interrupts += 1;
-        self.tallies.faults[FaultKind::Interrupt as usize].add(cost_ns, 0);
-    }
-
-    /// `job` does whatever is next.
-    fn shares_on(&mut self, job: Job) {
-        if self.processes[job as usize].on_errand {
-            match self.next_step(job) {
-                Next::Spend(category, ns) => return self.enter_share(job, category, ns, false),
-                Next::Leaves(fate) => return self.depart(job, fate),
-                Next::Works => {}
-            }
-        }
-        let process = &self.processes[job as usize];
-        let ns = if process.on_errand { self.plan(job) } else { process.left_ns };
-        self.enter_share(job, Category::User, ns, true);
-    }
-
-    fn enter_share(&mut self, job: Job, category: Category, ns: u64, works: bool) {
-        let now = self.now;
-        if ns > MOST_WORK_NS {
-            self.trouble.get_or_insert_with(|| TOO_LONG.into());
-        }
-        let ns = ns.min(MOST_WORK_NS);
-        let shared = self.shared.as_mut().expect("processors that are shared");
-        shared.bring_up(now, &mut self.processors);
-        if shared.virtual_now > MOST_VIRTUAL {
-            shared.begin_again();
-        }
-        if shared.doing.len() <= job as usize {
-            shared.doing.resize(job as usize + 1, (Category::User, 0));
-            shared.works.resize(job as usize + 1, false);
-        }
-        shared.doing[job as usize] = (category, ns);
-        shared.works[job as usize] = works;
-        shared.mix[category as usize] += 1;
-        shared.leaving.enter(shared.virtual_now.saturating_add(ns.saturating_mul(1 << FRACTION)), job);
-        shared.look_ahead();
-        if let Some(p) = self.idle.pop() {
-            let processor = &mut self.processors[p as usize];
-            processor.close(now);
-            processor.category = Category::User;
-            shared.busy.push(p);
-        } else {
-            self.ready.rise(now);
-        }
-    }
-
-    /// One fewer there: a processor idles, or somebody has a larger share.
-    fn leave_share(&mut self, job: Job) {
-        let shared = self.shared.as_mut().expect("processors that are shared");
-        shared.mix[shared.doing[job as usize].0 as usize] -= 1;
-        shared.look_ahead();
-        if shared.leaving.len() as u64 >= shared.count {
-            return self.ready.fall(self.now);
-        }
-        let p = shared.busy.pop().expect("who leaves has run");
-        self.go_idle(p as usize);
-    }
-
-    /// Lets the one leave whose share is used up, if that comes before everything in the calendar and at `until` or before.
-    pub(super) fn share_is_due(&mut self, until: u64) -> bool {
-        let entered = self.calendar.next_at();
-        let shared = self.shared.as_mut().expect("processors that are shared");
-        let Some(due) = shared.due.filter(|due| *due <= until && entered.is_none_or(|at| *due <= at)) else { return false };
-        self.now = due;
-        shared.bring_up(due, &mut self.processors);
-        let (_, job) = shared.leaving.take_next().expect("who is due is there");
-        let ((_, ns), works) = (shared.doing[job as usize], shared.works[job as usize]);
-        self.leave_share(job);
-        if works {
-            self.events += 1;
-            self.worked(job, ns);
-            match self.reached(job) {
-                Fate::Goes => self.shares_on(job),
-                fate => self.depart(job, fate),
-            }
-        } else {
-            self.step_done(job, ns);
-            self.shares_on(job);
-        }
-        self.look_why_idle();
-        true
-    }
-
-    /// `job` is given up in the middle.
-    pub(super) fn leaves_share(&mut self, job: Job) {
-        let now = self.now;
-        let shared = self.shared.as_mut().expect("processors that are shared");
-        shared.bring_up(now, &mut self.processors);
-        shared.leaving.retain(|other| other != job);
-        self.leave_share(job);
-        self.list.forget(job);
-    }
 }

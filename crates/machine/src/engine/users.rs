@@ -1,142 +1,187 @@
-//! Users and their commands: a process is made, a command is begun, and answered.
+//! Users and their processes: a process is created, a command comes or is given up, and a process goes.
 
 use super::clockwork::Clockwork;
-use super::errand::{Aim, Errand, MOST_STOPS};
-use super::process::{NO_STAGE, State, UNSTARTED};
-use super::{Answer, Told};
-use crate::disciplines::{Job, ReadyList};
-use loadgo_core::system::Usage;
+use super::own_users::OwnUsers;
+use super::process::ProcessState;
+use super::processor::ProcessorActivity;
+use super::told::Told;
+use crate::disciplines::{Job, Off, ReadyList};
+
+/// The exit status of a command that was given up, as a shell reports it for one that was interrupted.
+const ABANDONED_EXIT_STATUS: u8 = 130;
 
 impl<L: ReadyList> Clockwork<L> {
-    /// Makes a process for the user of `job`.
+    /// Creates a process for the user of `job`.
     ///
     /// # Errors
     /// The system table is full.
     pub fn attach(&mut self, job: Job) -> Result<(), String> {
-        self.make_room(job);
-        assert!(self.processes[job as usize].state == State::Absent, "user {} is on the machine already", job + 1);
-        self.enter_table(job)?;
-        self.list.new_process(job);
-        let step = self.costs.process_creation();
-        let process = &mut self.processes[job as usize];
-        process.take_up(0, self.now);
-        process.on_errand = true;
-        let stream = process.stream.branch();
-        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::of(self.seed, job)));
-        errand.clear(Aim::Creation, stream);
-        errand.previous = None;
-        errand.steps.push_back(step);
-        self.active.rise(self.now);
-        self.asks(job);
-        self.look_why_idle();
+        self.execution.processes.make_room(job);
+        let state = self.execution.processes[job].state;
+        assert!(state == ProcessState::Absent, "user {} is on the machine already", job + 1);
+        self.execution.enter_segment_table(job)?;
+        self.scheduler.list.new_process(job);
+        self.execution.begin_creation(job, self.events.now);
+        self.begin_interaction(job);
+        self.update_idle_causes();
         Ok(())
     }
 
-    /// Gives `job` its entries in the system table, where there is one.
-    pub(super) fn enter_table(&mut self, job: Job) -> Result<(), String> {
-        let (Some(table), Some(spec)) = (&mut self.table, &self.machine.supervisor.table) else { return Ok(()) };
-        table.attach(job).map_err(|_| {
-            let (entries, each) = (spec.entries, spec.per_user);
-            format!("the system table is full: of its {entries} entries a user needs {each}")
-        })
-    }
-
-    /// The user of `job` gives a command.
+    /// Lets `job` take its user's command up.
     #[inline]
     pub fn begin(&mut self, job: Job, command: u32, arguments: &[f64]) {
-        let process = &mut self.processes[job as usize];
-        debug_assert!(process.state == State::Thinking, "user {} gives a command before the answer to the last", job + 1);
-        process.take_up(command, self.now);
-        process.on_errand = self.first_station[command as usize] == NO_STAGE;
-        if process.on_errand {
-            self.begin_errand(job, arguments);
-        } else {
-            process.stage = UNSTARTED;
-        }
-        self.active.rise(self.now);
-        self.asks(job);
+        let state = self.execution.processes[job].state;
+        debug_assert!(state == ProcessState::Thinking, "user {} gives a command before the answer to the last", job + 1);
+        self.execution.begin_command(job, command, arguments, self.events.now);
+        self.begin_interaction(job);
     }
 
-    fn begin_errand(&mut self, job: Job, arguments: &[f64]) {
-        let taken = self.table.as_mut().map_or(0, |table| table.touch(job, self.now));
-        let process = &mut self.processes[job as usize];
-        let command = &self.machine.commands[process.command as usize];
-        let stream = process.stream.branch();
-        let errand = process.errand.get_or_insert_with(|| Box::new(Errand::of(self.seed, job)));
-        errand.clear(Aim::Command, stream);
-        let (work_ns, pages) = errand.draw(command, arguments, self.costs.speed, self.costs.message_bytes);
-        process.left_ns = work_ns;
-        if let Some(what) = errand.too_many {
-            self.trouble.get_or_insert_with(|| too_many(&command.name, what));
+    /// Puts the users of the machine's own file on it.
+    ///
+    /// # Errors
+    /// The system table has no room for them.
+    pub fn add_own_users(&mut self) -> Result<(), String> {
+        let own = OwnUsers::new(&self.execution.commands.machine, self.execution.seed);
+        let (jobs, open_classes) = (own.jobs(), own.open_classes());
+        for job in jobs.clone() {
+            self.execution.processes.make_room(job);
+            self.execution.enter_segment_table(job)?;
         }
-        let program = self.programs[process.command as usize];
-        let same = errand.previous == Some(program);
-        errand.fresh = !same;
-        errand.previous = Some(program);
-        errand.steps.push_back(self.costs.line_in());
-        errand.steps.extend((0..taken).map(|_| self.costs.segment_fault()));
-        if let Some(paged) = &mut self.paged {
-            paged.frames.begin(job, pages, command.common, same, self.now);
+        self.own = Some(Box::new(own));
+        for job in jobs {
+            self.set_state(job, ProcessState::Thinking);
+            let think_ns = self.own_users().think_ns(job);
+            self.events.schedule_think_end(job, think_ns);
         }
+        open_classes.into_iter().for_each(|class| self.schedule_arrival(class));
+        Ok(())
     }
 
-    /// The interaction of `job`, which is eligible and on no list, is over.
+    /// Handles the end of an own user's think time: the next command is given.
     #[inline]
-    pub(super) fn is_over(&mut self, job: Job, status: Option<u8>) {
-        self.loses_eligibility(job);
-        self.answer(job, status);
+    pub fn on_think_end(&mut self, job: Job) {
+        self.model_events += 1;
+        let command = self.own_users().next_command(job);
+        self.begin(job, command, &[]);
+    }
+
+    /// Handles the arrival of a user of an open class, and schedules the next one.
+    pub fn on_arrival(&mut self, class: usize) {
+        self.model_events += 1;
+        self.schedule_arrival(class);
+        let (job, is_new) = self.own_users().arrive(class);
+        if is_new {
+            self.execution.failure = self.own_users().crowd_message(class).or(self.execution.failure.take());
+            self.execution.processes.make_room(job);
+            self.set_state(job, ProcessState::Thinking);
+        }
+        self.scheduler.list.new_process(job);
+        let command = self.own_users().arriving_command(class);
+        self.begin(job, command, &[]);
+    }
+
+    fn schedule_arrival(&mut self, class: usize) {
+        let gap_ns = self.own_users().arrival_gap_ns(class);
+        self.events.schedule_arrival(class, gap_ns);
+    }
+
+    #[inline]
+    fn own_users(&mut self) -> &mut OwnUsers {
+        self.own.as_mut().expect("a machine with its own users")
+    }
+
+    /// Gives up the command that `job` has in hand, if it has one.
+    pub fn abandon(&mut self, job: Job) {
+        if self.execution.processes.get(job).is_none() || self.execution.is_being_created(job) || !self.withdraw(job) {
+            return;
+        }
+        self.answer(job, Some(ABANDONED_EXIT_STATUS));
         self.admit();
+        self.update_idle_causes();
     }
 
-    /// The route of `job` has ended at a store.
-    pub(super) fn is_done_off_processor(&mut self, job: Job) {
-        self.list.ends(job);
-        self.is_over(job, None);
-    }
-
-    /// Tells that `job` waits for its user again.
-    #[inline]
-    pub(super) fn answer(&mut self, job: Job, status: Option<u8>) {
-        self.place(job, State::Thinking);
-        self.active.fall(self.now);
-        if self.own.is_some() {
-            self.interactions += 1;
-            return self.thinks(job);
+    /// Ends the process of `job`, wherever it is.
+    pub fn detach(&mut self, job: Job) {
+        if self.execution.processes.get(job).is_none_or(|process| process.state == ProcessState::Absent) {
+            return;
         }
-        let process = &mut self.processes[job as usize];
-        let (user, at) = (job + 1, self.now);
-        if process.on_errand && process.errand().aim == Aim::Creation {
-            return self.told.push_back(Told::Attached { user, at });
+        if self.withdraw(job) {
+            self.execution.processes.active.fall(self.events.now);
         }
-        self.interactions += 1;
-        let exit_status = status.or(self.machine.commands[process.command as usize].exit_status);
-        let answer = answer_of(process, exit_status);
-        self.told.push_back(Told::Ready { user, at, answer });
+        self.set_state(job, ProcessState::Absent);
+        self.told.retain(|told| !matches!(told, Told::Attached { user, .. } | Told::Ready { user, .. } if *user == job + 1));
+        self.execution.release_memory(job);
+        if let Some(table) = &mut self.execution.segment_table {
+            table.detach(job);
+        }
+        self.admit();
+        self.update_idle_causes();
     }
-}
 
-/// A command asks for more of something than a run can carry out.
-pub(super) fn too_many(command: &str, what: &str) -> String {
-    format!(
-        "command {command:?} asks for more than {MOST_STOPS} {what} at once, the most that a command may have: lower their number, or \
-         give their law an upper bound"
-    )
-}
+    /// Takes `job` out of its interaction, wherever it is; false if it is in none.
+    fn withdraw(&mut self, job: Job) -> bool {
+        let (state, now) = (self.execution.processes[job].state, self.events.now);
+        match state {
+            ProcessState::Absent | ProcessState::Thinking => return false,
+            ProcessState::Asking => {
+                self.scheduler.list.forget(job);
+                self.eligibility.asking.fall(now);
+                return true;
+            }
+            ProcessState::Ready => {
+                self.scheduler.list.forget(job);
+                self.scheduler.ready.fall(now);
+            }
+            ProcessState::PageWait | ProcessState::DiskWait => self.give_up_wait(job, state),
+            ProcessState::Running if self.shared.is_some() => self.leave_share(job),
+            ProcessState::Running | ProcessState::Loading => self.give_up_processor(job),
+        }
+        self.eligibility.remove(job, now);
+        true
+    }
 
-fn answer_of(process: &super::process::Process, exit_status: Option<u8>) -> Answer {
-    let errand = process.errand.as_ref().filter(|_| process.on_errand);
-    Answer {
-        usage: Usage {
-            cpu_user_ns: Some(process.cpu_user_ns),
-            cpu_system_ns: Some(errand.map_or(0, |errand| errand.cpu_system_ns)),
-            faults_minor: Some(0),
-            faults_major: Some(errand.map_or(0, |errand| errand.faults_major)),
-            ready_wait_ns: Some(process.ready_wait_ns),
-            paging_wait_ns: Some(errand.map_or(0, |errand| errand.paging_wait_ns)),
-            io_wait_ns: Some(process.io_wait_ns),
-        },
-        first_output: errand.and_then(|errand| errand.first_output),
-        bytes_out: errand.map_or(0, |errand| errand.bytes_out),
-        exit_status,
+    /// Lets `job` wait no more; what it waits for still comes, for no process.
+    fn give_up_wait(&mut self, job: Job, state: ProcessState) {
+        let processes = &mut self.execution.processes;
+        processes.disown_requests(job);
+        let waited_ns = self.events.now - processes[job].since;
+        if state == ProcessState::PageWait {
+            processes.page_waiting -= 1;
+            processes[job].errand().paging_wait_ns += waited_ns;
+        } else {
+            processes.disk_waiting -= 1;
+            processes[job].io_wait_ns += waited_ns;
+        }
+        self.scheduler.list.forget(job);
+    }
+
+    /// Takes `job` off its processor, which runs on.
+    fn give_up_processor(&mut self, job: Job) {
+        let p = self.execution.processes[job].processor as usize;
+        let doing = self.processors[p].doing;
+        match doing {
+            ProcessorActivity::Work => self.stop_work(p),
+            ProcessorActivity::Step | ProcessorActivity::Getwork => {
+                self.events.cancel_segment_end(p);
+                let span_ns = self.processors[p].close(self.events.now);
+                self.execution.processes[job].errand().cpu_system_ns += span_ns;
+            }
+            ProcessorActivity::Loading => self.give_up_loading(job),
+            ProcessorActivity::Interrupt | ProcessorActivity::Idle => {}
+        }
+        self.take_off(p, job, Off::Done);
+        if doing != ProcessorActivity::Interrupt {
+            self.run_processor(p);
+        }
+    }
+
+    fn give_up_loading(&mut self, job: Job) {
+        if let Some(loader) = &mut self.execution.memory.loader {
+            loader.cancel_moves();
+        }
+        let processes = &mut self.execution.processes;
+        processes.disown_requests(job);
+        let waited_ns = self.events.now - processes[job].since;
+        processes[job].errand().paging_wait_ns += waited_ns;
     }
 }

@@ -1,8 +1,8 @@
 //! What is asked of a machine and cannot be answered: needs of commands, routes without an end, users who cannot come.
 
-use super::super::clockwork::MOST_JOBS;
 use super::super::errand::MOST_STOPS;
-use super::{is_positive, there};
+use super::super::events::MOST_JOBS;
+use super::soundness::{check_store, is_positive, is_sound};
 use crate::draw::Draw;
 use crate::spec::{Amount, Class, Command, Discipline, Machine, Population, Route};
 
@@ -30,7 +30,7 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
         return Err(format!("`common` of command {:?} is {}, no part between 0 and 1", command.name, command.common));
     }
     for (store, _) in &command.requests {
-        there(machine, *store, &format!("command {:?} sends requests to", command.name))?;
+        check_store(machine, *store, &format!("command {:?} sends requests to", command.name))?;
     }
     let Some(route) = &command.route else { return Ok(()) };
     let wrong = |why: String| format!("the route of command {:?} {why}", command.name);
@@ -39,11 +39,6 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
         return Err(wrong("has no processor for device interrupts where processors are shared: use another discipline".into()));
     }
     Ok(())
-}
-
-/// Whether the numbers that `law` gives can be times or counts.
-pub(crate) fn is_sound(law: &Draw) -> bool {
-    law.mean() >= 0.0 && law.mean().is_finite()
 }
 
 /// What is drawn for a command, by its key in a machine file.

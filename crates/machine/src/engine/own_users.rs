@@ -1,0 +1,162 @@
+//! The users that a machine's own file has: how long each thinks, which command is next, and when users of open classes arrive.
+
+use std::sync::Arc;
+
+use super::errand::whole;
+use crate::disciplines::Job;
+use crate::draw::Draw;
+use crate::spec::{Machine, Population};
+use loadgo_core::random::{Purpose, Stream};
+
+/// The most users of open classes that are on a machine at once.
+const MOST_AT_ONCE: usize = 1_000_000;
+
+/// The classes and their users; the user of process n is at place n.
+#[derive(Clone, Debug)]
+pub(super) struct OwnUsers {
+    machine: Arc<Machine>,
+    seed: u64,
+    classes: Vec<OwnClass>,
+    users: Vec<OwnUser>,
+    /// Processes whose users have gone, for users to come.
+    free: Vec<Job>,
+}
+
+#[derive(Clone, Debug)]
+struct OwnClass {
+    think: Draw,
+    commands: Vec<u32>,
+    /// The arrivals of an open class.
+    arrivals: Option<Arrivals>,
+}
+
+/// The arrivals of an open class.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    mean_gap_ns: f64,
+    stream: Stream,
+    /// The place of the next user's command in the class's list.
+    next: u32,
+}
+
+/// A user.
+#[derive(Clone, Debug)]
+struct OwnUser {
+    class: u32,
+    /// The place of the next command in the class's list, for a user who stays.
+    next: u32,
+    think: Stream,
+}
+
+impl OwnUsers {
+    /// The users of the machine's file; those of open classes are still to arrive.
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> OwnUsers {
+        let mut own = OwnUsers { machine: machine.clone(), seed, classes: Vec::new(), users: Vec::new(), free: Vec::new() };
+        for (number, class) in machine.load.iter().enumerate() {
+            let arrivals = match class.population {
+                Population::Closed(users) => {
+                    (0..users).for_each(|_| own.add_user(number));
+                    None
+                }
+                Population::Open(rate) => {
+                    let stream = Stream::new(seed, number as u32 + 1, Purpose::Start);
+                    Some(Arrivals { mean_gap_ns: 1e9 / rate, stream, next: 0 })
+                }
+            };
+            let commands = class.commands.iter().map(|command| *command as u32).collect();
+            own.classes.push(OwnClass { think: class.think.clone(), commands, arrivals });
+        }
+        own
+    }
+
+    fn add_user(&mut self, class: usize) {
+        let job = self.users.len() as Job;
+        self.users.push(OwnUser { class: class as u32, next: 0, think: Stream::new(self.seed, job + 1, Purpose::Think) });
+    }
+
+    /// The processes of all users who are there.
+    pub fn jobs(&self) -> std::ops::Range<Job> {
+        0..self.users.len() as Job
+    }
+
+    /// The open classes.
+    pub fn open_classes(&self) -> Vec<usize> {
+        (0..self.classes.len()).filter(|class| self.classes[*class].arrivals.is_some()).collect()
+    }
+
+    /// The class of the user of `job`.
+    #[inline]
+    pub fn class(&self, job: Job) -> usize {
+        self.users[job as usize].class as usize
+    }
+
+    /// Draws the think time after an answer to `job`. None if its user leaves instead: then another one may have the process.
+    #[inline]
+    pub fn think_or_leave(&mut self, job: Job) -> Option<u64> {
+        if self.classes[self.class(job)].arrivals.is_some() {
+            self.free.push(job);
+            return None;
+        }
+        Some(self.think_ns(job))
+    }
+
+    /// Draws a think time of the user of `job`.
+    #[inline]
+    pub fn think_ns(&mut self, job: Job) -> u64 {
+        let user = &mut self.users[job as usize];
+        whole(self.classes[user.class as usize].think.draw(&mut user.think))
+    }
+
+    /// The next command of the user of `job`.
+    #[inline]
+    pub fn next_command(&mut self, job: Job) -> u32 {
+        let user = &mut self.users[job as usize];
+        take_in_turn(&self.classes[user.class as usize].commands, &mut user.next)
+    }
+
+    /// Draws the time until the next arrival of an open class.
+    pub fn arrival_gap_ns(&mut self, class: usize) -> u64 {
+        let arrivals = self.arrivals(class);
+        whole(arrivals.mean_gap_ns * arrivals.stream.quick_exponential())
+    }
+
+    /// Lets a user of an open class arrive: the process, and whether it is a new one.
+    pub fn arrive(&mut self, class: usize) -> (Job, bool) {
+        let free = self.free.pop();
+        let job = free.unwrap_or(self.users.len() as Job);
+        if free.is_none() {
+            self.add_user(class);
+        }
+        self.users[job as usize].class = class as u32;
+        (job, free.is_none())
+    }
+
+    /// The message for too many users at once, if there are, the last of `class`.
+    pub fn crowd_message(&self, class: usize) -> Option<String> {
+        let name = &self.machine.load[class].name;
+        (self.users.len() >= MOST_AT_ONCE).then(|| {
+            format!(
+                "{MOST_AT_ONCE} users are on the machine at once, the last of load {name:?}: they come faster than it can answer; \
+                 lower `arrivals`, or ask for fewer interactions"
+            )
+        })
+    }
+
+    /// The command of the user of an open class who has just arrived.
+    pub fn arriving_command(&mut self, class: usize) -> u32 {
+        let OwnClass { commands, arrivals, .. } = &mut self.classes[class];
+        take_in_turn(commands, &mut arrivals.as_mut().expect("a class that arrives is open").next)
+    }
+
+    fn arrivals(&mut self, class: usize) -> &mut Arrivals {
+        self.classes[class].arrivals.as_mut().expect("a class that arrives is open")
+    }
+}
+
+/// The command at the place `next`, which then moves on, and from the last command to the first.
+#[inline]
+fn take_in_turn(commands: &[u32], next: &mut u32) -> u32 {
+    let command = commands[*next as usize];
+    *next = if *next as usize + 1 == commands.len() { 0 } else { *next + 1 };
+    command
+}

@@ -1,0 +1,110 @@
+//! Time moves: the next event is taken and handled, again and again, until there is something to report.
+
+use super::clockwork::Clockwork;
+use super::events::Event;
+use super::sink::Sink;
+use super::told::Moved;
+use crate::disciplines::ReadyList;
+use crate::meters::Meters;
+
+/// Events between two checks whether to go on.
+const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
+/// Checks in a row without progress of time that are a standstill.
+const STANDSTILL_CHECKS: u32 = 100;
+/// The last instant of a machine's time, after 292 years: the longest of all spans, 2^63 - 1 ns, ends beyond it.
+const LAST_INSTANT_NS: u64 = i64::MAX as u64 - 1;
+const TIME_LIMIT_MESSAGE: &str = "the machine's time would pass 292 years before anything else happens: check `speed`, `cpu`, `think`, \
+                            `arrivals` and the stores' times";
+
+impl<L: ReadyList> Clockwork<L> {
+    /// Handles the next event, if it comes at `until` or before; whether there was one.
+    #[inline]
+    fn step(&mut self, until: u64) -> bool {
+        if self.shared.is_none() || !self.on_share_end(until) {
+            let Some(event) = self.events.take_next(until) else { return false };
+            match event {
+                Event::SegmentEnd(p) => self.on_segment_end(p),
+                Event::ServiceEnd { store, server } => self.on_service_end(store, server),
+                Event::ThinkEnd(job) => self.on_think_end(job),
+                Event::Arrival(class) => self.on_arrival(class),
+                Event::LimitCheck => self.on_limit_check(),
+                Event::Cancelled => {}
+            }
+        }
+        self.update_idle_causes();
+        true
+    }
+
+    /// Moves time up to the next report, or to `until`; it comes back after some tens of thousands of events without a report.
+    pub fn move_on(&mut self, until: Option<u64>) -> Moved {
+        let end = until.unwrap_or(LAST_INSTANT_NS).min(LAST_INSTANT_NS);
+        for _ in 0..EVENTS_BETWEEN_CHECKS {
+            if let Some(told) = self.told.pop_front() {
+                return Moved::Told(told);
+            }
+            if self.execution.failure.is_some() {
+                return Moved::Nothing;
+            }
+            if !self.step(end) {
+                match until {
+                    Some(until) if until <= LAST_INSTANT_NS => self.events.now = self.events.now.max(until),
+                    None if self.next_at().is_none() => {}
+                    _ => self.execution.failure = Some(TIME_LIMIT_MESSAGE.into()),
+                }
+                return Moved::Nothing;
+            }
+        }
+        Moved::NotYet
+    }
+
+    /// Runs the machine's own users until the sink has enough; the meters at that instant.
+    ///
+    /// # Errors
+    /// The machine cannot go on.
+    pub fn run_own_users(&mut self, sink: &mut impl Sink) -> Result<Meters, String> {
+        let until = sink.ends_at().unwrap_or(u64::MAX);
+        let mut standstill_checks = 0;
+        loop {
+            let before = self.events.now;
+            for _ in 0..EVENTS_BETWEEN_CHECKS {
+                if !self.step(until.min(LAST_INSTANT_NS)) {
+                    return self.stop_at(until);
+                }
+                if let Some((class, response_ns)) = self.finished.take()
+                    && !sink.finished(class, self.events.now, response_ns)
+                {
+                    return self.outcome();
+                }
+            }
+            if self.execution.failure.is_some() || !sink.goes_on(self.events.now) {
+                return self.outcome();
+            }
+            standstill_checks = if self.events.now == before { standstill_checks + 1 } else { 0 };
+            if standstill_checks == STANDSTILL_CHECKS {
+                return Err(
+                    "users give commands without end and no time passes: give them a think time, or their commands work".into()
+                );
+            }
+        }
+    }
+
+    /// Ends a run in which nothing happens up to `until`, or up to the end of all time.
+    #[cold]
+    fn stop_at(&mut self, until: u64) -> Result<Meters, String> {
+        if self.execution.failure.is_none() && self.next_at().is_none() {
+            return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
+        }
+        if until <= LAST_INSTANT_NS {
+            self.events.now = self.events.now.max(until);
+        } else {
+            self.execution.failure.get_or_insert_with(|| TIME_LIMIT_MESSAGE.into());
+        }
+        self.outcome()
+    }
+
+    /// The meters, unless the machine could not go on as it was described.
+    #[cold]
+    fn outcome(&self) -> Result<Meters, String> {
+        self.execution.failure.clone().map_or_else(|| Ok(self.meters()), Err)
+    }
+}

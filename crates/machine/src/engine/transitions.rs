@@ -1,0 +1,245 @@
+//! Events pass from part to part: what each event of the calendar leads to, at once or as a list of tasks at the same instant.
+
+use super::clockwork::{Clockwork, Task};
+use super::dispatch::Aftermath;
+use super::execution::Departure;
+use super::process::ProcessState;
+use super::shared_dispatch::ShareEnd;
+use crate::disciplines::{Job, ReadyList, Why};
+
+impl<L: ReadyList> Clockwork<L> {
+    /// Handles the end of what processor `p` does.
+    #[inline]
+    pub fn on_segment_end(&mut self, p: usize) {
+        let aftermath = self.end_segment(p);
+        self.follow(p, aftermath);
+        self.finish_tasks();
+    }
+
+    /// Lets processor `p` run on, with all that follows.
+    pub fn run_processor(&mut self, p: usize) {
+        self.run(p);
+        self.finish_tasks();
+    }
+
+    /// Handles the end of a share of the processors, if that is the next event and comes at `until` or before.
+    pub fn on_share_end(&mut self, until: u64) -> bool {
+        match self.end_due_share(until) {
+            None => return false,
+            Some(ShareEnd::GoesOn) => {}
+            Some(ShareEnd::Departs(job, departure)) => {
+                self.route_departure(job, departure);
+                self.finish_tasks();
+            }
+        }
+        true
+    }
+
+    /// Handles the end of a service at `server` of `store`.
+    #[inline]
+    pub fn on_service_end(&mut self, store: usize, server: u32) {
+        let Some(request) = self.stores.end_service(store, server, &mut self.events) else { return };
+        self.model_events += 1;
+        let awaiting = self.execution.processes.awaiting(request.id);
+        if request.interrupts {
+            if self.shared.is_some() { self.interrupt_shared() } else { self.interrupt() }
+        }
+        if let Some(job) = awaiting {
+            self.on_request_served(job);
+            self.finish_tasks();
+        }
+    }
+
+    /// Lets `job`, whose request has been served, go on.
+    #[inline]
+    fn on_request_served(&mut self, job: Job) {
+        if self.execution.processes[job].state == ProcessState::Loading {
+            if !self.request_next_move(job) {
+                let p = self.end_loading(job);
+                self.run(p);
+            }
+            return;
+        }
+        self.execution.end_wait(job, self.events.now);
+        if self.execution.processes[job].on_errand {
+            return self.make_ready(job, Why::Woken);
+        }
+        let departure = self.execution.next_stage(job);
+        if departure == Departure::Done {
+            self.scheduler.list.ends(job);
+        }
+        self.route_departure(job, departure);
+    }
+
+    /// Moves `job`, which has no processor, to its next stage.
+    #[inline]
+    fn route_departure(&mut self, job: Job, departure: Departure) {
+        match departure {
+            Departure::Requeues => self.make_ready(job, Why::Woken),
+            Departure::Done => {
+                self.end_interaction(job);
+                self.tasks.push(Task::Admit { reserved: false });
+            }
+            _ => self.wait_for_device(job, departure),
+        }
+    }
+
+    /// Makes `job` ready. A processor that idles, or one that is to be taken from another process, runs it.
+    #[inline]
+    fn make_ready(&mut self, job: Job, why: Why) {
+        if self.shared.is_some() {
+            return self.join_share(job);
+        }
+        self.enqueue(job, why);
+        self.find_processor(job);
+    }
+
+    /// Runs an idle processor for `job`, which is ready, or one that is taken from another process.
+    #[inline]
+    fn find_processor(&mut self, job: Job) {
+        if let Some(p) = self.processors.take_idle() {
+            self.run(p);
+        } else if let Some(p) = self.scheduler.processor_to_preempt(job, &self.processors)
+            && let Some(aftermath) = self.preempt(p)
+        {
+            self.tasks.push(Task::Run(p));
+            self.ask_after(p, aftermath);
+        }
+    }
+
+    /// Lets processor `p` begin its next segment.
+    #[inline]
+    fn run(&mut self, p: usize) {
+        let aftermath = self.begin_next_segment(p);
+        self.follow(p, aftermath);
+    }
+
+    /// Notes what is to follow before processor `p` can run on.
+    #[inline]
+    fn follow(&mut self, p: usize, aftermath: Aftermath) {
+        if aftermath != Aftermath::Nothing {
+            self.tasks.push(Task::Run(p));
+            self.ask_after(p, aftermath);
+        }
+    }
+
+    /// Ends an interaction, or asks for eligibility again; processes that are then admitted may have processor `p`.
+    fn ask_after(&mut self, p: usize, aftermath: Aftermath) {
+        match aftermath {
+            Aftermath::Nothing => return,
+            Aftermath::AsksAgain(job) => {
+                self.eligibility.remove(job, self.events.now);
+                self.ask(job, false);
+            }
+            Aftermath::InteractionOver(job) => self.end_interaction(job),
+        }
+        self.tasks.push(Task::Admit { reserved: self.processors[p].interrupts == 0 });
+    }
+
+    /// Ends the interaction of `job`, which is eligible and on no list.
+    #[inline]
+    fn end_interaction(&mut self, job: Job) {
+        self.eligibility.remove(job, self.events.now);
+        self.answer(job, None);
+    }
+
+    /// Lets `job` begin its interaction: it asks to be eligible.
+    #[inline]
+    pub fn begin_interaction(&mut self, job: Job) {
+        self.execution.processes.active.rise(self.events.now);
+        self.ask(job, true);
+        self.admit();
+    }
+
+    #[inline]
+    fn ask(&mut self, job: Job, begins: bool) {
+        let facts = self.execution.candidate_facts(job, begins);
+        self.set_state(job, ProcessState::Asking);
+        self.eligibility.asking.rise(self.events.now);
+        self.scheduler.list.ask(job, &facts, self.events.now);
+    }
+
+    /// Admits processes while the limit and the memory allow, with all that follows.
+    #[inline]
+    pub fn admit(&mut self) {
+        self.admit_candidates(false);
+        self.finish_tasks();
+    }
+
+    /// Admits processes, up to the first one that has a processor begin something: then the rest is a task.
+    #[inline]
+    fn admit_candidates(&mut self, mut reserved: bool) {
+        while let Some(job) = self.admit_candidate() {
+            match self.execution.begin_route(job) {
+                None | Some(Departure::Requeues) => {}
+                Some(departure) => {
+                    self.wait_for_device(job, departure);
+                    continue;
+                }
+            }
+            if self.shared.is_some() {
+                self.join_share(job);
+                continue;
+            }
+            self.enqueue(job, Why::Admitted);
+            if !std::mem::take(&mut reserved) {
+                self.tasks.push(Task::Admit { reserved: false });
+                return self.find_processor(job);
+            }
+        }
+        self.schedule_limit_check();
+    }
+
+    /// Admits the next candidate. None if there is none, or no room for it.
+    #[inline]
+    fn admit_candidate(&mut self) -> Option<Job> {
+        let job = self.scheduler.list.candidate()?;
+        if !self.eligibility.can_admit(job, self.execution.memory.paging.as_ref()) {
+            return None;
+        }
+        let now = self.events.now;
+        self.scheduler.list.admit(job, now);
+        self.eligibility.add(job, now);
+        let process = &mut self.execution.processes[job];
+        process.ready_wait_ns += now - process.since;
+        Some(job)
+    }
+
+    /// Does all that is still to be done at this instant.
+    #[inline]
+    fn finish_tasks(&mut self) {
+        if !self.tasks.is_empty() {
+            self.do_tasks();
+        }
+    }
+
+    #[inline(never)]
+    fn do_tasks(&mut self) {
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Run(p) => self.run(p),
+                Task::Admit { reserved } => self.admit_candidates(reserved),
+            }
+        }
+    }
+
+    /// Has the control of the limit check its device again, as long as any process is active.
+    #[inline]
+    fn schedule_limit_check(&mut self) {
+        if self.execution.processes.active.now() > 0
+            && let Some(period_ns) = self.eligibility.period_to_next_check()
+        {
+            self.events.schedule_limit_check(period_ns);
+        }
+    }
+
+    /// Checks the limit's device, and admits processes if the limit has risen.
+    pub fn on_limit_check(&mut self) {
+        let now = self.events.now;
+        if let Some(store) = self.eligibility.store_to_check() {
+            let service_and_servers = self.stores.service_and_servers(store, now);
+            self.eligibility.adjust_limit(now, service_and_servers, self.scheduler.list.asking());
+        }
+        self.admit();
+    }
+}
