@@ -101,10 +101,9 @@ impl Meters {
     }
 
     /// The accounts of users' waits, for the driver's thread: of each line of the script, by number, its command's number (0:
-    /// none). `None` when sessions cannot be told apart here.
-    pub fn waits(&self, commands: Vec<u32>) -> Option<Waits> {
-        let accounts = self.context.accounts.clone()?;
-        Some(Waits::new(accounts, self.context.sessions.clone(), commands))
+    /// none). `None` when sessions cannot be told apart here, and at a second call: one thread alone has them.
+    pub fn waits(&mut self, commands: Vec<u32>) -> Option<Waits> {
+        Some(self.context.waits.take()?.with_commands(commands))
     }
 
     /// What is metered, and how.

@@ -53,7 +53,7 @@ pub(crate) struct Profile {
 /// # Errors
 /// In words with the remedy.
 pub(crate) fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
-    let sessions = context.sessions.clone();
+    let sessions = context.sessions.take().unwrap_or_else(Sessions::none);
     Ok(Some(Box::new(Profile::of_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
 
@@ -113,7 +113,7 @@ impl Profile {
         let asked = Asked { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, whom: Whom::Children };
         let rings = Rings::open(&processors, asked)?;
         let have = Have { faults: true, samples: true };
-        let (commands, sessions) = (Vec::new(), Sessions::default());
+        let (commands, sessions) = (Vec::new(), Sessions::none());
         Profile::start(rings, None, Setting { stacks: true, have, sessions_only: false, commands, sessions, kallsyms: None })
     }
 

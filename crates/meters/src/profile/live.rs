@@ -66,7 +66,7 @@ impl Live {
         if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.why_not("segments")) {
             notes.push(format!("page faults by segment are not here: {why}"));
         }
-        let profile = Profile::of_host(loaded.as_mut(), Sessions::default(), wanted, of == Of::Children)?;
+        let profile = Profile::of_host(loaded.as_mut(), Sessions::none(), wanted, of == Of::Children)?;
         Ok(Live { profile, _loaded: loaded, notes, last: now })
     }
 

@@ -91,6 +91,7 @@ impl Profiler {
     pub(crate) fn learn(&mut self, events: Vec<Event>, faults: &[Faults]) {
         self.round += 1;
         self.renewed.clear();
+        self.setting.sessions.learn(); // after the events were read: each line before a sample is known
         let now = events.last().map_or(0, |event| event.time);
         for event in events {
             self.on(event);
