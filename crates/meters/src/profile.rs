@@ -3,6 +3,7 @@
 mod jit;
 mod kallsyms;
 pub mod live;
+mod maps;
 mod profiler;
 mod records;
 mod regions;
@@ -87,7 +88,7 @@ impl Profile {
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
         let asked = Asked { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), whom: Whom::All };
         // who may not have the rings hears of them first: more is in the way there than names
-        let kallsyms = Kallsyms::read().or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
+        let kallsyms = Kallsyms::read(stacks).or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
         let rings = Rings::open(&processors, asked)?;
         let regions = match loaded {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),

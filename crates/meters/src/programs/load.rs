@@ -20,8 +20,6 @@ pub(crate) struct Loaded {
     pub object: Ebpf,
     /// How many processors the host can have: their numbers are smaller.
     pub processors: u32,
-    /// The running kernel's types.
-    pub btf: Btf,
     /// The meters whose programs did not load, and why.
     pub missing: Vec<Missing>,
 }
@@ -49,12 +47,13 @@ impl Loaded {
 /// # Errors
 /// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
 pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
-    let mut loaded = load_and_attach(wanted, true, |_| true)?;
+    let btf = kernel_types()?;
+    let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
     if loaded.why_not("total time").is_some() {
         drop(loaded);
-        loaded = load_and_attach(wanted, false, |_| true)?; // kernels before 5.18
+        loaded = load_and_attach(wanted, &btf, false, |_| true)?; // kernels before 5.18
     }
-    if let Err(why) = seed(&mut loaded.object, &loaded.btf) {
+    if let Err(why) = seed(&mut loaded.object, &btf) {
         loaded.missing.push(Missing { meter: "what was there before", program: "", why });
     }
     Ok(loaded)
@@ -65,16 +64,25 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 /// # Errors
 /// As with [`load`].
 pub(crate) fn load_only(wanted: &Wanted, meter: &str) -> Result<Loaded, String> {
-    load_and_attach(wanted, true, |hook| hook.meter == meter)
+    load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
-fn load_and_attach(wanted: &Wanted, switch_tells_state: bool, needed: impl Fn(&Hook) -> bool) -> Result<Loaded, String> {
-    let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
+/// The running kernel's types: 14 MB, which nobody needs when the programs are loaded.
+fn kernel_types() -> Result<Btf, String> {
+    Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))
+}
+
+fn load_and_attach(
+    wanted: &Wanted,
+    btf: &Btf,
+    switch_tells_state: bool,
+    needed: impl Fn(&Hook) -> bool,
+) -> Result<Loaded, String> {
     let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
-    let object = object(wanted, &btf, processors, switch_tells_state)?;
-    let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
+    let object = object(wanted, btf, processors, switch_tells_state)?;
+    let mut loaded = Loaded { object, processors, missing: Vec::new() };
     for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
-        if let Err(why) = put(&mut loaded, hook) {
+        if let Err(why) = put(&mut loaded, btf, hook) {
             loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
         }
     }
@@ -118,10 +126,10 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_err(|error| words(&error))
 }
 
-fn put(loaded: &mut Loaded, hook: &Hook) -> Result<(), String> {
+fn put(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), String> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.at {
-        At::Tracepoint(name) => put_tracepoint(program, name, &loaded.btf).map_err(|error| program_words(&error)),
+        At::Tracepoint(name) => put_tracepoint(program, name, btf).map_err(|error| program_words(&error)),
         At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
     }
 }
