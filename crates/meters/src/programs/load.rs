@@ -5,6 +5,7 @@ use super::hooks::{At, HOOKS, Hook};
 use super::swap_counters::swap_counters;
 use super::words::{program_words, words};
 use super::{map_sizes, names};
+use crate::meter::Meter;
 use crate::wanted::{Tier, Wanted};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -27,8 +28,8 @@ pub(crate) struct Loaded {
 /// A kernel program that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
-    /// The meter that lacks it.
-    pub meter: &'static str,
+    /// The meter that lacks it; `None`: all, of what was there before they began, or of a division by user.
+    pub meter: Option<Meter>,
     /// The program.
     pub program: &'static str,
     /// Why it did not load, in the kernel's words.
@@ -37,8 +38,8 @@ pub(crate) struct Missing {
 
 impl Loaded {
     /// Why a meter cannot work; `None`: all its programs are there.
-    pub fn why_not(&self, meter: &str) -> Option<&str> {
-        self.missing.iter().find(|missing| missing.meter == meter).map(|missing| missing.why.as_str())
+    pub fn why_not(&self, meter: Meter) -> Option<&str> {
+        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| missing.why.as_str())
     }
 }
 
@@ -49,12 +50,12 @@ impl Loaded {
 pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
     let btf = kernel_types()?;
     let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
-    if loaded.why_not("total time").is_some() {
+    if loaded.why_not(Meter::TotalTime).is_some() {
         drop(loaded);
         loaded = load_and_attach(wanted, &btf, false, |_| true)?; // kernels before 5.18
     }
     if let Err(why) = seed(&mut loaded.object, &btf) {
-        loaded.missing.push(Missing { meter: "what was there before", program: "", why });
+        loaded.missing.push(Missing { meter: None, program: "on_begin", why });
     }
     Ok(loaded)
 }
@@ -63,7 +64,7 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 ///
 /// # Errors
 /// As with [`load`].
-pub(crate) fn load_only(wanted: &Wanted, meter: &str) -> Result<Loaded, String> {
+pub(crate) fn load_only(wanted: &Wanted, meter: Meter) -> Result<Loaded, String> {
     load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
@@ -83,7 +84,7 @@ fn load_and_attach(
     let mut loaded = Loaded { object, processors, missing: Vec::new() };
     for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
         if let Err(why) = put(&mut loaded, btf, hook) {
-            loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
+            loaded.missing.push(Missing { meter: Some(hook.meter), program: hook.program, why });
         }
     }
     Ok(loaded)
