@@ -213,7 +213,7 @@ impl Thread {
             regions.take(&mut self.faults);
         }
         self.profiler.learn(events, &self.faults);
-        self.faults.clear();
+        self.faults = Vec::new(); // many at a log-in, few later
     }
 
     fn answer(&mut self, span: Span) -> Answer {
