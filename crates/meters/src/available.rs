@@ -1,6 +1,7 @@
 //! What can be metered on this host, how exactly, and why not.
 
 use crate::kernel_symbols::hidden;
+use crate::meter::Meter;
 use crate::programs::addresses::Addresses;
 use crate::programs::hooks::{At, HOOKS};
 use crate::programs::load::Loaded;
@@ -24,47 +25,24 @@ pub enum How {
 /// One meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
-    /// Its name, as in the report: one of [`METERS`].
-    pub meter: &'static str,
+    /// Which.
+    pub meter: Meter,
     /// How it is had.
     pub how: How,
 }
 
-/// All meters, in the order in which they are told.
-pub const METERS: [&str; 10] = [
-    "total time",
-    "idle by cause",
-    "queue",
-    "processes",
-    "waits by user",
-    "primitives",
-    "faults",
-    "interrupts",
-    "clock profile",
-    "segments",
-];
-
 /// The kernel's types.
 pub const TYPES: &str = "/sys/kernel/btf/vmlinux";
-
-const ONLY_EXACT: [&str; 3] = ["primitives", "faults", "interrupts"];
-
-impl Available {
-    /// Whether the cheap meters leave it out.
-    pub fn is_only_exact(&self) -> bool {
-        ONLY_EXACT.contains(&self.meter)
-    }
-}
 
 /// What this host can have, without loading anything: where nothing is in the way, of the exact meters.
 pub fn here() -> Vec<Available> {
     if let Err(why) = possible() {
         let a_command = !privileged() && profiles_a_command();
-        return METERS.map(|meter| Available { meter, how: without_programs(meter, &why, a_command) }).to_vec();
+        return Meter::OF_HOST.map(|meter| Available { meter, how: without_programs(meter, &why, a_command) }).to_vec();
     }
     let tracepoints = tracepoints(&fs::read(TYPES).unwrap_or_default());
     let wanted = Wanted { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None, segments: true };
-    METERS
+    Meter::OF_HOST
         .map(|meter| Available {
             meter,
             how: without_hook(&tracepoints, &wanted, meter).unwrap_or_else(|| usual(meter, Tier::Exact)),
@@ -74,11 +52,11 @@ pub fn here() -> Vec<Available> {
 
 /// What of the meters works, of those that are loaded.
 pub(crate) fn of(loaded: &Loaded, wanted: &Wanted) -> Vec<Available> {
-    let how = |meter| match loaded.why_not(part_of(meter)) {
+    let how = |meter: Meter| match loaded.why_not(meter.programs_of()) {
         Some(why) => How::NotHere(why.into()),
         None => usual(meter, wanted.tier),
     };
-    METERS.map(|meter| Available { meter, how: how(meter) }).to_vec()
+    Meter::OF_HOST.map(|meter| Available { meter, how: how(meter) }).to_vec()
 }
 
 /// Whether the kernel lets us load programs at all.
@@ -108,9 +86,9 @@ pub fn possible() -> Result<(), String> {
 }
 
 /// Without kernel programs the profile of a command is all there is, and that outside of runs.
-fn without_programs(meter: &str, why: &str, a_command: bool) -> How {
+fn without_programs(meter: Meter, why: &str, a_command: bool) -> How {
     match meter {
-        "clock profile" | "segments" if a_command => {
+        Meter::ClockProfile | Meter::Segments if a_command => {
             How::Estimated(format!("whole host: no ({why}); a command of yours: yes (loadgo profile -- COMMAND)"))
         }
         _ => How::NotHere(why.into()),
@@ -141,8 +119,8 @@ pub fn tracepoints(types: &[u8]) -> HashSet<String> {
 }
 
 /// Why the meter is not here, when the kernel lacks one of its tracepoints.
-fn without_hook(tracepoints: &HashSet<String>, wanted: &Wanted, meter: &str) -> Option<How> {
-    HOOKS.iter().filter(|hook| hook.meter == part_of(meter) && (hook.when)(wanted)).find_map(|hook| match hook.at {
+fn without_hook(tracepoints: &HashSet<String>, wanted: &Wanted, meter: Meter) -> Option<How> {
+    HOOKS.iter().filter(|hook| hook.meter == meter.programs_of() && (hook.when)(wanted)).find_map(|hook| match hook.at {
         At::Tracepoint(name) if !tracepoints.contains(name) => {
             Some(How::NotHere(format!("this kernel has no tracepoint {name}")))
         }
@@ -150,28 +128,21 @@ fn without_hook(tracepoints: &HashSet<String>, wanted: &Wanted, meter: &str) -> 
     })
 }
 
-/// The meter whose programs it lives on.
-fn part_of(meter: &str) -> &str {
-    if meter == "idle by cause" { "total time" } else { meter }
-}
-
 /// How a meter is had where all its programs are.
-fn usual(meter: &str, tier: Tier) -> How {
+fn usual(meter: Meter, tier: Tier) -> How {
     match (meter, tier) {
-        ("total time", Tier::Cheap) => {
+        (Meter::TotalTime, Tier::Cheap) => {
             How::Estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact".into())
         }
-        ("clock profile", _) => How::Estimated("by samples on a clock".into()),
-        ("idle by cause", _) if Addresses::read().fault.begins == 0 => {
+        (Meter::ClockProfile, _) => How::Estimated("by samples on a clock".into()),
+        (Meter::IdleByCause, _) if Addresses::read().fault.begins == 0 => {
             How::Estimated(format!("a primitive's wait for a page counts as a wait for the disk, since {}", hidden()))
         }
-        ("interrupts", Tier::Exact) if !kernel_interrupts::are_shown() => How::Estimated(format!(
+        (Meter::Interrupts, Tier::Exact) if !kernel_interrupts::are_shown() => How::Estimated(format!(
             "an interrupt that comes while the kernel runs no program of ours is not counted, since {} cannot be read",
             kernel_interrupts::HARD
         )),
-        (meter, Tier::Cheap) if ONLY_EXACT.contains(&meter) => {
-            How::NotHere("the cheap meters leave it out: --meters exact".into())
-        }
+        (meter, Tier::Cheap) if meter.is_only_exact() => How::NotHere("the cheap meters leave it out: --meters exact".into()),
         _ => How::Exact,
     }
 }
@@ -191,9 +162,11 @@ mod tests {
     #[test]
     fn without_programs_a_command_can_be_profiled_and_nothing_else() {
         let how = |meter| without_programs(meter, "it takes root", true);
-        assert!(matches!(how("segments"), How::Estimated(how) if how.contains("no (it takes root); a command of yours: yes")));
-        assert_eq!(how("queue"), How::NotHere("it takes root".into()));
-        assert_eq!(without_programs("segments", "it takes root", false), how("queue"));
+        assert!(
+            matches!(how(Meter::Segments), How::Estimated(how) if how.contains("no (it takes root); a command of yours: yes"))
+        );
+        assert_eq!(how(Meter::Queue), How::NotHere("it takes root".into()));
+        assert_eq!(without_programs(Meter::Segments, "it takes root", false), how(Meter::Queue));
     }
 
     #[test]

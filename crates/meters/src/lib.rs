@@ -9,6 +9,7 @@ pub mod accounts;
 pub mod available;
 pub mod calibration;
 mod kernel_symbols;
+mod meter;
 mod part;
 pub mod profile;
 pub mod programs;
@@ -16,6 +17,7 @@ mod shares;
 pub mod tables;
 mod wanted;
 
+pub use meter::Meter;
 pub use profile::CLOCK_HZ;
 pub use wanted::{Tier, Unavailable, Wanted};
 
@@ -54,7 +56,7 @@ impl Meters {
         available::possible().map_err(Unavailable)?;
         let bare = calibration::bare();
         let loaded = programs::load::load(wanted).map_err(Unavailable)?;
-        if let Some(why) = loaded.why_not("total time") {
+        if let Some(why) = loaded.why_not(Meter::TotalTime) {
             return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
         }
         let mut context = Context::new(loaded);
@@ -73,6 +75,7 @@ impl Meters {
         };
         meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(Unavailable)?; // what was before is not shown
         meters.lost.clear();
+        loadgo_sys::heap::give_back(); // 15 MB of what loading the programs took
         Ok(meters)
     }
 
@@ -101,10 +104,9 @@ impl Meters {
     }
 
     /// The accounts of users' waits, for the driver's thread: of each line of the script, by number, its command's number (0:
-    /// none). `None` when sessions cannot be told apart here.
-    pub fn waits(&self, commands: Vec<u32>) -> Option<Waits> {
-        let accounts = self.context.accounts.clone()?;
-        Some(Waits::new(accounts, self.context.sessions.clone(), commands))
+    /// none). `None` when sessions cannot be told apart here, and at a second call: one thread alone has them.
+    pub fn waits(&mut self, commands: Vec<u32>) -> Option<Waits> {
+        Some(self.context.waits.take()?.with_commands(commands))
     }
 
     /// What is metered, and how.
@@ -125,17 +127,17 @@ impl Meters {
 
 type Begin = fn(&mut Context, &Wanted) -> Result<Option<Box<dyn Part>>, String>;
 
-/// Every part: its meter, as in [`available`], and what begins it (`None`: not wanted).
-const PARTS: &[(&str, Begin)] = &[
-    ("clock profile", profile::begin),
-    ("waits by user", freed_accounts::begin),
-    ("total time", time::TotalTime::begin),
-    ("queue", queue::Queue::begin),
-    ("processes", processes::Processes::begin),
-    ("primitives", calls::Calls::begin),
-    ("primitives by user", by_user::ByUser::begin),
-    ("faults", faults::Faults::begin),
-    ("interrupts", interrupts::Interrupts::begin),
+/// Every part: the meter that does not work without it, and what begins it (`None`: not wanted).
+const PARTS: &[(Option<Meter>, Begin)] = &[
+    (Some(Meter::ClockProfile), profile::begin),
+    (Some(Meter::WaitsByUser), freed_accounts::begin),
+    (Some(Meter::TotalTime), time::TotalTime::begin),
+    (Some(Meter::Queue), queue::Queue::begin),
+    (Some(Meter::Processes), processes::Processes::begin),
+    (Some(Meter::Primitives), calls::Calls::begin),
+    (None, by_user::ByUser::begin),
+    (Some(Meter::Faults), faults::Faults::begin),
+    (Some(Meter::Interrupts), interrupts::Interrupts::begin),
 ];
 
 /// Begins what can begin; the rest is remembered as missing.
@@ -144,7 +146,7 @@ fn begin_parts(context: &mut Context, wanted: &Wanted) -> Vec<Box<dyn Part>> {
     for (meter, begin) in PARTS {
         match begin(context, wanted) {
             Ok(part) => parts.extend(part),
-            Err(why) => context.loaded.missing.push(Missing { meter, program: "", why }),
+            Err(why) => context.loaded.missing.push(Missing { meter: *meter, program: "", why }),
         }
     }
     parts

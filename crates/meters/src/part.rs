@@ -1,7 +1,7 @@
 //! A part of the meters: what makes rows of one kind of counts, and what all parts work on.
 
-use crate::accounts::Accounts;
-use crate::accounts::sessions::Sessions;
+use crate::accounts::sessions::{Sessions, Told};
+use crate::accounts::{Accounts, Waits};
 use crate::programs::load::Loaded;
 use crate::shares::Shares;
 use loadgo_core::record::{Lost, Sample};
@@ -35,8 +35,12 @@ pub(crate) trait Part: Send {
 pub(crate) struct Context {
     /// The programs with their maps.
     pub loaded: Loaded,
-    /// Who are users, and at which line each is.
-    pub sessions: Sessions,
+    /// Whose sessions there are, until the clock profile takes them.
+    pub sessions: Option<Sessions>,
+    /// What the driver's thread tells the profile by, until the part of the accounts takes it.
+    pub told: Option<Told>,
+    /// The accounts as the driver's thread sees them, until it takes them.
+    pub waits: Option<Waits>,
     /// Whose account is whose; `None`: sessions cannot be told apart.
     pub accounts: Option<Accounts>,
     /// What samples of the clock found each processor doing in the last span.
@@ -46,7 +50,8 @@ pub(crate) struct Context {
 impl Context {
     /// Nothing is learnt yet.
     pub fn new(loaded: Loaded) -> Context {
-        Context { loaded, sessions: Sessions::default(), accounts: None, shares: HashMap::new() }
+        let (told, sessions) = Sessions::told();
+        Context { loaded, sessions: Some(sessions), told: Some(told), waits: None, accounts: None, shares: HashMap::new() }
     }
 
     /// The user whose account it is; `None`: of nobody who has logged in.

@@ -3,6 +3,7 @@
 mod jit;
 mod kallsyms;
 pub mod live;
+mod maps;
 mod profiler;
 mod records;
 mod regions;
@@ -13,6 +14,7 @@ mod stacks;
 mod symbols;
 
 use crate::accounts::sessions::Sessions;
+use crate::meter::Meter;
 use crate::part::Span;
 use crate::part::{Context, Part};
 use crate::profile::kallsyms::Kallsyms;
@@ -53,7 +55,7 @@ pub(crate) struct Profile {
 /// # Errors
 /// In words with the remedy.
 pub(crate) fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
-    let sessions = context.sessions.clone();
+    let sessions = context.sessions.take().unwrap_or_else(Sessions::none);
     Ok(Some(Box::new(Profile::of_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
 
@@ -87,7 +89,7 @@ impl Profile {
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
         let asked = Asked { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), whom: Whom::All };
         // who may not have the rings hears of them first: more is in the way there than names
-        let kallsyms = Kallsyms::read().or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
+        let kallsyms = Kallsyms::read(stacks).or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
         let rings = Rings::open(&processors, asked)?;
         let regions = match loaded {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),
@@ -113,7 +115,7 @@ impl Profile {
         let asked = Asked { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, whom: Whom::Children };
         let rings = Rings::open(&processors, asked)?;
         let have = Have { faults: true, samples: true };
-        let (commands, sessions) = (Vec::new(), Sessions::default());
+        let (commands, sessions) = (Vec::new(), Sessions::none());
         Profile::start(rings, None, Setting { stacks: true, have, sessions_only: false, commands, sessions, kallsyms: None })
     }
 
@@ -211,7 +213,7 @@ impl Thread {
             regions.take(&mut self.faults);
         }
         self.profiler.learn(events, &self.faults);
-        self.faults.clear();
+        self.faults = Vec::new(); // many at a log-in, few later
     }
 
     fn answer(&mut self, span: Span) -> Answer {
@@ -229,7 +231,7 @@ impl Thread {
 
 /// Whether programs count page faults by region: where faults tell their address.
 fn faults_are_counted(loaded: &Loaded, wanted: &Wanted) -> bool {
-    wanted.segments && loaded.why_not("segments").is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
+    wanted.segments && loaded.why_not(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
 }
 
 /// What `kernel.perf_event_mlock_kb` gives everybody for each processor, for two rings and a small one, each with a page of its own.

@@ -38,7 +38,7 @@ impl Metered {
     fn begin() -> Metered {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
-        let meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
+        let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
         let mut oneshot = Oneshot::open().expect("a command can be run");
         oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are told apart")));
         Metered { meters, oneshot, _alone: alone }

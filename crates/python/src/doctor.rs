@@ -22,18 +22,17 @@ fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 fn meter_in_python<'py>(py: Python<'py>, meter: &Available) -> PyResult<Bound<'py, PyDict>> {
     let (state, how, why_not) = match &meter.how {
-        How::Exact if meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
+        How::Exact if meter.meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
         How::Exact => ("exact", "every event", ""),
         How::Estimated(how) => ("estimated", how.as_str(), ""),
         How::NotHere(why) => ("absent", "", why.as_str()),
     };
-    let (why_not, remedy) = why_not.split_once("; remedy: ").unwrap_or((why_not, ""));
     let told = PyDict::new(py);
-    told.set_item("ability", format!("meter: {}", meter.meter))?;
+    told.set_item("ability", format!("meter: {}", meter.meter.name()))?;
     told.set_item("state", state)?;
     told.set_item("how", how)?;
     told.set_item("why_not", why_not)?;
-    told.set_item("remedy", remedy)?;
+    told.set_item("remedy", "")?; // it stands in `why_not`
     Ok(told)
 }
 

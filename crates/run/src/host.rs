@@ -40,11 +40,11 @@ pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Resul
     let mut leftovers = Leftovers::begin(&request.asked.id).map_err(Refusal::from_state)?;
     let origin_ns = monotonic_ns();
     let prepared = users::prepare(request, &mut leftovers, &mut notes);
-    let (mut prepared, metering) = match prepared.and_then(|prepared| Ok((prepared, begin_meters(request, origin_ns)?))) {
+    let (mut prepared, mut metering) = match prepared.and_then(|prepared| Ok((prepared, begin_meters(request, origin_ns)?))) {
         Ok(begun) => begun,
         Err(refusal) => return Err(give_up(refusal, account, &folder)),
     };
-    prepared.take_waits_from(metering.meters.as_ref(), &request.asked.script);
+    prepared.take_waits_from(metering.meters.as_mut(), &request.asked.script);
     notes.extend_from_slice(&metering.part.notes);
     account.usage(conditions::usage_part(&prepared.sources));
     account.meters(metering.part);

@@ -92,7 +92,7 @@ impl HostMeter {
         let origin_ns = monotonic_ns();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
         let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
-        let meters = metering.meters.expect("what is asked for by name is there, or is refused");
+        let mut meters = metering.meters.expect("what is asked for by name is there, or is refused");
         account.meters(metering.part);
         if let Some(oneshot) = &mut oneshot {
             if let Some(waits) = meters.waits(vec![0, 1]) {

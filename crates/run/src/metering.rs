@@ -116,9 +116,9 @@ impl MetersPart {
         self.calibration = Some(CalibrationPart::of(meters.calibration()));
         for Available { meter, how } in meters.have() {
             match how {
-                How::Exact => self.exact.push(meter),
-                How::Estimated(how) => drop(self.estimated.insert(meter, how)),
-                How::NotHere(why) => drop(self.not_here.insert(meter, why)),
+                How::Exact => self.exact.push(meter.name()),
+                How::Estimated(how) => drop(self.estimated.insert(meter.name(), how)),
+                How::NotHere(why) => drop(self.not_here.insert(meter.name(), why)),
             }
         }
     }

@@ -38,7 +38,7 @@ impl Prepared {
     }
 
     /// Each interaction's waits come from the kernel meters, where they keep accounts; not those of users out of reach.
-    pub(crate) fn take_waits_from(&mut self, meters: Option<&Meters>, script: &Script) {
+    pub(crate) fn take_waits_from(&mut self, meters: Option<&mut Meters>, script: &Script) {
         if self.login.is_out_of_reach() {
             return;
         }

@@ -170,6 +170,7 @@ impl Back {
             self.writer.write(&mut rows);
             take(&self.sampled, &mut rows);
             self.writer.write(&mut rows);
+            rows.sampled = Sample::default(); // thousands of log-ins fill it once, and never again
             self.counts.written.store(self.writer.interactions(), Ordering::Relaxed);
             self.counts.lost.store(self.writer.lost(), Ordering::Relaxed);
             if last {

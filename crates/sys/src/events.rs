@@ -67,6 +67,14 @@ impl Epoll {
         Ok(epoll::modify(&self.fd, fd, EventData::new_u64(key), interest)?)
     }
 
+    /// Waits for `fd` no longer.
+    ///
+    /// # Errors
+    /// When `fd` was not added.
+    pub fn remove(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(epoll::delete(&self.fd, fd)?)
+    }
+
     /// Waits until something has come; how much. An interrupted wait brings nothing.
     pub fn wait(&mut self) -> usize {
         self.wait_for(None)
@@ -129,6 +137,31 @@ impl Timer {
     /// The descriptor to wait for.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+/// A count of things to do: one thread adds to it, others wait until they may take one off.
+#[derive(Debug)]
+pub struct Semaphore(OwnedFd);
+
+impl Semaphore {
+    /// Nothing to do yet.
+    ///
+    /// # Errors
+    /// When there is no descriptor left.
+    pub fn new() -> io::Result<Semaphore> {
+        Ok(Semaphore(eventfd(0, EventfdFlags::SEMAPHORE | EventfdFlags::CLOEXEC)?))
+    }
+
+    /// Adds `count`; it does not wait.
+    pub fn add(&self, count: u64) {
+        // It waits, or fails, only at a count of 2^64 - 1.
+        let _ = rustix::io::write(&self.0, &count.to_ne_bytes());
+    }
+
+    /// Waits until the count is not 0, and takes one off.
+    pub fn take(&self) {
+        while let Err(rustix::io::Errno::INTR) = rustix::io::read(&self.0, &mut [0; 8]) {}
     }
 }
 

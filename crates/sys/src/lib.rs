@@ -6,6 +6,7 @@
 pub mod child;
 pub mod clock;
 pub mod events;
+pub mod heap;
 pub mod kernel_tls;
 pub mod mapped;
 pub mod mapped_file;

@@ -8,6 +8,7 @@ use crate::programs::{DEVICES, Hook, Programs, SOFT};
 use crate::sums::{Interrupts, KINDS, MOVED_WORDS, Moved};
 use aya::maps::{HashMap, MapData, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
+use loadgo_meters::Meter;
 use loadgo_meters::Unavailable;
 use loadgo_meters::available::{Available, How, TYPES, possible, tracepoints};
 use loadgo_meters::programs::words::words;
@@ -174,7 +175,7 @@ impl SocketMeter {
 /// Whether a command's sockets can be followed on this host, without loading anything.
 pub fn here() -> Available {
     let how = possible().map_or_else(How::NotHere, |()| how(&tracepoints(&fs::read(TYPES).unwrap_or_default())));
-    Available { meter: "a command's sockets", how }
+    Available { meter: Meter::SocketsOfCommand, how }
 }
 
 fn how(tracepoints: &HashSet<String>) -> How {

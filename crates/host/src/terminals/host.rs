@@ -67,7 +67,6 @@ pub struct Host {
     starters: Starters,
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
-    groups: Option<Arc<Groups>>,
     meter: Meter,
     /// Whether what the users run is in the meter's reach.
     metered: bool,
@@ -100,9 +99,8 @@ impl Host {
         Ok(Host {
             patterns: Patterns::of(untils(&setting.script)),
             preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
-            starters: Starters::begin(ground(&setting, groups.clone()), STARTERS, &started)?,
+            starters: Starters::begin(ground(&setting, groups), STARTERS, &started)?,
             unwanted: HashSet::new(),
-            groups,
             meter,
             metered: !setting.login.is_out_of_reach(),
             epoll,

@@ -1,21 +1,23 @@
-//! Threads that start sessions, so that the driver's thread never waits until a log-in program has been executed.
+//! Threads that start sessions and clear up behind them, so that the driver's thread waits for neither.
 //!
-//! Each takes the next user in turn, makes the home and the control group, and starts the log-in command on a terminal.
+//! Each takes the next order in turn: it makes a user's home and control group, and starts the log-in command on a terminal;
+//! or it kills what a user has left in the group, and closes the terminal.
 
 use crate::groups::Groups;
 use crate::terminals::login::{self, Login};
 use loadgo_core::ready::{Nonce, nonce};
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
-use loadgo_sys::events::Bell;
+use loadgo_sys::events::{Bell, Semaphore};
 use loadgo_sys::spawn::{Place, Program, Spawner};
+use std::collections::VecDeque;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 
 /// What every session is started from.
@@ -44,56 +46,157 @@ pub(crate) struct Started {
     pub session: io::Result<(OwnedFd, i32)>,
 }
 
+/// What the driver's thread leaves to the starters.
+#[derive(Debug)]
+enum Order {
+    /// A session of the user.
+    Start(UserId),
+    /// The end of what runs in the control group of the user.
+    Kill(UserId),
+    /// The end of a terminal, by closing its last descriptor.
+    HangUp(OwnedFd),
+}
+
 /// The threads; dropping them lets them finish what they have in hand.
+///
+/// The driver's thread tries the locks and never waits for them. A starter holds one only to take an order or to hand over a
+/// session, and rings the bell after that: then the driver's thread tries again.
 #[derive(Debug)]
 pub(crate) struct Starters {
-    orders: Option<mpsc::Sender<UserId>>,
-    started: Arc<Mutex<Vec<Started>>>,
+    ground: Arc<Ground>,
+    shared: Arc<Shared>,
+    /// Orders that were not handed over yet.
+    kept: Vec<Order>,
     threads: Vec<JoinHandle<()>>,
 }
 
+/// What the starters share with the driver's thread.
+#[derive(Debug)]
+struct Shared {
+    orders: Mutex<Orders>,
+    /// One for each order.
+    to_do: Semaphore,
+    started: Mutex<Vec<Started>>,
+    bell: Arc<Bell>,
+}
+
+#[derive(Debug, Default)]
+struct Orders {
+    waiting: VecDeque<Order>,
+    /// No more will come.
+    closed: bool,
+}
+
 impl Starters {
-    /// `count` threads that ring `bell` whenever a session has been started. Sessions use the processors that the calling
+    /// `count` threads that ring `bell` whenever they have done something. Sessions use the processors that the calling
     /// thread may use now; the threads themselves may use all of the machine's.
     ///
     /// # Errors
-    /// When there is no memory or thread to be had.
+    /// When there is no memory, descriptor or thread to be had.
     pub fn begin(ground: Ground, count: usize, bell: &Arc<Bell>) -> io::Result<Starters> {
-        let (orders, taken) = mpsc::channel();
-        let (ground, taken, started) = (Arc::new(ground), Arc::new(Mutex::new(taken)), Arc::new(Mutex::new(Vec::new())));
-        let mut threads = Vec::new();
+        let shared =
+            Shared { orders: Mutex::default(), to_do: Semaphore::new()?, started: Mutex::default(), bell: Arc::clone(bell) };
+        let (ground, shared) = (Arc::new(ground), Arc::new(shared));
+        let mut starters = Starters { ground, shared, kept: Vec::new(), threads: Vec::new() };
         for _ in 0..count {
             let starter = Starter {
-                ground: Arc::clone(&ground),
-                program: program(&ground.login),
+                ground: Arc::clone(&starters.ground),
+                program: program(&starters.ground.login),
                 spawner: Spawner::new()?,
                 random: File::open("/dev/urandom")?,
+                shared: Arc::clone(&starters.shared),
             };
-            let (taken, started, bell) = (Arc::clone(&taken), Arc::clone(&started), Arc::clone(bell));
-            let work = move || starter.work(&taken, &started, &bell);
-            threads.push(thread::Builder::new().name("loadgo-starter".into()).spawn(work)?);
+            let thread = thread::Builder::new().name("loadgo-starter".into()).spawn(move || starter.work())?;
+            starters.threads.push(thread);
         }
-        Ok(Starters { orders: Some(orders), started, threads })
+        Ok(starters)
     }
 
     /// Asks for a session of `user`.
-    pub fn start(&self, user: UserId) {
-        let orders = self.orders.as_ref().expect("orders are taken until the end");
-        orders.send(user).expect("the threads live as long as orders are taken");
+    pub fn start(&mut self, user: UserId) {
+        self.order(Order::Start(user));
     }
 
-    /// Those that have been started since this was last asked.
-    pub fn take(&self) -> Vec<Started> {
-        std::mem::take(&mut self.started.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Kills what runs in the control group of `user`: the kernel may let the caller wait for others who change groups.
+    pub fn kill(&mut self, user: UserId) {
+        if self.ground.groups.is_some() {
+            self.order(Order::Kill(user));
+        }
     }
 
-    /// Ends the threads; orders that nobody has taken are forgotten.
+    /// Closes a terminal: the kernel lets the caller wait until its own threads have delivered what is on the way.
+    pub fn hang_up(&mut self, terminal: OwnedFd) {
+        self.order(Order::HangUp(terminal));
+    }
+
+    /// Leaves it to the starters; after [`Starters::finish`], when nobody is kept waiting, it is done at once.
+    fn order(&mut self, order: Order) {
+        if self.threads.is_empty() {
+            return self.ground.clear_up(order);
+        }
+        self.kept.push(order);
+        self.hand_over();
+    }
+
+    /// Those that have been started since the last call, as far as they can be had without waiting.
+    pub fn take(&mut self) -> Vec<Started> {
+        self.hand_over();
+        match self.shared.started.try_lock() {
+            Ok(mut started) => std::mem::take(&mut started),
+            Err(TryLockError::Poisoned(started)) => std::mem::take(&mut started.into_inner()),
+            Err(TryLockError::WouldBlock) => Vec::new(),
+        }
+    }
+
+    /// Gives the orders to the starters, or keeps them until the bell rings.
+    fn hand_over(&mut self) {
+        let mut orders = match self.shared.orders.try_lock() {
+            Ok(orders) => orders,
+            Err(TryLockError::Poisoned(orders)) => orders.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let count = self.kept.len() as u64;
+        orders.waiting.extend(self.kept.drain(..));
+        drop(orders);
+        if count > 0 {
+            self.shared.to_do.add(count);
+        }
+    }
+
+    /// Ends the threads, and waits for them; log-ins that nobody has begun are forgotten.
     pub fn finish(&mut self) -> Vec<Started> {
-        self.orders = None;
+        self.close();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
         self.take()
+    }
+
+    fn close(&mut self) {
+        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        orders.waiting.extend(self.kept.drain(..));
+        orders.waiting.retain(|order| !matches!(order, Order::Start(_)));
+        orders.closed = true;
+        // One more for each thread: those who find nothing end.
+        self.shared.to_do.add((orders.waiting.len() + self.threads.len()) as u64);
+    }
+}
+
+impl Drop for Starters {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Ground {
+    /// Does what clears up; no session is started any more.
+    fn clear_up(&self, order: Order) {
+        match (order, &self.groups) {
+            // Where this fails the group is removed, with all in it, at the end of the run.
+            (Order::Kill(user), Some(groups)) => drop(groups.kill(user)),
+            (Order::HangUp(terminal), _) => drop(terminal),
+            (Order::Start(_) | Order::Kill(_), _) => {}
+        }
     }
 }
 
@@ -102,19 +205,34 @@ struct Starter {
     program: Program,
     spawner: Spawner,
     random: File,
+    shared: Arc<Shared>,
 }
 
 impl Starter {
-    fn work(mut self, orders: &Mutex<mpsc::Receiver<UserId>>, started: &Mutex<Vec<Started>>, bell: &Bell) {
+    fn work(mut self) {
         loadgo_sys::scheduling::use_all_processors();
-        loop {
-            let order = orders.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(user) = order else { return };
-            let nonce = self.draw_nonce();
-            let session = nonce.as_ref().map_err(copy_of).and_then(|nonce| self.start(user, nonce));
-            let done = Started { user, nonce: nonce.unwrap_or_default(), session };
-            started.lock().unwrap_or_else(PoisonError::into_inner).push(done);
-            bell.ring();
+        while let Some(order) = self.next() {
+            match order {
+                None => {}
+                Some(Order::Start(user)) => {
+                    let nonce = self.draw_nonce();
+                    let session = nonce.as_ref().map_err(copy_of).and_then(|nonce| self.start(user, nonce));
+                    let done = Started { user, nonce: nonce.unwrap_or_default(), session };
+                    self.shared.started.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+                }
+                Some(order) => self.ground.clear_up(order),
+            }
+            self.shared.bell.ring();
+        }
+    }
+
+    /// Waits for the next order; `None`: no more will come.
+    fn next(&self) -> Option<Option<Order>> {
+        self.shared.to_do.take();
+        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        match orders.waiting.pop_front() {
+            None if orders.closed => None,
+            order => Some(order),
         }
     }
 
@@ -152,4 +270,48 @@ fn copy_of(error: &io::Error) -> io::Error {
 fn c_string(bytes: &[u8]) -> CString {
     let until_null = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     CString::new(until_null).expect("the null bytes are cut off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadgo_core::script::parse;
+    use rustix::event::{PollFd, PollFlags, poll};
+    use tempfile::TempDir;
+
+    fn one_starter() -> (Starters, Arc<Bell>, TempDir) {
+        let script = Arc::new(parse("name = \"t\"\nlogin = \"true\"\nlines = [\"a\"]\n").expect("a script"));
+        let login = Login::find(&script.login, "/usr/bin:/bin").expect("true is there");
+        let homes = tempfile::tempdir().expect("a folder");
+        let ground = Ground { script, login, environment: Vec::new(), homes: homes.path().into(), groups: None };
+        let bell = Arc::new(Bell::new().expect("a bell"));
+        (Starters::begin(ground, 1, &bell).expect("a thread"), bell, homes)
+    }
+
+    #[test]
+    fn whoever_finds_a_lock_taken_goes_on_and_hands_over_later() {
+        let (mut starters, bell, _homes) = one_starter();
+        let shared = Arc::clone(&starters.shared);
+        let locks = (shared.orders.lock().expect("free"), shared.started.lock().expect("free"));
+        starters.start(7);
+        assert!(starters.take().is_empty() && starters.kept.len() == 1, "both return, although both locks are taken");
+        drop(locks);
+        assert!(starters.take().is_empty() && starters.kept.is_empty());
+        poll(&mut [PollFd::from_borrowed_fd(bell.fd(), PollFlags::IN)], None).expect("it rings");
+        let started = starters.take();
+        assert!(started.len() == 1 && started[0].user == 7, "{started:?}");
+    }
+
+    #[test]
+    fn terminals_are_hung_up_before_the_threads_end_and_log_ins_are_forgotten() {
+        let (mut starters, _bell, _homes) = one_starter();
+        let (mut reader, writer) = io::pipe().expect("a pipe");
+        let orders = Arc::clone(&starters.shared);
+        let lock = orders.orders.lock().expect("free");
+        starters.hang_up(writer.into());
+        starters.start(7);
+        drop(lock);
+        assert!(starters.finish().is_empty());
+        assert_eq!(reader.read(&mut [0; 1]).expect("closed"), 0);
+    }
 }

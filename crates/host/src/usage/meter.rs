@@ -49,10 +49,8 @@ struct UserMeter {
     files: Files,
     /// The leader as it was last read, since its beginning.
     leader: Sums,
-    /// The leader's last account, when it has ended.
-    last_words: Option<Sums>,
-    /// What has ended since the last reading.
-    dead: Sums,
+    /// What processes that have ended used; `None`: none has, as with most users of a program that starts no others.
+    ended: Option<Box<EndedProcesses>>,
     starts_others: bool,
     readings_without_account: u8,
     /// The account as far as it has been told.
@@ -62,6 +60,15 @@ struct UserMeter {
     split: Split,
     lines: u32,
     sampled: bool,
+}
+
+/// What the ended processes of a session used.
+#[derive(Debug, Default)]
+struct EndedProcesses {
+    /// The leader's last account, when it has ended.
+    leader: Option<Sums>,
+    /// What others have used that ended since the last reading.
+    others: Sums,
 }
 
 /// What a user used between two readings, and which of the waits were measured.
@@ -223,7 +230,7 @@ impl Meter {
         self.read_leader(user);
         let meter = self.slot(user);
         let by_leader = meter.leader - before;
-        let mut used = std::mem::take(&mut meter.dead);
+        let mut used = meter.ended.as_mut().map_or_else(Sums::default, |ended| std::mem::take(&mut ended.others));
         used += by_leader.clocked();
         let delays = self.delays && !used.unclocked;
         Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays }
@@ -232,7 +239,7 @@ impl Meter {
     fn read_leader(&mut self, user: UserId) {
         let Meter { kernel: Some(kernel), users, .. } = self else { return };
         let meter = &mut users[user as usize];
-        if let Some(last) = meter.last_words {
+        if let Some(last) = meter.leader_at_its_end() {
             meter.leader = last;
             return;
         }
@@ -304,7 +311,7 @@ impl Meter {
     fn leader_speaks_for_all(&self, user: UserId) -> bool {
         let meter = &self.users[user as usize];
         let costly = meter.files.account.is_none();
-        let alone = self.kernel.is_some() && !meter.starts_others && meter.last_words.is_none();
+        let alone = self.kernel.is_some() && !meter.starts_others && meter.leader_at_its_end().is_none();
         costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
     }
 
@@ -334,13 +341,18 @@ fn noted<T>(result: Result<T, Why>, notes: &mut Vec<String>) -> Option<T> {
 
 impl UserMeter {
     fn credit(&mut self, ended: Ended) {
+        let all = self.ended.get_or_insert_default();
         match ended {
             Ended::Descendant(sums) => {
-                self.dead += sums;
+                all.others += sums;
                 self.starts_others = true;
             }
-            Ended::Leader(sums) => self.last_words = Some(sums),
+            Ended::Leader(sums) => all.leader = Some(sums),
         }
+    }
+
+    fn leader_at_its_end(&self) -> Option<Sums> {
+        self.ended.as_ref()?.leader
     }
 }
 

@@ -2,61 +2,77 @@
 
 use crate::kernel_symbols::{PATH, Symbol, hidden};
 use crate::shares::Doing;
-use std::fs;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 
 /// The kernel's functions, in the order of their addresses.
+#[derive(Default)]
 pub(crate) struct Kallsyms {
-    symbols: Vec<(u64, u32, Option<Doing>)>,
+    /// What a function says of a stack that it is on; with an entry only where that changes.
+    doings: Vec<(u64, Option<Doing>)>,
+    /// Each function, and where its name begins; empty where names are not wanted.
+    functions: Vec<(u64, u32)>,
     names: String,
 }
 
 impl Kallsyms {
-    /// Reads `/proc/kallsyms`: about 200 000 lines, a twentieth of a second.
+    /// Reads `/proc/kallsyms`: about 200 000 lines, a twentieth of a second. The names, which take 6 MB, are kept where they
+    /// are wanted.
     ///
     /// # Errors
     /// In words, where the kernel hides its addresses.
-    pub fn read() -> Result<Kallsyms, String> {
-        let text = fs::read_to_string(PATH).map_err(|error| format!("{PATH}: {error}"))?;
-        let kallsyms = Kallsyms::parse(&text);
-        if kallsyms.symbols.is_empty() {
+    pub fn read(names: bool) -> Result<Kallsyms, String> {
+        let refused = |error: io::Error| format!("{PATH}: {error}");
+        let lines = BufReader::new(File::open(PATH).map_err(refused)?).lines();
+        let kallsyms = Kallsyms::parse(lines, names).map_err(refused)?;
+        if kallsyms.doings.is_empty() {
             return Err(hidden());
         }
         Ok(kallsyms)
     }
 
-    fn parse(text: &str) -> Kallsyms {
-        let mut kallsyms = Kallsyms { symbols: Vec::new(), names: String::new() };
-        for symbol in text.lines().filter_map(Symbol::of_line) {
-            if symbol.address != 0 && symbol.is_function() {
-                kallsyms.symbols.push((symbol.address, kallsyms.names.len() as u32, doing_in(symbol.name)));
+    fn parse(lines: impl Iterator<Item = io::Result<String>>, names: bool) -> io::Result<Kallsyms> {
+        let mut kallsyms = Kallsyms::default();
+        for line in lines {
+            let line = line?;
+            let Some(symbol) = Symbol::of_line(&line).filter(|symbol| symbol.address != 0 && symbol.is_function()) else {
+                continue;
+            };
+            kallsyms.doings.push((symbol.address, doing_in(symbol.name)));
+            if names {
+                kallsyms.functions.push((symbol.address, kallsyms.names.len() as u32));
                 kallsyms.names.push_str(symbol.name);
                 kallsyms.names.push('\n');
             }
         }
-        kallsyms.symbols.sort_by_key(|symbol| symbol.0);
-        kallsyms
+        kallsyms.functions.sort_by_key(|function| function.0);
+        kallsyms.doings.sort_by_key(|doing| doing.0);
+        kallsyms.doings.dedup_by_key(|doing| doing.1);
+        kallsyms.doings.shrink_to_fit();
+        Ok(kallsyms)
     }
 
     /// The function that an address is in: its own address, which names it from then on.
     pub(crate) fn function(&self, address: u64) -> Option<u64> {
-        self.at(address).map(|symbol| symbol.0)
+        Some(last_before(&self.functions, address)?.0)
     }
 
     /// The name of the function that an address is in.
     pub fn name(&self, address: u64) -> Option<&str> {
-        let start = self.at(address)?.1 as usize;
+        let start = last_before(&self.functions, address)?.1 as usize;
         self.names[start..].split('\n').next()
     }
 
     /// What a processor does that has the function at this address on its stack, where the function says it.
     pub fn doing(&self, address: u64) -> Option<Doing> {
-        self.at(address)?.2
+        last_before(&self.doings, address)?.1
     }
+}
 
-    fn at(&self, address: u64) -> Option<&(u64, u32, Option<Doing>)> {
-        let after = self.symbols.partition_point(|symbol| symbol.0 <= address);
-        self.symbols.get(after.checked_sub(1)?)
-    }
+/// The last entry that begins at an address or before it.
+fn last_before<T>(entries: &[(u64, T)], address: u64) -> Option<&(u64, T)> {
+    let after = entries.partition_point(|entry| entry.0 <= address);
+    entries[..after].last()
 }
 
 /// By name, on x86-64 and arm64, kernels 5.15 to 6.18. The innermost function that says something decides for a stack.
@@ -83,22 +99,34 @@ fn doing_in(name: &str) -> Option<Doing> {
 mod tests {
     use super::*;
 
+    fn parsed(text: &str, names: bool) -> Kallsyms {
+        Kallsyms::parse(text.lines().map(|line| Ok(line.to_string())), names).expect("lines")
+    }
+
+    const LIST: &str = "ffffffff81000100 T do_syscall_64\nffffffff81000000 t schedule\nffffffff81000050 D jiffies\n\
+                        ffffffffc0000000 t bpf_prog_1\t[bpf]\n";
+
     #[test]
     fn an_address_is_in_the_function_that_begins_last_before_it() {
-        let kallsyms = Kallsyms::parse(
-            "ffffffff81000100 T do_syscall_64\nffffffff81000000 t schedule\nffffffff81000050 D jiffies\n\
-             ffffffffc0000000 t bpf_prog_1\t[bpf]\n",
-        );
+        let kallsyms = parsed(LIST, true);
         assert_eq!(kallsyms.name(0xffffffff81000060), Some("schedule"));
         assert_eq!(kallsyms.name(0xffffffff81000100), Some("do_syscall_64"));
         assert_eq!(kallsyms.name(0xffffffffc0000010), Some("bpf_prog_1"));
         assert_eq!(kallsyms.name(0xffffffff80000000), None);
-        assert_eq!(kallsyms.doing(0xffffffff81000001), Some(Doing::Getwork));
-        assert_eq!(kallsyms.doing(0xffffffff81000101), Some(Doing::Primitive));
+    }
+
+    #[test]
+    fn functions_say_what_is_done_with_names_and_without() {
+        for names in [true, false] {
+            let kallsyms = parsed(LIST, names);
+            assert_eq!(kallsyms.doing(0xffffffff81000001), Some(Doing::Getwork));
+            assert_eq!(kallsyms.doing(0xffffffff81000101), Some(Doing::Primitive));
+            assert_eq!(kallsyms.doing(0xffffffffc0000010), None);
+        }
     }
 
     #[test]
     fn addresses_that_are_hidden_are_no_functions() {
-        assert!(Kallsyms::parse("0000000000000000 T do_syscall_64\n").symbols.is_empty());
+        assert!(parsed("0000000000000000 T do_syscall_64\n", true).doings.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! A clock profile by itself, without the other meters: of the whole host, or of a command with what it starts.
 
 use crate::accounts::sessions::Sessions;
+use crate::meter::Meter;
 use crate::part::Span;
 use crate::profile::Profile;
 use crate::programs::load::{Loaded, load_only};
@@ -59,14 +60,14 @@ impl Live {
     }
 
     fn with_kernel(of: Of, wanted: &Wanted, now: Instant) -> Result<Live, String> {
-        let (mut loaded, mut notes) = match load_only(wanted, "segments") {
+        let (mut loaded, mut notes) = match load_only(wanted, Meter::Segments) {
             Ok(loaded) => (Some(loaded), Vec::new()),
             Err(why) => (None, vec![format!("page faults by segment are not here: {why}")]),
         };
-        if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.why_not("segments")) {
+        if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.why_not(Meter::Segments)) {
             notes.push(format!("page faults by segment are not here: {why}"));
         }
-        let profile = Profile::of_host(loaded.as_mut(), Sessions::default(), wanted, of == Of::Children)?;
+        let profile = Profile::of_host(loaded.as_mut(), Sessions::none(), wanted, of == Of::Children)?;
         Ok(Live { profile, _loaded: loaded, notes, last: now })
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct Profiler {
     round: u64,
     /// Whose mappings were read again in this round.
     renewed: HashSet<u32>,
+    /// This process as its children of this span take it over: their own copies of what it maps meanwhile would be as many as they.
+    own_space: Option<Space>,
 }
 
 /// The rows of a span.
@@ -84,6 +86,7 @@ impl Profiler {
             lost: 0,
             round: 0,
             renewed: HashSet::new(),
+            own_space: None,
         }
     }
 
@@ -91,6 +94,7 @@ impl Profiler {
     pub(crate) fn learn(&mut self, events: Vec<Event>, faults: &[Faults]) {
         self.round += 1;
         self.renewed.clear();
+        self.setting.sessions.learn(); // after the events were read: each line before a sample is known
         let now = events.last().map_or(0, |event| event.time);
         for event in events {
             self.on(event);
@@ -142,10 +146,14 @@ impl Profiler {
     }
 
     fn on_fork(&mut self, pid: u32, parent: u32) {
-        let mut space = self.spaces.get(&parent).cloned().unwrap_or_else(|| Space::named("?".into()));
-        if parent == self.own_pid {
-            space.leader = pid;
-        }
+        let known = self.spaces.get(&parent);
+        let space = if parent == self.own_pid {
+            let own_space = self.own_space.get_or_insert_with(|| inherited(known));
+            own_space.leader = pid;
+            own_space.clone()
+        } else {
+            inherited(known)
+        };
         self.spaces.insert(pid, space);
     }
 
@@ -206,6 +214,7 @@ impl Profiler {
     pub fn rows(&mut self, span: Span) -> Rows {
         let stacks = self.stack_rows(span);
         self.gone[0] = std::mem::take(&mut self.gone[1]);
+        self.own_space = None;
         self.setting.sessions.forget_before(span.monotonic_ns);
         Rows {
             stacks,
@@ -249,6 +258,11 @@ impl Profiler {
         };
         self.segments.iter().filter_map(of).collect()
     }
+}
+
+/// What a new process has of its parent.
+fn inherited(parent: Option<&Space>) -> Space {
+    parent.cloned().unwrap_or_else(|| Space::named("?".into()))
 }
 
 /// A process that is, was, or is found in /proc.

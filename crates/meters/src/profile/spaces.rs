@@ -4,12 +4,11 @@
 //! it loaded another is looked at where the new one has nothing. Stacks grow without a word; an address above all mappings
 //! is the stack's.
 
+pub(crate) use crate::profile::maps::SegmentId;
+use crate::profile::maps::{Maps, Stretch};
 use crate::profile::records::Mapped;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The number of a segment in [`Segments`].
-pub(crate) type SegmentId = u32;
 
 /// Segments that have no file.
 pub(crate) const KERNEL: SegmentId = 0;
@@ -89,17 +88,6 @@ fn segment_name(path: &str) -> &str {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
-    end: u64,
-    offset: u64,
-    segment: SegmentId,
-    runs: bool,
-}
-
-/// What a program has mapped, by the beginning.
-type Maps = BTreeMap<u64, Stretch>;
-
 /// A process.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
@@ -134,22 +122,7 @@ impl Space {
     pub fn map(&mut self, mapped: &Mapped, segments: &mut Segments) {
         let segment = segments.id(&mapped.path, mapped.build_id.as_ref());
         let (start, end) = (mapped.start, mapped.start.saturating_add(mapped.length));
-        let maps = Arc::make_mut(&mut self.maps);
-        if let Some((before, old)) = maps.range(..start).next_back().map(|(at, old)| (*at, *old)) {
-            if old.end > start {
-                maps.insert(before, Stretch { end: start, ..old });
-            }
-            if old.end > end {
-                maps.insert(end, Stretch { offset: old.offset + (end - before), ..old });
-            }
-        }
-        while let Some((at, old)) = maps.range(start..end).next().map(|(at, old)| (*at, *old)) {
-            maps.remove(&at);
-            if old.end > end {
-                maps.insert(end, Stretch { offset: old.offset + (end - at), ..old });
-            }
-        }
-        maps.insert(start, Stretch { end, offset: mapped.offset, segment, runs: mapped.runs });
+        Arc::make_mut(&mut self.maps).cover(Stretch { start, end, offset: mapped.offset, segment, runs: mapped.runs });
     }
 
     /// A program was loaded: it begins with nothing mapped.
@@ -157,6 +130,7 @@ impl Space {
         if self.before.len() == MOST_BEFORE {
             self.before.remove(0);
         }
+        self.before.reserve_exact(1); // few programs load another: room for four would be the most of it
         self.before.push(std::mem::take(&mut self.maps));
         self.name = name;
     }
@@ -170,25 +144,22 @@ impl Space {
     /// The segment of an address, and the place in its file.
     pub fn find(&self, address: u64) -> (SegmentId, u64) {
         match self.stretch(address) {
-            Some((start, stretch)) => (stretch.segment, address - start + stretch.offset),
+            Some(stretch) => (stretch.segment, address - stretch.start + stretch.offset),
             None => (if self.above_all(address) { STACK } else { UNKNOWN }, address),
         }
     }
 
     /// Whether there is something at the address that can run.
     pub fn runs(&self, address: u64) -> bool {
-        self.stretch(address).is_some_and(|(_, stretch)| stretch.runs)
+        self.stretch(address).is_some_and(|stretch| stretch.runs)
     }
 
-    fn stretch(&self, address: u64) -> Option<(u64, &Stretch)> {
-        let maps = std::iter::once(&self.maps).chain(self.before.iter().rev());
-        maps.filter_map(|maps| maps.range(..=address).next_back().filter(|(_, stretch)| address < stretch.end))
-            .map(|(start, stretch)| (*start, stretch))
-            .next()
+    fn stretch(&self, address: u64) -> Option<&Stretch> {
+        std::iter::once(&self.maps).chain(self.before.iter().rev()).find_map(|maps| maps.at(address))
     }
 
     fn above_all(&self, address: u64) -> bool {
-        !self.maps.is_empty() && self.maps.range(address..).count() <= VDSO_MAPPINGS
+        !self.maps.is_empty() && self.maps.count_from(address) <= VDSO_MAPPINGS
     }
 }
 

@@ -5,6 +5,7 @@ use super::hooks::{At, HOOKS, Hook};
 use super::swap_counters::swap_counters;
 use super::words::{program_words, words};
 use super::{map_sizes, names};
+use crate::meter::Meter;
 use crate::wanted::{Tier, Wanted};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -20,8 +21,6 @@ pub(crate) struct Loaded {
     pub object: Ebpf,
     /// How many processors the host can have: their numbers are smaller.
     pub processors: u32,
-    /// The running kernel's types.
-    pub btf: Btf,
     /// The meters whose programs did not load, and why.
     pub missing: Vec<Missing>,
 }
@@ -29,8 +28,8 @@ pub(crate) struct Loaded {
 /// A kernel program that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
-    /// The meter that lacks it.
-    pub meter: &'static str,
+    /// The meter that lacks it; `None`: all, of what was there before they began, or of a division by user.
+    pub meter: Option<Meter>,
     /// The program.
     pub program: &'static str,
     /// Why it did not load, in the kernel's words.
@@ -39,8 +38,8 @@ pub(crate) struct Missing {
 
 impl Loaded {
     /// Why a meter cannot work; `None`: all its programs are there.
-    pub fn why_not(&self, meter: &str) -> Option<&str> {
-        self.missing.iter().find(|missing| missing.meter == meter).map(|missing| missing.why.as_str())
+    pub fn why_not(&self, meter: Meter) -> Option<&str> {
+        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| missing.why.as_str())
     }
 }
 
@@ -49,13 +48,14 @@ impl Loaded {
 /// # Errors
 /// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
 pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
-    let mut loaded = load_and_attach(wanted, true, |_| true)?;
-    if loaded.why_not("total time").is_some() {
+    let btf = kernel_types()?;
+    let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
+    if loaded.why_not(Meter::TotalTime).is_some() {
         drop(loaded);
-        loaded = load_and_attach(wanted, false, |_| true)?; // kernels before 5.18
+        loaded = load_and_attach(wanted, &btf, false, |_| true)?; // kernels before 5.18
     }
-    if let Err(why) = seed(&mut loaded.object, &loaded.btf) {
-        loaded.missing.push(Missing { meter: "what was there before", program: "", why });
+    if let Err(why) = seed(&mut loaded.object, &btf) {
+        loaded.missing.push(Missing { meter: None, program: "on_begin", why });
     }
     Ok(loaded)
 }
@@ -64,18 +64,27 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 ///
 /// # Errors
 /// As with [`load`].
-pub(crate) fn load_only(wanted: &Wanted, meter: &str) -> Result<Loaded, String> {
-    load_and_attach(wanted, true, |hook| hook.meter == meter)
+pub(crate) fn load_only(wanted: &Wanted, meter: Meter) -> Result<Loaded, String> {
+    load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
-fn load_and_attach(wanted: &Wanted, switch_tells_state: bool, needed: impl Fn(&Hook) -> bool) -> Result<Loaded, String> {
-    let btf = Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))?;
+/// The running kernel's types: 14 MB, which nobody needs when the programs are loaded.
+fn kernel_types() -> Result<Btf, String> {
+    Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))
+}
+
+fn load_and_attach(
+    wanted: &Wanted,
+    btf: &Btf,
+    switch_tells_state: bool,
+    needed: impl Fn(&Hook) -> bool,
+) -> Result<Loaded, String> {
     let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
-    let object = object(wanted, &btf, processors, switch_tells_state)?;
-    let mut loaded = Loaded { object, processors, btf, missing: Vec::new() };
+    let object = object(wanted, btf, processors, switch_tells_state)?;
+    let mut loaded = Loaded { object, processors, missing: Vec::new() };
     for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
-        if let Err(why) = put(&mut loaded, hook) {
-            loaded.missing.push(Missing { meter: hook.meter, program: hook.program, why });
+        if let Err(why) = put(&mut loaded, btf, hook) {
+            loaded.missing.push(Missing { meter: Some(hook.meter), program: hook.program, why });
         }
     }
     Ok(loaded)
@@ -118,10 +127,10 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_err(|error| words(&error))
 }
 
-fn put(loaded: &mut Loaded, hook: &Hook) -> Result<(), String> {
+fn put(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), String> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.at {
-        At::Tracepoint(name) => put_tracepoint(program, name, &loaded.btf).map_err(|error| program_words(&error)),
+        At::Tracepoint(name) => put_tracepoint(program, name, btf).map_err(|error| program_words(&error)),
         At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
     }
 }

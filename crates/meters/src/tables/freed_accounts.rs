@@ -1,13 +1,14 @@
 //! Accounts of sessions that are over, given back to the kernel's programs.
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, SlotOfPid, Waits};
 use crate::part::{Context, Part, Span};
 use crate::programs::layout::{account, counter};
-use crate::programs::load::{map_of, mapped};
+use crate::programs::load::{Loaded, map_of, mapped};
 use crate::wanted::Wanted;
-use aya::maps::{MapData, Queue};
+use aya::maps::{Map, MapData, Queue};
 use loadgo_core::record::{Lost, Sample};
 use loadgo_sys::mapped::Mapped;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,6 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 struct Freed {
     accounts: Accounts,
     free: Queue<MapData, u32>,
+    slot_of_pid: SlotOfPid,
     over: Vec<u32>,
     counters: Mapped,
     refused: u64,
@@ -26,19 +28,32 @@ pub(crate) fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box
     let places = wanted.accounts as usize + 1;
     let loaded = &mut context.loaded;
     let memory = mapped(loaded, "accounts", places * account::WORDS * 8)?;
-    let accounts = Accounts::new(memory, map_of(loaded, "slot_of_pid")?, places);
+    let accounts = Accounts::new(memory, places);
+    let (slot_of_pid, for_driver) = two_handles(loaded).map_err(|why| format!("slot_of_pid: {why}"))?;
     let mut free: Queue<MapData, u32> = map_of(loaded, "free_accounts")?;
     for slot in 1..=wanted.accounts {
         free.push(slot, 0).map_err(|error| format!("free_accounts: {error}"))?;
     }
     let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
+    context.waits = context.told.take().map(|told| Waits::new(accounts.clone(), told, for_driver));
     context.accounts = Some(accounts.clone());
-    Ok(Some(Box::new(Freed { accounts, free, over: Vec::new(), counters, refused: 0 })))
+    Ok(Some(Box::new(Freed { accounts, free, slot_of_pid, over: Vec::new(), counters, refused: 0 })))
+}
+
+/// The kernel's table of accounts twice: so that the driver's thread, which looks accounts up, shares no lock with this part.
+fn two_handles(loaded: &mut Loaded) -> Result<(SlotOfPid, SlotOfPid), String> {
+    let Some(Map::HashMap(table)) = loaded.object.take_map("slot_of_pid") else { return Err("it is not there".into()) };
+    let descriptor = table.fd().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
+    let again = MapData::from_fd(descriptor).map_err(|error| error.to_string())?;
+    let handle = |table| SlotOfPid::try_from(Map::HashMap(table)).map_err(|error| error.to_string());
+    Ok((handle(table)?, handle(again)?))
 }
 
 impl Part for Freed {
     fn rows(&mut self, _: &mut Context, _span: Span, _sample: &mut Sample) -> Result<(), String> {
-        for slot in std::mem::replace(&mut self.over, self.accounts.take_over()) {
+        for slot in std::mem::replace(&mut self.over, self.accounts.take_ended()) {
+            // It may have gone already, with another session of the same process id.
+            let _ = self.slot_of_pid.remove(&self.accounts.pid_of(slot));
             self.accounts.clear(slot);
             self.free.push(slot, 0).map_err(|error| format!("free_accounts: {error}"))?;
         }

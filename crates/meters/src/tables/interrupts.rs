@@ -1,5 +1,6 @@
 //! Interrupts by source: of devices, of the processor's own clock, between processors, and soft ones by kind.
 
+use crate::meter::Meter;
 use crate::part::{Context, Part, Span};
 use crate::programs::load::Loaded;
 use crate::tables::faults::{add_buckets, of_bucket};
@@ -84,7 +85,7 @@ impl Interrupts {
     /// In words, when the kernel does not answer.
     pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let loaded = &context.loaded;
-        if wanted.tier != Tier::Exact || loaded.why_not("interrupts").is_some() {
+        if wanted.tier != Tier::Exact || loaded.why_not(Meter::Interrupts).is_some() {
             return Ok(None);
         }
         let mut interrupts = Interrupts {

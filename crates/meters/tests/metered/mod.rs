@@ -34,7 +34,8 @@ impl Metered {
         let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
         let lines = (0..=commands.len() as u32).collect();
         let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands, profile_hz: None, segments: false };
-        let meters = Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("these tests need root: {why}"));
+        let mut meters =
+            Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("these tests need root: {why}"));
         let waits = meters.waits(lines).expect("sessions are told apart");
         Metered { meters, waits, rows: Vec::new(), lost: 0 }
     }

@@ -8,6 +8,7 @@ use loadgo_core::time::{Instant, Span};
 use loadgo_sys::child::{self, Exit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
+use std::os::fd::AsFd;
 
 /// How often sessions whose leader has died with the terminal still open are looked for.
 const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
@@ -37,9 +38,9 @@ impl Host {
             return self.end(user, end);
         }
         let until = self.now() + DYING;
-        if let Some(seat) = self.seat(user) {
-            seat.master = None;
+        if self.seat(user).is_some() {
             self.silences.set(user, until);
+            self.hang_up_terminal(user);
         }
     }
 
@@ -82,21 +83,24 @@ impl Host {
     pub(super) fn let_go(&mut self, user: UserId) {
         self.silences.clear(user);
         self.meter.ended(user);
-        if let Some(groups) = &self.groups {
-            // Where this fails the group is removed, with all in it, at the end of the run.
-            let _ = groups.kill(user);
-        }
+        self.starters.kill(user);
+        self.hang_up_terminal(user);
         let Some(seat) = self.seat(user) else { return };
         seat.session.stage = Stage::Over;
         seat.unsent = Vec::new();
-        // Closing the last descriptor takes it out of the epoll and hangs the terminal up.
-        seat.master = None;
         if seat.alive {
             // The leader was not waited for, so its id, and that of its process group, is still its own.
             for signal in [Signal::HUP, Signal::CONT, Signal::KILL] {
                 child::signal_group(seat.pid, signal);
             }
         }
+    }
+
+    /// Reads no more from the terminal, and leaves it to the starters to hang it up.
+    fn hang_up_terminal(&mut self, user: UserId) {
+        let Some(terminal) = self.seat(user).and_then(|seat| seat.master.take()) else { return };
+        let _ = self.epoll.remove(terminal.as_fd()); // it may never have been added
+        self.starters.hang_up(terminal);
     }
 
     /// Leaders that died while something else keeps their terminal open: no read on the terminal tells of them.
