@@ -18,7 +18,16 @@ MOST_SENTENCE_WORDS = 25
 MOST_SCOPE_LINES = 10
 
 # Packages without a finding. A package that complies must be listed, so that the list only grows, up to all of them.
-PLAIN: frozenset[str] = frozenset({"examples", "loadgo/published", "loadgo/theory"})
+PLAIN: frozenset[str] = frozenset({"examples", "loadgo/decomposition", "loadgo/published", "loadgo/theory"})
+
+# Files of these packages that are still to be rewritten. A file that complies leaves the list.
+PENDING: frozenset[str] = frozenset(
+    {
+        "python/loadgo/decomposition/tables.py",
+        "python/loadgo/decomposition/waterfall_charts.py",
+        "python/loadgo/decomposition/waterfall_pictures.py",
+    }
+)
 
 # Findings that stay, each with its reason: `path:name` of a constant, a variable or a type.
 KEPT: dict[str, str] = {}
@@ -370,7 +379,7 @@ def test_each_rule_finds_its_defect() -> None:
 
 
 def test_words_are_plain_where_a_package_complies() -> None:
-    broken = [finding for finding in findings() if finding.package in PLAIN]
+    broken = [finding for finding in findings() if finding.package in PLAIN and str(finding.path) not in PENDING]
     places = [f"{finding.path}:{finding.line}: {finding.text} ({RULES[finding.rule]})" for finding in broken]
     assert not places, "\n".join(places)
 
@@ -379,6 +388,11 @@ def test_a_package_that_complies_is_listed() -> None:
     packages = {Finding("", path, 0, "").package for path in [*committed(".py"), *committed(".rs")]}
     complying = packages - {finding.package for finding in findings()}
     assert complying <= PLAIN, f"list these too: {sorted(complying - PLAIN)}"
+
+
+def test_a_file_that_complies_is_not_pending() -> None:
+    complying = PENDING - {str(finding.path) for finding in findings()}
+    assert not complying, f"take these from the list: {sorted(complying)}"
 
 
 def main(arguments: list[str]) -> None:
