@@ -14,7 +14,7 @@ import numpy as np
 
 from loadgo.attribution.results import NONE, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.chains import chains
-from loadgo.decomposition.parts import each_of
+from loadgo.decomposition.parts import per_interaction
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
@@ -40,7 +40,7 @@ def taken_apart(
     weights = drawn(runs)
     causes = []
     for measure, unit, figure in _figures(accounts):
-        values = np.array([each_of(of, figure, weights) for of in accounts])
+        values = np.array([per_interaction(of, figure, weights) for of in accounts])
         if (values > 0).all():
             causes.append(_caused(measure, unit, values, changes, runs))
     book, lacking = chains(accounts[NONE], accounts[-1], paired=True)

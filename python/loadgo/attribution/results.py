@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadgo.decomposition.chains import Chain, Whole
+from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.decomposition.roads import Road
 from loadgo.stats.resample import Interval
 
@@ -58,7 +58,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Caused(Whole):
+class Caused(RatioFactors):
     """A ratio, and the factors of the changes that multiply to it."""
 
     causes: tuple[Cause, ...]

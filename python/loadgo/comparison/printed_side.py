@@ -19,7 +19,7 @@ from loadgo.comparison.side import ROW_SCHEMA, Side
 from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
 from loadgo.published import catalogue, claims
-from loadgo.published.consistency import check
+from loadgo.published.consistency import find_contradictions
 from loadgo.published.document import Document
 from loadgo.published.failures import Numbers
 from loadgo.published.finding import Finding
@@ -61,7 +61,7 @@ def printed_side(asked: str) -> Side:
 
 
 def _sides(name: str) -> dict[str, Any]:
-    path = catalogue.FOLDER / f"{name}.toml"
+    path = catalogue.DOCUMENTS_FOLDER / f"{name}.toml"
     told: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("sides", {})
     return told
 
@@ -72,7 +72,12 @@ def _extrapolated(told: dict[str, Any]) -> tuple[str, ...]:
 
 def _corrected(document: Document) -> tuple[Numbers, dict[str, str]]:
     """The document's numbers, misprints set right; and by figure what was set right, in words."""
-    suspects = [suspect for finding in check(document) for suspect in finding.suspects if suspect.mended >= _MENDED]
+    suspects = [
+        suspect
+        for finding in find_contradictions(document)
+        for suspect in finding.suspects
+        if suspect.mended >= _MENDED
+    ]
     taken: dict[str, Fraction] = {}
     words: dict[str, str] = {}
     for suspect in sorted(suspects, key=lambda one: -one.mended):
@@ -164,4 +169,4 @@ def _conditions(document: Document, pattern: str) -> dict[str, str]:
 
 def findings_of(side: Side) -> tuple[Finding, ...]:
     """What the side's document says of its own numbers and they do not bear out; nothing of a run."""
-    return check(catalogue.document(side.document)) if side.document else ()
+    return find_contradictions(catalogue.document(side.document)) if side.document else ()

@@ -1,1 +1,1 @@
-"""A ratio of two measurements as factors: parts, chains of meters, independent roads, waterfalls."""
+"""A ratio of two measurements as factors: parts, chains of meters, independent estimates, waterfalls."""

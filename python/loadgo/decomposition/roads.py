@@ -1,5 +1,6 @@
-"""The same ratio by independent roads: that factors multiply to their whole proves nothing; that another meter, a
-measure of the processor alone, or the bill says the same does.
+"""The same ratio from independent figures: another meter, a measurement of the processor alone, or the charges.
+
+Factors always multiply to their ratio, which proves nothing. A second figure that gives the same ratio does.
 """
 
 from __future__ import annotations
@@ -10,30 +11,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.decomposition.chains import WORK
-from loadgo.decomposition.parts import draws_of, each_of
+from loadgo.decomposition.chains import WORK_CATEGORIES
+from loadgo.decomposition.parts import per_interaction, run_weights
 from loadgo.measures.account import Account
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.resample import Floats, Interval, interval_of
 
-APART = 0.05
-"""Roads agree when they are no further apart than this, or when what they are apart by may be chance."""
+DISAGREEMENT_SHARE = 0.05
+"""Two estimates of a ratio agree if they differ by at most this share, or by no more than chance."""
 
 
 @dataclass(frozen=True)
 class Road:
-    """One way to a ratio."""
+    """An estimate of a ratio from one figure."""
 
     name: str
     to: str
-    """Which ratio it leads to: of elapsed time, of all processor time, of the work alone."""
+    """The estimated ratio: of elapsed time, of all processor time, or of the work alone."""
     before: float
     after: float
     unit: str
     interval: Interval | None = None
-    """Of the ratio; None with fewer than five runs a side."""
+    """95 % interval of the ratio. None with fewer than five runs a side."""
     apart: Interval | None = None
-    """Of the ratio over that of the first road to the same; None of the first itself."""
+    """95 % interval of the ratio over the first estimate of it. None for the first estimate itself."""
 
     @property
     def ratio(self) -> float:
@@ -43,91 +44,103 @@ class Road:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Two roads to one ratio that lead elsewhere."""
+    """Two estimates of one ratio that differ."""
 
     first: Road
     other: Road
     surely: bool
-    """Whether an interval says so, and not the figures alone."""
+    """Whether an interval shows the difference, not only the figures."""
 
     @property
     def apart(self) -> float:
-        """By how much, as a part of the first: above 0, the other's ratio is greater."""
+        """The difference as a share of the first estimate. Above 0 if the other ratio is larger."""
         return self.other.ratio / self.first.ratio - 1
 
 
-_Way = tuple[str, str, str, Callable[[Account], float]]
-"""A road: its name, the ratio it leads to, its unit, its figure."""
+_FigureOfRatio = tuple[str, str, str, Callable[[Account], float]]
+"""An estimate to make: its name, the ratio, the unit, and the figure that it comes from."""
 
 
 def roads_of(a: Sequence[Account], b: Sequence[Account], *, paired: bool = False) -> tuple[Road, ...]:
-    """All roads that both sides tell, for each interaction; on a host meters are of everybody's time, and no road.
+    """All estimates that both sides have figures for, by interaction. Meters of a shared host are not among them.
 
-    `paired`: the runs of both sides are drawn again in pairs.
+    With `paired`, the runs of both sides are resampled in pairs.
     """
     if not a or not b:
         return ()
-    weights = draws_of(a, b, paired=paired)
-    found: list[Road] = []
+    weights = run_weights(a, b, paired=paired)
+    estimates: list[Road] = []
     firsts: dict[str, Floats] = {}
-    for name, to, unit, figure in _told(a, b):
-        before, after = (each_of(side, figure, weight) for side, weight in zip((a, b), weights, strict=True))
+    for name, to, unit, figure in _figures(a, b):
+        before, after = (per_interaction(side, figure, weight) for side, weight in zip((a, b), weights, strict=True))
         if not all(np.isfinite(side).all() and (side > 0).all() for side in (before, after)):
             continue
         logs = np.log(before / after)
         runs = min(len(a), len(b))
         apart = _exp(interval_of(logs - firsts[to], runs)) if to in firsts else None
         firsts.setdefault(to, logs)
-        found.append(Road(name, to, float(before[0]), float(after[0]), unit, _exp(interval_of(logs, runs)), apart))
-    return tuple(found)
+        interval = _exp(interval_of(logs, runs))
+        estimates.append(Road(name, to, float(before[0]), float(after[0]), unit, interval, apart))
+    return tuple(estimates)
 
 
 def disagreeing(roads: Sequence[Road]) -> list[Disagreement]:
-    """The first road to each ratio with those that are more than 5 % from it, and not by chance; charges are roads at
-    the same price alone, and of that their table tells.
+    """The pairs of estimates that differ by more than 5 %, and by more than chance.
+
+    The first estimate of each ratio is compared with the others. Charges are left out: their table says that they
+    need the same price.
     """
-    return [one for one in _pairs(roads) if abs(math.log1p(one.apart)) > APART]
+    return [pair for pair in _pairs(roads) if abs(math.log1p(pair.apart)) > DISAGREEMENT_SHARE]
 
 
 def slightly_apart(roads: Sequence[Road]) -> list[Disagreement]:
-    """Those that are nearer, and yet surely not the same: more than a tenth of that."""
-    return [one for one in _pairs(roads) if one.surely and APART / 10 < abs(math.log1p(one.apart)) <= APART]
+    """The pairs of estimates that differ by 0.5 to 5 %, and whose interval shows the difference."""
+    lowest = DISAGREEMENT_SHARE / 10
+    return [
+        pair for pair in _pairs(roads) if pair.surely and lowest < abs(math.log1p(pair.apart)) <= DISAGREEMENT_SHARE
+    ]
 
 
 def _pairs(roads: Sequence[Road]) -> list[Disagreement]:
-    found = []
+    pairs = []
     for to in dict.fromkeys(road.to for road in roads if road.unit != "$"):
         first, *others = [road for road in roads if road.to == to and road.unit != "$"]
-        found += [Disagreement(first, one, one.apart is not None) for one in others if not _by_chance(one)]
-    return found
+        pairs += [Disagreement(first, other, other.apart is not None) for other in others if not _by_chance(other)]
+    return pairs
 
 
 def _by_chance(road: Road) -> bool:
     return road.apart is not None and road.apart.holds(1.0)
 
 
-def _told(a: Sequence[Account], b: Sequence[Account]) -> list[_Way]:
-    told: list[_Way] = [
-        ("processor time charged to interactions", "all processor time", "ns", lambda one: one.used.get("cpu", 0.0)),
+def _figures(a: Sequence[Account], b: Sequence[Account]) -> list[_FigureOfRatio]:
+    accounts = (*a, *b)
+    cpu = "all processor time"
+    figures: list[_FigureOfRatio] = [
+        ("processor time charged to interactions", cpu, "ns", lambda account: account.used.get("cpu", 0.0)),
     ]
-    if all(one.alone for one in (*a, *b)):
-        told += [
-            ("busy time by the meters", "all processor time", "ns", _busy),
-            ("work by the meters", "work", "ns", lambda one: sum(one.time_ns.get(name, 0.0) for name in WORK)),
+    if all(account.alone for account in accounts):
+        figures += [
+            ("busy time by the meters", cpu, "ns", _busy_ns),
+            ("work by the meters", "work", "ns", _work_ns),
         ]
-    told += [
-        ("user time of the interactions", "work", "ns", lambda one: one.used.get("programs", 0.0)),
-    ]
-    for name in dict.fromkeys(name for one in (*a, *b) for name in one.charges):
-        told.append((f"charges, {name}", "all processor time", "$", lambda one, key=name: one.charges.get(key, 0.0)))  # type: ignore[misc]
-    for name in dict.fromkeys(name for one in (*a, *b) for name in one.roads):
-        told.append((name, "work", "ns", lambda one, key=name: one.roads.get(key, 0.0) * 1e9))  # type: ignore[misc]
-    return told
+    figures.append(
+        ("user time of the interactions", "work", "ns", lambda account: account.used.get("programs", 0.0)),
+    )
+    for name in dict.fromkeys(name for account in accounts for name in account.charges):
+        figures.append((f"charges, {name}", cpu, "$", lambda account, key=name: account.charges.get(key, 0.0)))  # type: ignore[misc]
+    for name in dict.fromkeys(name for account in accounts for name in account.roads):
+        figures.append((name, "work", "ns", lambda account, key=name: account.roads.get(key, 0.0) * 1e9))  # type: ignore[misc]
+    return figures
 
 
 def _exp(interval: Interval | None) -> Interval | None:
     return None if interval is None else Interval(math.exp(interval.low), math.exp(interval.high))
 
 
-def _busy(account: Account) -> float:
+def _busy_ns(account: Account) -> float:
     return sum(time for name, time in account.time_ns.items() if is_busy(name))
+
+
+def _work_ns(account: Account) -> float:
+    return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)

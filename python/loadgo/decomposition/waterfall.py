@@ -1,7 +1,7 @@
-"""A ratio's factors one below the other, from the figure before to the figure after: what a waterfall chart shows.
+"""Waterfalls: the factors of a ratio as steps from the figure before to the figure after.
 
-Factors multiply, so that they are lengths on a logarithmic axis: each begins where the last one ended, and the last one
-ends at the figure after.
+Factors multiply, so they are lengths on a logarithmic axis. Each step begins where the one before it ended, and the
+last step ends at the figure after.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loadgo.decomposition.chains import Chain, Whole
+from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.stats.resample import Interval
 
-SMALLEST = 0.0005
-"""A factor nearer to 1 than this is no step of its own."""
+SMALLEST_STEP_RATIO = 0.0005
+"""Smallest difference of a factor from 1 that is a step of its own. Chosen by hand."""
 MOST_STEPS = 16
-"""Of more, the smallest are one."""
+"""Largest number of steps. The smallest factors share the last step. Chosen by hand."""
 TAKEN_APART = ("elapsed", "response")
-"""The chains that are drawn: of the others their tables tell all."""
+"""The measures whose chains have a waterfall. For the others a table is enough."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One factor, and the figure without it and with it."""
+    """One factor, and the figure before and after it."""
 
     name: str
     factor: float
-    """Above 1: less is used after than before."""
+    """Above 1 if less is used after than before."""
     interval: Interval | None
-    """Of the factor."""
+    """95 % interval of the factor."""
     start: float
     end: float
     """`start / factor`."""
 
 
 @dataclass(frozen=True)
-class Waterfall(Whole):
+class Waterfall(RatioFactors):
     """A ratio as steps from `before` to `after`, in the figure's unit."""
 
     kind: Literal["causes", "bookkeeping"]
@@ -45,50 +45,51 @@ class Waterfall(Whole):
 
     @property
     def title(self) -> str:
-        """What it shows, in words."""
+        """The title of the waterfall."""
         if self.kind == "causes":
             return f"Causes: what each change did to {self.measure}"
         return f"Bookkeeping: what {self.measure} moved by, for one interaction"
 
 
 def of_chains(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
-    """Elapsed time and response down to the meters; what moved nothing is one step, and so are the smallest of
-    many. A ratio of exactly 1, by itself, has none.
+    """The waterfalls of elapsed time and response, down to the meters.
+
+    Factors without effect share one step, and so do the smallest of many. A ratio without factors has no waterfall.
     """
     return tuple(_of_chain(chain) for chain in chains if chain.measure in TAKEN_APART and chain.factors)
 
 
 def _of_chain(chain: Chain) -> Waterfall:
-    by_size = sorted(chain.factors, key=lambda one: -abs(one.log))
-    moved = [one for one in by_size if abs(one.factor - 1) >= SMALLEST]
-    kept = moved if len(moved) <= MOST_STEPS else moved[: MOST_STEPS - 1]
-    shown = [(one.name, one.factor, one.interval) for one in chain.factors if one in kept]
-    left = [one for one in chain.factors if one not in kept]
-    if left:
-        said = "that moved less" if len(kept) < len(moved) else "that moved nothing"
-        shown.append((f"{len(left)} {said}", math.exp(math.fsum(one.log for one in left)), None))
+    by_size = sorted(chain.factors, key=lambda factor: -abs(factor.log))
+    effective = [factor for factor in by_size if abs(factor.factor - 1) >= SMALLEST_STEP_RATIO]
+    largest = effective if len(effective) <= MOST_STEPS else effective[: MOST_STEPS - 1]
+    shown = [(factor.name, factor.factor, factor.interval) for factor in chain.factors if factor in largest]
+    others = [factor for factor in chain.factors if factor not in largest]
+    if others:
+        phrase = "that moved less" if len(largest) < len(effective) else "that moved nothing"
+        shown.append((f"{len(others)} {phrase}", math.exp(math.fsum(factor.log for factor in others)), None))
     return waterfall_of("bookkeeping", chain, shown)
 
 
 def waterfall_of(
-    kind: Literal["causes", "bookkeeping"], told: Whole, factors: Sequence[tuple[str, float, Interval | None]]
+    kind: Literal["causes", "bookkeeping"], ratio: RatioFactors, factors: Sequence[tuple[str, float, Interval | None]]
 ) -> Waterfall:
-    """The waterfall of a ratio whose `factors` have a name and perhaps an interval each."""
+    """The waterfall of a ratio. Each factor has a name, a value, and an interval or None."""
     return Waterfall(
-        measure=told.measure,
-        unit=told.unit,
-        before=told.before,
-        after=told.after,
-        ratio=told.ratio,
-        interval=told.interval,
+        measure=ratio.measure,
+        unit=ratio.unit,
+        before=ratio.before,
+        after=ratio.after,
+        ratio=ratio.ratio,
+        interval=ratio.interval,
         kind=kind,
-        steps=_steps(told.before, factors),
+        steps=_steps(ratio.before, factors),
     )
 
 
 def _steps(before: float, factors: Sequence[tuple[str, float, Interval | None]]) -> tuple[Step, ...]:
-    found, at = [], before
+    steps, start = [], before
     for name, factor, interval in factors:
-        found.append(Step(name, factor, interval, at, at / factor))
-        at /= factor
-    return tuple(found)
+        steps.append(Step(name, factor, interval, start, start / factor))
+        start /= factor
+    return tuple(steps)

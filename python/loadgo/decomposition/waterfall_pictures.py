@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from loadgo.decomposition.waterfall import SMALLEST, Step, Waterfall
+from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
@@ -75,7 +75,7 @@ class _Axis:
     def bar(self, step: Step) -> str:
         """What lies between the figures without the factor and with it; the thinnest is half a sign."""
         begin, end = sorted((self.half(step.start), self.half(step.end)))
-        if abs(step.factor - 1) < SMALLEST:
+        if abs(step.factor - 1) < SMALLEST_STEP_RATIO:
             return f"{' ' * (begin // 2)}{_NOTHING}{' ' * (self.signs - begin // 2 - 1)}"
         less = step.factor >= 1
         end = max(end, begin + 1)

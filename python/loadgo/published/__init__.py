@@ -1,1 +1,1 @@
-"""The published documents as data, and where they contradict themselves."""
+"""The published documents as data, and the places where they contradict themselves."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from loadgo.errors import BadArgument
 from loadgo.published.document import Document
-from loadgo.published.document_file import read
+from loadgo.published.document_file import read_document
 
-FOLDER = Path(__file__).parent.parent / "data" / "published"
+DOCUMENTS_FOLDER = Path(__file__).parent.parent / "data" / "published"
 """The folder of the documents' files; `docs/published.md` describes their format."""
 
 
@@ -20,13 +20,13 @@ def names() -> list[str]:
 
 def document(name: str) -> Document:
     """The document called `name`. Raises `ValueError` with the names that exist."""
-    for found in documents():
-        if found.name == name:
-            return found
+    for candidate in documents():
+        if candidate.name == name:
+            return candidate
     raise BadArgument(f"there is no document {name!r}; published are {', '.join(names())}")
 
 
 @cache
 def documents() -> tuple[Document, ...]:
-    """Reads all published documents, once; in the order of their dates."""
-    return tuple(sorted((read(path) for path in FOLDER.glob("*.toml")), key=lambda found: found.dated))
+    """Reads all published documents once, and returns them in the order of their dates."""
+    return tuple(sorted((read_document(path) for path in DOCUMENTS_FOLDER.glob("*.toml")), key=lambda doc: doc.dated))

@@ -1,7 +1,7 @@
-"""What a document says about its own numbers, as a claim: `{a} + {b} = {c}`, with `{+pattern}` for a sum of cells.
+"""Claims: equations and inequalities of a document's own numbers, such as `{a} + {b} = {c}`.
 
-A claim is data: numbers, cells in braces, `+ - * / ( )`, and one of `= <= >=`. `{cell.low}` and `{cell.high}` are the
-ends of a printed range. It is evaluated over intervals, so that what rounding may hide is known exactly.
+A claim has numbers, cells in braces, `+ - * / ( )`, and one of `= <= >=`. `{+pattern}` is a sum of cells. `{cell.low}`
+and `{cell.high}` are the ends of a printed range. Claims are evaluated over intervals, so that rounding is exact.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Literal
 
 _TOKEN = re.compile(r"\s*(\{[^}]*\}|\d+(?:\.\d+)?|<=|>=|[-+*/()=])")
 
-Comparison = Literal["=", "<=", ">="]
+ClaimSign = Literal["=", "<=", ">="]
 
 
 @dataclass(frozen=True)
-class Interval:
-    """All numbers between two ends; an end that is None is infinite."""
+class NumberRange:
+    """All numbers between two ends. An end that is None is infinite."""
 
     low: Fraction | None
     high: Fraction | None
@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Operation:
-    """`left` and `right` put together by one of `+ - * /`."""
+    """Two expressions, combined by one of `+ - * /`."""
 
     sign: str
     left: Expression
@@ -36,54 +36,58 @@ class Operation:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cell; `end` is `low` or `high` of its range, else empty; `sum` when `cell` is a pattern to be added up."""
+    """A cell, or a sum of cells.
+
+    `end` is `low` or `high` for an end of the cell's range, otherwise empty. With `sum`, `cell` is a pattern whose
+    cells are added.
+    """
 
     cell: str
     end: str = ""
     sum: bool = False
     cells: tuple[str, ...] = ()
-    """The ids that it stands for, once it is resolved."""
+    """The ids of its cells, after `resolve`."""
 
 
 Expression = Operation | Reference | Fraction
 
-Source = Callable[[Reference], Interval]
-"""Where the numbers come from: printed ones with their rounding, or ours."""
+CellSource = Callable[[Reference], NumberRange]
+"""Gives the numbers of a cell: the printed ones with their rounding, or ours."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`left` compared with `right`."""
+    """Two expressions and the sign between them."""
 
     text: str
     left: Expression
     right: Expression
-    comparison: Comparison
+    comparison: ClaimSign
 
 
-def parse(text: str) -> Claim:
-    """The claim that `text` makes; raises `ValueError` with what is wrong."""
+def parse_claim(text: str) -> Claim:
+    """Parses a claim. Raises `ValueError` that names the mistake."""
     tokens = _tokens(text)
-    left, rest = _sum(tokens, text)
-    if not rest or rest[0] not in ("=", "<=", ">="):
+    left, remaining = _sum(tokens, text)
+    if not remaining or remaining[0] not in ("=", "<=", ">="):
         raise ValueError(f"the claim {text!r} compares nothing: it needs one of = <= >=")
-    right, after = _sum(rest[1:], text)
+    right, after = _sum(remaining[1:], text)
     if after:
         raise ValueError(f"the claim {text!r} goes on after it has ended, with {after[0]!r}")
-    comparison: Comparison = "=" if rest[0] == "=" else "<=" if rest[0] == "<=" else ">="
+    comparison: ClaimSign = "=" if remaining[0] == "=" else "<=" if remaining[0] == "<=" else ">="
     return Claim(text, left, right, comparison)
 
 
 def parse_expression(text: str) -> Expression:
-    """The expression that `text` is; raises `ValueError`."""
-    found, rest = _sum(_tokens(text), text)
-    if rest:
-        raise ValueError(f"{text!r} goes on after it has ended, with {rest[0]!r}")
-    return found
+    """Parses an expression. Raises `ValueError` that names the mistake."""
+    expression, remaining = _sum(_tokens(text), text)
+    if remaining:
+        raise ValueError(f"{text!r} goes on after it has ended, with {remaining[0]!r}")
+    return expression
 
 
 def resolve(expression: Expression, find: Callable[[str], tuple[str, ...]]) -> Expression:
-    """The expression with each pattern's cells, which `find` gives; raises `ValueError` where there are none."""
+    """The expression with the cells of each pattern, which `find` returns. Raises `ValueError` if there are none."""
     if isinstance(expression, Operation):
         return Operation(expression.sign, resolve(expression.left, find), resolve(expression.right, find))
     if isinstance(expression, Reference):
@@ -95,63 +99,63 @@ def resolve(expression: Expression, find: Callable[[str], tuple[str, ...]]) -> E
 
 
 def references(expression: Expression) -> list[Reference]:
-    """The cells in it, from left to right."""
+    """The references in an expression, from left to right."""
     if isinstance(expression, Operation):
         return [*references(expression.left), *references(expression.right)]
     return [expression] if isinstance(expression, Reference) else []
 
 
 def is_sum(expression: Expression) -> bool:
-    """Whether only cells are added up in it: then the printed digits must come out to the last."""
+    """Whether an expression only adds and subtracts cells: then its last printed digit must be right too."""
     if isinstance(expression, Operation):
         return expression.sign in "+-" and is_sum(expression.left) and is_sum(expression.right)
     return isinstance(expression, Reference)
 
 
-def evaluate(expression: Expression, source: Source) -> Interval:
-    """All values that the expression may have, with its cells from `source`."""
+def evaluate(expression: Expression, source: CellSource) -> NumberRange:
+    """All values that the expression may have when `source` gives its cells."""
     if isinstance(expression, Fraction):
-        return Interval(expression, expression)
+        return NumberRange(expression, expression)
     if isinstance(expression, Reference):
         return source(expression)
     left, right = evaluate(expression.left, source), evaluate(expression.right, source)
     if expression.sign == "+":
-        return Interval(_plus(left.low, right.low), _plus(left.high, right.high))
+        return NumberRange(_plus(left.low, right.low), _plus(left.high, right.high))
     if expression.sign == "-":
-        return Interval(_plus(left.low, _minus(right.high)), _plus(left.high, _minus(right.low)))
-    return times(left, right if expression.sign == "*" else inverse(right))
+        return NumberRange(_plus(left.low, _minus(right.high)), _plus(left.high, _minus(right.low)))
+    return multiply_ranges(left, right if expression.sign == "*" else invert_range(right))
 
 
-def inverse(of: Interval) -> Interval:
-    """One over it; of an interval that begins at 0 the upper end is infinite."""
-    if of.low is not None and of.low >= 0:
-        high = None if of.low == 0 else 1 / of.low
-        return Interval(Fraction(0) if of.high is None else 1 / of.high if of.high else None, high)
-    return Interval(None, None)
+def invert_range(divisor: NumberRange) -> NumberRange:
+    """One over a range of numbers. The upper end is infinite for a range that begins at 0."""
+    if divisor.low is not None and divisor.low >= 0:
+        high = None if divisor.low == 0 else 1 / divisor.low
+        return NumberRange(Fraction(0) if divisor.high is None else 1 / divisor.high if divisor.high else None, high)
+    return NumberRange(None, None)
 
 
-def times(left: Interval, right: Interval) -> Interval:
-    """The product of two intervals of numbers that are not below 0."""
+def multiply_ranges(left: NumberRange, right: NumberRange) -> NumberRange:
+    """The product of two ranges of numbers that are not negative."""
     low = None if left.low is None or right.low is None else left.low * right.low
     high = None if left.high is None or right.high is None else left.high * right.high
-    return Interval(low, high)
+    return NumberRange(low, high)
 
 
-def apart(left: Interval, right: Interval, comparison: Comparison) -> bool:
-    """Whether no values in the two intervals compare so."""
+def cannot_hold(left: NumberRange, right: NumberRange, comparison: ClaimSign) -> bool:
+    """Whether no two values of the ranges make the comparison true."""
     below = left.high is not None and right.low is not None and left.high < right.low
     above = left.low is not None and right.high is not None and left.low > right.high
     return {"=": below or above, "<=": above, ">=": below}[comparison]
 
 
 def _tokens(text: str) -> list[str]:
-    tokens, at = [], 0
-    while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if not found:
-            raise ValueError(f"the claim {text!r} has no meaning from {text[at:].strip()!r} on")
-        tokens.append(found[1])
-        at = found.end()
+    tokens, offset = [], 0
+    while offset < len(text.rstrip()):
+        match = _TOKEN.match(text, offset)
+        if not match:
+            raise ValueError(f"the claim {text!r} has no meaning from {text[offset:].strip()!r} on")
+        tokens.append(match[1])
+        offset = match.end()
     return tokens
 
 
@@ -160,32 +164,32 @@ def _sum(tokens: list[str], text: str) -> tuple[Expression, list[str]]:
 
 
 def _product(tokens: list[str], text: str) -> tuple[Expression, list[str]]:
-    return _chain(tokens, text, "*/", _part)
+    return _chain(tokens, text, "*/", _operand)
 
 
 def _chain(
-    tokens: list[str], text: str, signs: str, part: Callable[[list[str], str], tuple[Expression, list[str]]]
+    tokens: list[str], text: str, signs: str, parse_operand: Callable[[list[str], str], tuple[Expression, list[str]]]
 ) -> tuple[Expression, list[str]]:
-    left, rest = part(tokens, text)
-    while rest and rest[0] in signs:
-        right, after = part(rest[1:], text)
-        left, rest = Operation(rest[0], left, right), after
-    return left, rest
+    left, remaining = parse_operand(tokens, text)
+    while remaining and remaining[0] in signs:
+        right, after = parse_operand(remaining[1:], text)
+        left, remaining = Operation(remaining[0], left, right), after
+    return left, remaining
 
 
-def _part(tokens: list[str], text: str) -> tuple[Expression, list[str]]:
+def _operand(tokens: list[str], text: str) -> tuple[Expression, list[str]]:
     if not tokens:
         raise ValueError(f"{text!r} ends where a number or a cell should be")
-    first, rest = tokens[0], tokens[1:]
+    first, remaining = tokens[0], tokens[1:]
     if first == "(":
-        inner, after = _sum(rest, text)
+        inner, after = _sum(remaining, text)
         if not after or after[0] != ")":
             raise ValueError(f"{text!r} lacks a closing parenthesis")
         return inner, after[1:]
     if first.startswith("{"):
-        return _reference(first[1:-1]), rest
+        return _reference(first[1:-1]), remaining
     if first[0].isdigit():
-        return Fraction(first), rest
+        return Fraction(first), remaining
     raise ValueError(f"{text!r} has {first!r} where a number or a cell should be")
 
 

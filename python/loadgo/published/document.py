@@ -1,7 +1,7 @@
-"""The printed documents as data: tables with their labels, figures in running text, and what is said of them.
+"""The printed documents as data: tables with their labels, figures in running text, and claims about them.
 
-A figure is one printed number, or a range of two; its
-id is `DOCUMENT/TABLE/ROW/COLUMN`, or `DOCUMENT/text/NAME` in running text.
+A figure is one printed number, or a range of two. Its id is `DOCUMENT/TABLE/ROW/COLUMN`, or `DOCUMENT/text/NAME` in
+running text.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Figure:
 
     id: str
     text: str
-    """As it is printed."""
+    """The text as printed."""
     number: Number
     unit: str
     line: int
-    """Its line in the document, from 1; 0 in a table that is a file of its own."""
+    """Line of the document, from 1. 0 in a table that has a file of its own."""
     label: str
-    """In words, where it stands."""
+    """Row and column, in words."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as it is printed, with its number, if it is one."""
+    """A cell as printed, with its figure if it holds a number."""
 
     text: str
     figure: Figure | None = None
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its label, and a cell for each column."""
+    """A row: its label, and one cell for each column."""
 
     name: str
     label: str
@@ -62,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it is printed."""
+    """A table as printed."""
 
     name: str
     title: str
@@ -81,32 +81,32 @@ class Passage:
 
 @dataclass(frozen=True)
 class Relation:
-    """What the document says, or implies, about its numbers; one claim for each row or column that it is said of."""
+    """A relation between numbers that the document states or implies, with one claim for each row or column."""
 
     name: str
     says: str
     claims: tuple[Claim, ...]
     derives: bool
-    """Whether the left side is a figure that our own is computed for from our right side."""
+    """Whether our figure for the left side is computed from our figures of the right side."""
 
 
 @dataclass(frozen=True)
 class Total:
-    """A figure that is not printed but follows from printed ones, and is of use in a comparison."""
+    """A figure for comparisons that is not printed but follows from printed ones."""
 
     id: str
     label: str
     unit: str
     expression: Expression
     text: str
-    """The expression as it is written."""
+    """The expression as written in the file."""
     cells: tuple[str, ...]
-    """The ids of the figures in it."""
+    """The ids of the figures in the expression."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far ours may be from what is printed, besides the rounding of the printed digits."""
+    """Largest distance of our figure from the printed one, besides the rounding of the printed digits."""
 
     text: str
     relative: float = 0.0
@@ -116,7 +116,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Rule:
-    """What is to become of the figures that match `cells`, and why."""
+    """How the figures that match `cells` are reproduced, and why."""
 
     cells: str
     mark: str
@@ -126,7 +126,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A printed document; two are the same only if they were read at once, so that what is found out can be kept."""
+    """A printed document. Documents compare by identity, so that results about one can be cached."""
 
     name: str
     title: str
@@ -139,11 +139,11 @@ class Document:
     """Names of the tables and lines of the passages in the order of the document: `table NAME` and `passage LINE`."""
     relations: tuple[Relation, ...]
     derivations: tuple[Relation, ...]
-    """How figures of ours follow from others by what the document does not say, such as a processor's speed."""
+    """Relations that the document does not state, such as a processor's speed, from which our figures are computed."""
     totals: tuple[Total, ...]
     rules: tuple[Rule, ...]
     not_figures: Mapping[str, int]
-    """How often numbers stand in the document that are names, dates of letters or the numbering of remarks."""
+    """Occurrences of numbers in the document that are names, dates of letters or the numbering of remarks."""
 
     @cached_property
     def figures(self) -> dict[str, Figure]:
@@ -153,5 +153,5 @@ class Document:
 
 def figures_of(tables: tuple[Table, ...], passages: tuple[Passage, ...]) -> list[Figure]:
     """All figures, those of the tables first."""
-    found = [cell.figure for table in tables for row in table.rows for cell in row.cells if cell.figure is not None]
-    return [*found, *(figure for passage in passages for figure in passage.figures)]
+    in_tables = [cell.figure for table in tables for row in table.rows for cell in row.cells if cell.figure is not None]
+    return [*in_tables, *(figure for passage in passages for figure in passage.figures)]

@@ -1,4 +1,4 @@
-"""Reads a file of `published/` into a document, and refuses one that is not whole (`docs/published.md`)."""
+"""Reads a file of `published/` into a document, and refuses an incomplete one (`docs/published.md`)."""
 
 from __future__ import annotations
 
@@ -29,52 +29,52 @@ from loadgo.published.document import (
 )
 from loadgo.published.number import read_number
 
-MARKS = ("given", "fitted", "predicted", "not modelled")
+FIGURE_MARKS = ("given", "fitted", "predicted", "not modelled")
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
-Told = dict[str, Any]
-Find = Callable[[str], tuple[str, ...]]
-"""The ids that a pattern within the document stands for."""
+DocumentToml = dict[str, Any]
+FindCells = Callable[[str], tuple[str, ...]]
+"""Returns the ids of the cells that match a pattern within the document."""
 
 
-def read(path: Path) -> Document:
-    """The document in the file at `path`; raises `ValueError` in words for what is wrong in it."""
+def read_document(path: Path) -> Document:
+    """Reads the document in the file at `path`. Raises `ValueError` that names the mistake in the file."""
     try:
-        return parse(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
+        return parse_document(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
     except KeyError as mistake:
         raise ValueError(f"{path.name}: {mistake.args[0]!r} is missing") from mistake
     except ValueError as mistake:
         raise ValueError(f"{path.name}: {mistake}") from mistake
 
 
-def parse(told: Told, folder: Path) -> Document:
-    """The document that the file's content tells; `folder` holds the tables that are files of their own."""
-    name = told["name"]
-    tables = tuple(_table(name, table, folder) for table in told.get("tables", []))
-    passages = tuple(_passage(name, passage) for passage in told.get("passages", []))
+def parse_document(content: DocumentToml, folder: Path) -> Document:
+    """Makes a document from the content of its file. `folder` holds the tables that have files of their own."""
+    name = content["name"]
+    tables = tuple(_table(name, table, folder) for table in content.get("tables", []))
+    passages = tuple(_passage(name, passage) for passage in content.get("passages", []))
     ids = tuple(figure.id for figure in figures_of(tables, passages))
 
     def find(pattern: str) -> tuple[str, ...]:
         return _matching(f"{name}/{pattern}", tables, ids)
 
-    derivations = told.get("derivations", [])
+    derivations = content.get("derivations", [])
     document = Document(
         name=name,
-        title=told["title"],
-        by=told["by"],
-        dated=told["dated"],
-        about=told["about"],
+        title=content["title"],
+        by=content["by"],
+        dated=content["dated"],
+        about=content["about"],
         tables=tables,
         passages=passages,
-        parts=_parts(told),
-        relations=tuple(_relation(relation, tables, find) for relation in told.get("relations", [])),
-        derivations=tuple(_relation({**told, "name": "", "derives": True}, tables, find) for told in derivations),
-        totals=tuple(_total(name, total, find) for total in told.get("totals", [])),
-        rules=tuple(_rule(name, rule) for rule in told.get("reproduce", [])),
-        not_figures={number: int(entry[0]) for number, entry in told.get("not_figures", {}).items()},
+        parts=_parts(content),
+        relations=tuple(_relation(relation, tables, find) for relation in content.get("relations", [])),
+        derivations=tuple(_relation({**entry, "name": "", "derives": True}, tables, find) for entry in derivations),
+        totals=tuple(_total(name, total, find) for total in content.get("totals", [])),
+        rules=tuple(_rule(name, rule) for rule in content.get("reproduce", [])),
+        not_figures={number: int(entry[0]) for number, entry in content.get("not_figures", {}).items()},
     )
-    _check(document)
+    _check_rules(document)
     return document
 
 
@@ -84,21 +84,22 @@ def _matching(pattern: str, tables: tuple[Table, ...], ids: tuple[str, ...]) -> 
     if not group:
         return (pattern,) if pattern in ids else tuple(fnmatch.filter(ids, pattern))
     table = pattern.split("/")[1]
-    rows = [row.name for found in tables if found.name == table for row in found.rows if row.group == group[1]]
-    wanted = {pattern.replace(group[0], row) for row in rows}
+    rows = [row for candidate in tables if candidate.name == table for row in candidate.rows]
+    in_group = [row for row in rows if row.group == group[1]]
+    wanted = {pattern.replace(group[0], row.name) for row in in_group}
     return tuple(key for key in ids if key in wanted)
 
 
-def _parts(told: Told) -> tuple[str, ...]:
-    """Tables and passages by their lines; a table that is a file of its own comes last."""
-    found = [(table.get("line", 10**6), f"table {table['name']}") for table in told.get("tables", [])]
-    found += [(passage["line"], f"passage {passage['line']}") for passage in told.get("passages", [])]
-    return tuple(part for _, part in sorted(found, key=lambda entry: entry[0]))
+def _parts(content: DocumentToml) -> tuple[str, ...]:
+    """Tables and passages by their lines. A table that has a file of its own comes last."""
+    parts = [(table.get("line", 10**6), f"table {table['name']}") for table in content.get("tables", [])]
+    parts += [(passage["line"], f"passage {passage['line']}") for passage in content.get("passages", [])]
+    return tuple(part for _, part in sorted(parts, key=lambda entry: entry[0]))
 
 
 @dataclass(frozen=True)
 class _Heading:
-    """What a table says of a column, or of a row where its rows differ in kind."""
+    """Label and unit of a column, or of a row where the rows differ in unit."""
 
     name: str
     label: str
@@ -106,56 +107,58 @@ class _Heading:
     text: bool
 
 
-def _table(document: str, told: Told, folder: Path) -> Table:
-    columns = tuple(Column(c["name"], c.get("label", ""), c.get("over", "")) for c in told["columns"])
+def _table(document: str, table: DocumentToml, folder: Path) -> Table:
+    columns = tuple(Column(c["name"], c.get("label", ""), c.get("over", "")) for c in table["columns"])
     headings = [
-        _Heading(c["name"], c.get("label", ""), c.get("unit", told.get("unit", "")), bool(c.get("text")))
-        for c in told["columns"]
+        _Heading(c["name"], c.get("label", ""), c.get("unit", table.get("unit", "")), bool(c.get("text")))
+        for c in table["columns"]
     ]
-    at = f"{document}/{told['name']}"
-    rows = _csv_rows(told, folder) if "csv" in told else told["rows"]
-    return Table(told["name"], told["title"], columns, tuple(_row(at, row, headings) for row in rows))
+    prefix = f"{document}/{table['name']}"
+    rows = _csv_rows(table, folder) if "csv" in table else table["rows"]
+    return Table(table["name"], table["title"], columns, tuple(_row(prefix, row, headings) for row in rows))
 
 
-def _csv_rows(told: Told, folder: Path) -> list[Told]:
-    """The rows of a table that is a file: those where the columns of `where` hold what it says, numbered from 1."""
-    with (folder / told["csv"]).open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if all(line[k] == v for k, v in told["where"].items())]
-    fields = [column["field"] for column in told["columns"]]
-    groups = told["groups"]
+def _csv_rows(table: DocumentToml, folder: Path) -> list[DocumentToml]:
+    """The rows of a CSV table whose columns have the values of `where`, numbered from 1."""
+    with (folder / table["csv"]).open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if all(line[k] == v for k, v in table["where"].items())]
+    fields = [column["field"] for column in table["columns"]]
+    groups = table["groups"]
     return [
         {
             "name": f"{number:02}",
             "label": str(number),
             "line": 0,
-            "group": groups[line[told["group_by"]]],
+            "group": groups[line[table["group_by"]]],
             "cells": [line[field] for field in fields],
         }
         for number, line in enumerate(lines, start=1)
     ]
 
 
-def _row(at: str, told: Told, headings: list[_Heading]) -> Row:
-    if len(told["cells"]) != len(headings):
-        raise ValueError(f"row {told['name']} of {at} has {len(told['cells'])} cells for {len(headings)} columns")
-    own = _Heading(told["name"], told.get("label", ""), told.get("unit", ""), bool(told.get("text")))
-    line = int(told.get("line", 0))
-    cells = tuple(_cell(at, own, head, (text, line)) for text, head in zip(told["cells"], headings, strict=True))
-    return Row(own.name, own.label, told.get("group", ""), cells)
+def _row(prefix: str, row: DocumentToml, columns: list[_Heading]) -> Row:
+    if len(row["cells"]) != len(columns):
+        raise ValueError(f"row {row['name']} of {prefix} has {len(row['cells'])} cells for {len(columns)} columns")
+    heading = _Heading(row["name"], row.get("label", ""), row.get("unit", ""), bool(row.get("text")))
+    line = int(row.get("line", 0))
+    cells = tuple(
+        _cell(prefix, heading, column, (text, line)) for text, column in zip(row["cells"], columns, strict=True)
+    )
+    return Row(heading.name, heading.label, row.get("group", ""), cells)
 
 
-def _cell(at: str, row: _Heading, column: _Heading, printed: tuple[str, int]) -> Cell:
-    """A cell; its number is what stands in braces, or all of it unless the row or column is of text."""
+def _cell(prefix: str, row: _Heading, column: _Heading, printed: tuple[str, int]) -> Cell:
+    """A cell. Its number is the text in braces, or the whole text unless the row or column holds words."""
     text, line = printed
     braced = _BRACES.search(text)
     plain = _BRACES.sub(r"\1", text)
     if not braced and (row.text or column.text or not re.search(r"\d", text)):
         return Cell(plain)
-    shown = braced[1] if braced else text
+    number_text = braced[1] if braced else text
     unit = row.unit or column.unit
-    key = f"{at}/{row.name}/{column.name}"
-    label = " · ".join(part.strip(" :") for part in (row.label, column.label) if part.strip())
-    return Cell(plain, Figure(key, plain, _number(shown, unit, key), unit, line, label))
+    key = f"{prefix}/{row.name}/{column.name}"
+    label = " · ".join(name.strip(" :") for name in (row.label, column.label) if name.strip())
+    return Cell(plain, Figure(key, plain, _number(number_text, unit, key), unit, line, label))
 
 
 def _number(text: str, unit: str, key: str) -> Any:
@@ -165,85 +168,86 @@ def _number(text: str, unit: str, key: str) -> Any:
         raise ValueError(f"{key}: {mistake}") from mistake
 
 
-def _passage(document: str, told: Told) -> Passage:
-    units = told.get("units", {})
+def _passage(document: str, passage: DocumentToml) -> Passage:
+    units = passage.get("units", {})
     figures = []
-    for inside in _BRACES.findall(told["text"]):
+    for inside in _BRACES.findall(passage["text"]):
         name, _, text = inside.partition(":")
-        key, unit = f"{document}/text/{name}", units.get(name, told.get("unit", ""))
-        label = told.get("labels", {}).get(name, name.replace("-", " "))
-        figures.append(Figure(key, text, _number(text, unit, key), unit, told["line"], label))
-    plain = _BRACES.sub(lambda found: found[1].partition(":")[2], told["text"])
-    return Passage(told["line"], plain, tuple(figures))
+        key, unit = f"{document}/text/{name}", units.get(name, passage.get("unit", ""))
+        label = passage.get("labels", {}).get(name, name.replace("-", " "))
+        figures.append(Figure(key, text, _number(text, unit, key), unit, passage["line"], label))
+    plain = _BRACES.sub(lambda match: match[1].partition(":")[2], passage["text"])
+    return Passage(passage["line"], plain, tuple(figures))
 
 
-def _relation(told: Told, tables: tuple[Table, ...], find: Find) -> Relation:
-    places = {name: _values(value, tables) for name, value in told.items() if name.isupper()}
-    said = []
-    for chosen in itertools.product(*places.values()):
-        text = told["claim"]
-        for name, value in zip(places, chosen, strict=True):
-            text = text.replace(name, value)
-        claim = claims.parse(text)
+def _relation(relation: DocumentToml, tables: tuple[Table, ...], find: FindCells) -> Relation:
+    replacements = {name: _replacements(spec, tables) for name, spec in relation.items() if name.isupper()}
+    resolved = []
+    for combination in itertools.product(*replacements.values()):
+        text = relation["claim"]
+        for name, replacement in zip(replacements, combination, strict=True):
+            text = text.replace(name, replacement)
+        claim = claims.parse_claim(text)
         left, right = claims.resolve(claim.left, find), claims.resolve(claim.right, find)
-        said.append(claims.Claim(text, left, right, claim.comparison))
-    return Relation(told["name"], told["says"], tuple(said), bool(told.get("derives")))
+        resolved.append(claims.Claim(text, left, right, claim.comparison))
+    return Relation(relation["name"], relation["says"], tuple(resolved), bool(relation.get("derives")))
 
 
-def _values(value: str | list[str], tables: tuple[Table, ...]) -> list[str]:
-    """What a placeholder stands for: the rows of a table (`TABLE/*`) or of a group in it (`TABLE/@GROUP`), or a list;
-    in a list, rows are given with their table, as `TABLE/ROW`.
+def _replacements(spec: str | list[str], tables: tuple[Table, ...]) -> list[str]:
+    """The texts that replace a placeholder: rows of a table (`TABLE/*`), of a group (`TABLE/@GROUP`), or a list.
+
+    A list names rows with their table, as `TABLE/ROW`.
     """
-    if isinstance(value, list):
-        return [found for part in value for found in (_paths(part, tables) if "/" in part else [part])]
-    table, _, rows = value.partition("/")
-    found = [row for known in tables if known.name == table for row in known.rows]
-    names = [row.name for row in found if rows == "*" or row.group == rows.removeprefix("@")]
+    if isinstance(spec, list):
+        return [path for entry in spec for path in (_paths(entry, tables) if "/" in entry else [entry])]
+    table_name, _, row_pattern = spec.partition("/")
+    rows = [row for table in tables if table.name == table_name for row in table.rows]
+    names = [row.name for row in rows if row_pattern == "*" or row.group == row_pattern.removeprefix("@")]
     if not names:
-        raise ValueError(f"there are no rows {value!r}")
+        raise ValueError(f"there are no rows {spec!r}")
     return names
 
 
-def _paths(value: str, tables: tuple[Table, ...]) -> list[str]:
-    table = value.partition("/")[0]
-    return [f"{table}/{row}" for row in _values(value, tables)]
+def _paths(spec: str, tables: tuple[Table, ...]) -> list[str]:
+    table = spec.partition("/")[0]
+    return [f"{table}/{row}" for row in _replacements(spec, tables)]
 
 
-def _total(document: str, told: Told, find: Find) -> Total:
-    expression = claims.resolve(claims.parse_expression(told["is"]), find)
-    cells = tuple(cell for part in claims.references(expression) for cell in part.cells)
+def _total(document: str, total: DocumentToml, find: FindCells) -> Total:
+    expression = claims.resolve(claims.parse_expression(total["is"]), find)
+    cells = tuple(cell for reference in claims.references(expression) for cell in reference.cells)
     return Total(
-        f"{document}/totals/{told['name']}", told["label"], told.get("unit", ""), expression, told["is"], cells
+        f"{document}/totals/{total['name']}", total["label"], total.get("unit", ""), expression, total["is"], cells
     )
 
 
-def _rule(document: str, told: Told) -> Rule:
-    if told["mark"] not in MARKS:
-        raise ValueError(f"mark {told['mark']!r} is none of {', '.join(MARKS)}")
-    within = tolerance(told["within"]) if "within" in told else None
-    if (told["mark"] == "predicted") != (within is not None):
-        raise ValueError(f"{told['cells']}: what is predicted, and nothing else, has a tolerance (`within`)")
-    return Rule(f"{document}/{told['cells']}", told["mark"], told["why"], within)
+def _rule(document: str, rule: DocumentToml) -> Rule:
+    if rule["mark"] not in FIGURE_MARKS:
+        raise ValueError(f"mark {rule['mark']!r} is none of {', '.join(FIGURE_MARKS)}")
+    within = parse_tolerance(rule["within"]) if "within" in rule else None
+    if (rule["mark"] == "predicted") != (within is not None):
+        raise ValueError(f"{rule['cells']}: what is predicted, and nothing else, has a tolerance (`within`)")
+    return Rule(f"{document}/{rule['cells']}", rule["mark"], rule["why"], within)
 
 
-def tolerance(text: str) -> Tolerance:
-    """The tolerance in words: `5 %`, `factor 1.5`, `0.3 points`, `rounding`, or several, of which the widest counts.
+def parse_tolerance(text: str) -> Tolerance:
+    """Parses a tolerance: `5 %`, `factor 1.5`, `0.3 points`, `rounding`, or several, of which the widest counts.
 
     Raises `ValueError`.
     """
     relative, factor, absolute = 0.0, 1.0, 0.0
-    for part in text.split(","):
-        found = re.fullmatch(r"\s*(?:([\d.]+) %|factor ([\d.]+)|([\d.]+) points|rounding)\s*", part)
-        if not found:
-            raise ValueError(f"{part!r} is no tolerance: write 5 %, factor 1.5, 0.3 points or rounding")
-        relative = float(found[1] or 0) / 100 or relative
-        factor = float(found[2] or 1) if found[2] else factor
-        absolute = float(found[3] or 0) or absolute
+    for term in text.split(","):
+        match = re.fullmatch(r"\s*(?:([\d.]+) %|factor ([\d.]+)|([\d.]+) points|rounding)\s*", term)
+        if not match:
+            raise ValueError(f"{term!r} is no tolerance: write 5 %, factor 1.5, 0.3 points or rounding")
+        relative = float(match[1] or 0) / 100 or relative
+        factor = float(match[2] or 1) if match[2] else factor
+        absolute = float(match[3] or 0) or absolute
     return Tolerance(text, relative, factor, absolute)
 
 
-def _check(document: Document) -> None:
-    """Every figure has a rule, and no id stands for two figures."""
+def _check_rules(document: Document) -> None:
+    """Checks that every figure has a rule, and that no two figures have the same id."""
     ids = [figure.id for figure in figures_of(document.tables, document.passages)]
     for key in ids:
         if not any(fnmatch.fnmatchcase(key, rule.cells) for rule in document.rules):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from loadgo.published.claims import Claim, Interval, Reference, apart, evaluate, is_sum, references
+from loadgo.published.claims import Claim, NumberRange, Reference, cannot_hold, evaluate, is_sum, references
 from loadgo.published.document import Figure
 from loadgo.published.finding import Degree, Failure
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The figures of a document, from which claims are evaluated."""
+    """The figures with which the claims of a document are evaluated."""
 
     figures: Mapping[str, Figure]
     cut: frozenset[str] = frozenset()
@@ -22,47 +22,47 @@ class Numbers:
     corrected: tuple[tuple[str, Fraction], ...] = ()
     """Figures that are assumed to be misprinted, each with the number to use instead."""
 
-    def exact(self, reference: Reference) -> Interval:
+    def exact(self, reference: Reference) -> NumberRange:
         """The printed number itself."""
-        return self._added(reference, rounded=False)
+        return self._sum(reference, rounded=False)
 
-    def rounded(self, reference: Reference) -> Interval:
-        """All numbers that round to the printed one."""
-        return self._added(reference, rounded=True)
+    def rounded(self, reference: Reference) -> NumberRange:
+        """The range of numbers that round to the printed one."""
+        return self._sum(reference, rounded=True)
 
-    def _added(self, reference: Reference, *, rounded: bool) -> Interval:
-        ends = [self._ends(key, reference.end, rounded) for key in reference.cells]
+    def _sum(self, reference: Reference, *, rounded: bool) -> NumberRange:
+        ends = [self._cell(key, reference.end, rounded) for key in reference.cells]
         low, high = [end.low for end in ends], [end.high for end in ends]
-        return Interval(
+        return NumberRange(
             None if None in low else sum((x for x in low if x is not None), Fraction(0)),
             None if None in high else sum((x for x in high if x is not None), Fraction(0)),
         )
 
-    def _ends(self, key: str, end: str, rounded: bool) -> Interval:
+    def _cell(self, key: str, end: str, rounded: bool) -> NumberRange:
         number = self.figures[key].number
         low = (number.high, number.high_half) if end == "high" else (number.low, number.low_half)
         high = (number.low, number.low_half) if end == "low" else (number.high, number.high_half)
-        another = dict(self.corrected).get(key)
-        exact = Interval(low[0] if another is None else another, high[0] if another is None else another)
-        return self._widened(key, exact, (low[1], high[1])) if rounded else exact
+        corrected = dict(self.corrected).get(key)
+        exact = NumberRange(low[0] if corrected is None else corrected, high[0] if corrected is None else corrected)
+        return self._with_rounding(key, exact, (low[1], high[1])) if rounded else exact
 
-    def _widened(self, key: str, exact: Interval, halves: tuple[Fraction, Fraction]) -> Interval:
+    def _with_rounding(self, key: str, exact: NumberRange, halves: tuple[Fraction, Fraction]) -> NumberRange:
         number = self.figures[key].number
         assert exact.low is not None
         assert exact.high is not None
         if key in self.cut:
-            return Interval(exact.low, exact.high + 2 * halves[1])
+            return NumberRange(exact.low, exact.high + 2 * halves[1])
         low = None if number.bound == "at most" else max(exact.low - halves[0], Fraction(0))
-        return Interval(low, None if number.bound == "at least" else exact.high + halves[1])
+        return NumberRange(low, None if number.bound == "at least" else exact.high + halves[1])
 
 
-def failures_of(claims: tuple[Claim, ...], numbers: Numbers) -> tuple[Failure, ...]:
+def failing_claims(claims: tuple[Claim, ...], numbers: Numbers) -> tuple[Failure, ...]:
     """The failures of those claims that do not hold."""
     return tuple(failure for claim in claims if (failure := failure_of(claim, numbers)) is not None)
 
 
 def failure_of(claim: Claim, numbers: Numbers) -> Failure | None:
-    """The failure of a claim; None when the claim holds."""
+    """The failure of a claim. None if the claim holds."""
     degree = _degree(claim, numbers)
     if degree is None:
         return None
@@ -73,24 +73,24 @@ def failure_of(claim: Claim, numbers: Numbers) -> Failure | None:
 
 def figures_in(claim: Claim) -> tuple[str, ...]:
     """The ids of the figures in a claim, each once."""
-    found = [*references(claim.left), *references(claim.right)]
-    return tuple(dict.fromkeys(key for reference in found for key in reference.cells))
+    cells = [key for side in (claim.left, claim.right) for reference in references(side) for key in reference.cells]
+    return tuple(dict.fromkeys(cells))
 
 
 def _degree(claim: Claim, numbers: Numbers) -> Degree | None:
     rounded = partial(evaluate, source=numbers.rounded)
-    if apart(rounded(claim.left), rounded(claim.right), claim.comparison):
+    if cannot_hold(rounded(claim.left), rounded(claim.right), claim.comparison):
         return "contradiction"
     exact = partial(evaluate, source=numbers.exact)
-    added = claim.comparison == "=" and is_sum(claim.left) and is_sum(claim.right)
+    only_sums = claim.comparison == "=" and is_sum(claim.left) and is_sum(claim.right)
     return (
         "last digit"
-        if added and _same_places(claim, numbers) and apart(exact(claim.left), exact(claim.right), "=")
+        if only_sums and _same_places(claim, numbers) and cannot_hold(exact(claim.left), exact(claim.right), "=")
         else None
     )
 
 
 def _same_places(claim: Claim, numbers: Numbers) -> bool:
     """Whether all numbers of a claim are printed to the same decimal place and none is marked approximate."""
-    found = [numbers.figures[key].number for key in figures_in(claim)]
-    return len({number.low_half for number in found}) == 1 and not any(number.approximate for number in found)
+    printed = [numbers.figures[key].number for key in figures_in(claim)]
+    return len({number.low_half for number in printed}) == 1 and not any(number.approximate for number in printed)

@@ -1,4 +1,4 @@
-"""What contradicts itself in a published document: relations that fail, and cells that are probably misprints."""
+"""Contradictions within a published document: relations that fail, and cells that are probably misprints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cell is likely misprinted? One of which a correction makes failing claims hold, and spoils none that hold."""
+"""Searches for misprinted cells: those whose correction makes failing claims hold and breaks no other claim."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from loadgo.published.claims import Claim, Expression, Reference, evaluate
 from loadgo.published.failures import Numbers, failure_of, figures_in
 from loadgo.published.finding import Failure, Suspect
 
-STEPS = 40
+_MOST_STEPS = 40
+"""Largest number of steps towards a corrected number. Chosen by hand."""
 
 
-def suspects_of(failures: tuple[Failure, ...], claims: tuple[Claim, ...], numbers: Numbers) -> tuple[Suspect, ...]:
-    """The cells to suspect, of each failure those that set the most right; `claims` are all that the document makes."""
-    found: dict[str, Suspect] = {}
+def suspect_cells(failures: tuple[Failure, ...], claims: tuple[Claim, ...], numbers: Numbers) -> tuple[Suspect, ...]:
+    """For each failure, the cells whose correction mends the most claims. `claims` are all claims of the document."""
+    suspects: dict[str, Suspect] = {}
     for failure in failures:
-        mine = [suspect for key in failure.figures if (suspect := _suspect(key, failure.claim, claims, numbers))]
-        best = max((suspect.mended for suspect in mine), default=0)
-        found |= {suspect.figure: suspect for suspect in mine if suspect.mended == best}
-    return tuple(sorted(found.values(), key=lambda suspect: -suspect.mended))
+        in_claim = [suspect for key in failure.figures if (suspect := _suspect(key, failure.claim, claims, numbers))]
+        most = max((suspect.mended for suspect in in_claim), default=0)
+        suspects |= {suspect.figure: suspect for suspect in in_claim if suspect.mended == most}
+    return tuple(sorted(suspects.values(), key=lambda suspect: -suspect.mended))
 
 
 def _suspect(key: str, claim: Claim, claims: tuple[Claim, ...], numbers: Numbers) -> Suspect | None:
-    """The cell `id` with what it must be for the claim to hold; None when no correction helps without harm."""
+    """The cell with the number that makes its claim hold. None if no correction helps, or if it breaks a claim."""
     corrected = _solve(key, claim, numbers)
     if corrected is None:
         return None
     twins = _twins(key, claims, numbers)
-    other = replace(numbers, corrected=tuple((twin, corrected) for twin in twins))
+    corrected_numbers = replace(numbers, corrected=tuple((twin, corrected) for twin in twins))
     mended = 0
-    for one in claims:
-        if twins.intersection(figures_in(one)):
-            before, after = failure_of(one, numbers), failure_of(one, other)
+    for affected in claims:
+        if twins.intersection(figures_in(affected)):
+            before, after = failure_of(affected, numbers), failure_of(affected, corrected_numbers)
             if after is not None and before is None:
                 return None
             mended += before is not None and after is None
@@ -41,18 +42,18 @@ def _suspect(key: str, claim: Claim, claims: tuple[Claim, ...], numbers: Numbers
 
 
 def _twins(key: str, claims: tuple[Claim, ...], numbers: Numbers) -> frozenset[str]:
-    """The cell and those that the document says are the same, and prints alike."""
-    found = {key}
+    """The cell, and the cells that the document says are equal to it and prints with the same number."""
+    twins = {key}
     for claim in claims:
         if isinstance(claim.left, Reference) and isinstance(claim.right, Reference):
-            same = set(figures_in(claim))
-            if found & same and len({numbers.figures[one].number.low for one in same}) == 1:
-                found |= same
-    return frozenset(found)
+            equal = set(figures_in(claim))
+            if twins & equal and len({numbers.figures[cell].number.low for cell in equal}) == 1:
+                twins |= equal
+    return frozenset(twins)
 
 
 def _solve(key: str, claim: Claim, numbers: Numbers) -> Fraction | None:
-    """The number that makes the two sides equal, rounded to the printed place, by the rule of false position."""
+    """The number that makes both sides equal, rounded to the printed place, by the rule of false position."""
     figure = numbers.figures[key].number
     if figure.is_range or not figure.low_half or not figure.low:
         return None
@@ -63,18 +64,18 @@ def _solve(key: str, claim: Claim, numbers: Numbers) -> Fraction | None:
         return None if left is None or right is None else left - right
 
     a, b = figure.low, figure.low * Fraction(101, 100)
-    for _ in range(STEPS):
-        here, there = gap(a), gap(b)
-        if here is None or there is None or here == there:
+    for _ in range(_MOST_STEPS):
+        gap_a, gap_b = gap(a), gap(b)
+        if gap_a is None or gap_b is None or gap_a == gap_b:
             return None
-        a, b = b, (a * there - b * here) / (there - here)
+        a, b = b, (a * gap_b - b * gap_a) / (gap_b - gap_a)
         b = b.limit_denominator(10**9)
         if b <= 0:
             return None
         if abs(b - a) <= figure.low_half / 1000:
             break
-    place = 2 * figure.low_half
-    return round(b / place) * place
+    last_place = 2 * figure.low_half
+    return round(b / last_place) * last_place
 
 
 def _value(expression: Expression, numbers: Numbers) -> Fraction | None:
@@ -82,7 +83,7 @@ def _value(expression: Expression, numbers: Numbers) -> Fraction | None:
 
 
 def _decimals(half: Fraction) -> int:
-    place, count = 2 * half, 0
-    while place < 1:
-        place, count = place * 10, count + 1
-    return count
+    last_place, decimals = 2 * half, 0
+    while last_place < 1:
+        last_place, decimals = last_place * 10, decimals + 1
+    return decimals

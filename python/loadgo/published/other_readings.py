@@ -1,8 +1,8 @@
-"""Under which other reading would a relation hold that fails as the document states it?
+"""Searches for another reading under which a relation holds that fails as the document states it.
 
-Tried are: upside down (one over the right side), another unit (a factor between the two sides), a column that is cut
-off rather than rounded, and these together. The simplest reading that makes the most claims hold is taken, if it is
-half of all or more.
+The right side may be inverted, the units of the sides may differ by a factor, or a column may be truncated rather than
+rounded. Combinations of these are tried too. The simplest reading with the most claims that hold is taken, provided
+that at least half of all claims hold.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from loadgo.published.claims import Claim, Operation, apart, evaluate, references
+from loadgo.published.claims import Claim, Operation, cannot_hold, evaluate, references
 from loadgo.published.document import Relation
 from loadgo.published.failures import Numbers
 from loadgo.published.finding import Failure
 
-FACTORS = {
+UNIT_SLIPS = {
     Fraction(1): "",
     Fraction(8): "bits where bytes are said",
     Fraction(60): "seconds where minutes are said",
@@ -23,18 +23,18 @@ FACTORS = {
     Fraction(1000): "thousandths where wholes are said",
     Fraction(10**6): "millionths where wholes are said",
 }
-"""Between which units people slip."""
+"""Factors between units that people confuse, each with its description in words."""
 
-FEWEST = 2
-"""Of how many claims a relation must be made to be read otherwise: one that fails alone is a misprint first."""
+FEWEST_REREAD_CLAIMS = 2
+"""Fewest claims of a relation that is read differently. A single claim that fails is more likely a misprint."""
 
-FEWEST_CUT = 10
-"""Of how many, for a column to be taken as cut off: fewer would fit by chance."""
+FEWEST_TRUNCATED_CLAIMS = 10
+"""Fewest claims of a relation whose column is taken as truncated. Fewer could agree by chance."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Another reading: its words, and the claims and numbers as they are read then."""
+class AlternativeReading:
+    """Another reading: its description, and the claims and numbers under it."""
 
     text: str
     changes: int
@@ -45,53 +45,54 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Change:
-    """What is read otherwise."""
+    """The differences between a reading and the document's own."""
 
     upside_down: bool
     factor: Fraction
     cut: str
-    """The column, as the last part of an id; empty when all are rounded."""
+    """The truncated column, as the last part of an id. Empty if all columns are rounded."""
 
     @property
     def count(self) -> int:
         return self.upside_down + (self.factor != 1) + bool(self.cut)
 
 
-def reading_of(relation: Relation, numbers: Numbers, failures: tuple[Failure, ...]) -> Reading | None:
-    """The simplest reading under which the most claims hold; None when none is better than the document's own."""
+def find_reading(relation: Relation, numbers: Numbers, failures: tuple[Failure, ...]) -> AlternativeReading | None:
+    """The simplest reading under which the most claims hold. None if the document's own reading is as good."""
     claims = tuple(claim for claim in relation.claims if claim.comparison == "=")
-    if len(claims) < FEWEST:
+    if len(claims) < FEWEST_REREAD_CLAIMS:
         return None
-    tried = [_read(claims, numbers, change) for change in _changes(claims)]
-    best = max(tried, key=lambda reading: (reading.held, -reading.changes))
-    own = len(relation.claims) - len(failures)
-    return best if best.changes and best.held > own and 2 * best.held >= len(claims) else None
+    readings = [_alternative(claims, numbers, change) for change in _changes(claims)]
+    best = max(readings, key=lambda reading: (reading.held, -reading.changes))
+    held_as_stated = len(relation.claims) - len(failures)
+    return best if best.changes and best.held > held_as_stated and 2 * best.held >= len(claims) else None
 
 
 def _changes(claims: tuple[Claim, ...]) -> list[_Change]:
-    found = [*references(claims[0].left), *references(claims[0].right)]
+    first_cells = [*references(claims[0].left), *references(claims[0].right)]
     cuts = [""]
-    if len(claims) >= FEWEST_CUT:
-        cuts += list(dict.fromkeys(part.cell.rpartition("/")[2] for part in found if "text/" not in part.cell))
+    if len(claims) >= FEWEST_TRUNCATED_CLAIMS:
+        columns = [part.cell.rpartition("/")[2] for part in first_cells if "text/" not in part.cell]
+        cuts += list(dict.fromkeys(columns))
     turned = (False, True) if isinstance(claims[0].right, Operation) else (False,)
-    factors = [*FACTORS, *(1 / factor for factor in FACTORS if factor != 1)]
+    factors = [*UNIT_SLIPS, *(1 / factor for factor in UNIT_SLIPS if factor != 1)]
     return [_Change(upside, factor, cut) for upside in turned for factor in factors for cut in cuts]
 
 
-def _read(claims: tuple[Claim, ...], numbers: Numbers, change: _Change) -> Reading:
+def _alternative(claims: tuple[Claim, ...], numbers: Numbers, change: _Change) -> AlternativeReading:
     cut = frozenset(
         key for key in numbers.figures if change.cut and key.endswith(f"/{change.cut}") and "/text/" not in key
     )
-    taken = replace(numbers, cut=cut)
+    cut_numbers = replace(numbers, cut=cut)
     reread = tuple(_reread(claim, change) for claim in claims)
-    return Reading(_words(change), change.count, _held(reread, taken), reread, taken)
+    return AlternativeReading(_words(change), change.count, _held(reread, cut_numbers), reread, cut_numbers)
 
 
 def _held(claims: tuple[Claim, ...], numbers: Numbers) -> int:
-    """How many claims hold; 0 as soon as more than half do not."""
+    """The number of claims that hold, or 0 if more than half of them fail."""
     failed = 0
     for claim in claims:
-        failed += apart(evaluate(claim.left, numbers.rounded), evaluate(claim.right, numbers.rounded), "=")
+        failed += cannot_hold(evaluate(claim.left, numbers.rounded), evaluate(claim.right, numbers.rounded), "=")
         if 2 * failed > len(claims):
             return 0
     return len(claims) - failed
@@ -114,7 +115,7 @@ def _words(change: _Change) -> str:
         larger = change.factor > 1
         factor = change.factor if larger else 1 / change.factor
         side = "right" if larger else "left"
-        parts.append(f"the {side} side lacks a factor of {int(factor):,} ({FACTORS[factor]})")
+        parts.append(f"the {side} side lacks a factor of {int(factor):,} ({UNIT_SLIPS[factor]})")
     if change.cut:
         parts.append(f"the column {change.cut} is cut off, not rounded")
     return ", and ".join(parts)

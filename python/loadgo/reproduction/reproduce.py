@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
-from loadgo.published.consistency import check
+from loadgo.published.consistency import find_contradictions
 from loadgo.published.document import Document, Figure, Rule, Total
 from loadgo.published.finding import Finding
 from loadgo.reproduction.models.arithmetic import ours_of, with_arithmetic
@@ -156,7 +156,7 @@ def judged(told: Document, values: Values, plots: Sequence[Plot] = ()) -> Docume
     unknown = [key for key in values if key not in known]
     if unknown:
         raise BadArgument(f"the models of {told.name} give figures that it does not have: {', '.join(unknown)}")
-    findings = check(told)
+    findings = find_contradictions(told)
     ours = with_arithmetic(told, values)
     corrected = {s.figure: s for finding in findings for s in finding.suspects}
     cells = {}

@@ -1,11 +1,14 @@
-"""Bounds on a closed network that need no solution: asymptotic ones, and those of balanced jobs, which lie closer.
+"""Bounds on the throughput and response of a closed network, without solving it: asymptotic, and for balanced jobs.
 
-The asymptotic bounds hold whatever the laws are. Those of balanced jobs hold for networks with exact mean values: such
-a network is not faster than one with the same total spread evenly over its stations, nor slower than one in which all
-of it is asked of stations as busy as the busiest (Zahorjan, Sevcik, Eager and Galler, Communications of the ACM 25
-(1982), page 134; with think time Lazowska, Zahorjan, Graham and Sevcik, Quantitative System Performance, 1984,
-chapter 5). They are told for single servers: c servers are not faster than one that is c times as fast, and not slower
-than that one and a delay of (c - 1) / c of the demand (Seidmann, Schweitzer and Shalev-Oren 1987), so both hold here.
+The asymptotic bounds hold for any distribution. The closer bounds for balanced jobs hold for networks with exact mean
+values. Such a network is at best as fast as one with the same total demand spread evenly over its stations. At worst
+it is as slow as one whose stations are all as busy as the busiest. Source: Zahorjan, Sevcik, Eager and Galler,
+Communications of the ACM 25 (1982), page 134. With think time: Lazowska, Zahorjan, Graham and Sevcik, Quantitative
+System Performance, 1984, chapter 5.
+
+These bounds are stated for single servers. A station of c servers is not faster than one server of c times the speed.
+It is not slower than that server followed by a delay of (c - 1) / c of the demand (Seidmann, Schweitzer and
+Shalev-Oren 1987). So both bounds hold here.
 """
 
 from __future__ import annotations
@@ -18,49 +21,50 @@ from loadgo.theory.queueing import bounds
 
 @dataclass(frozen=True)
 class JobBounds:
-    """Between what throughput and response lie with one number of users."""
+    """Bounds on throughput and response with one number of users."""
 
     users: float
     most_throughput: float
-    """At most, by the asymptotic bounds."""
+    """Upper asymptotic bound of the throughput."""
     least_response_s: float
-    """At least, by the asymptotic bounds."""
+    """Lower asymptotic bound of the response time."""
     balanced_most: float
-    """Throughput at most, by balanced jobs."""
+    """Upper bound of the throughput for balanced jobs."""
     balanced_least: float
-    """Throughput at least, by balanced jobs."""
+    """Lower bound of the throughput for balanced jobs."""
     quickest_s: float
-    """Response at least, by balanced jobs."""
+    """Lower bound of the response time for balanced jobs."""
     slowest_s: float
-    """Response at most, by balanced jobs."""
+    """Upper bound of the response time for balanced jobs."""
 
 
 def job_bounds(
     users: float, think_s: float, demands_s: Sequence[float], servers: Sequence[int], delay_s: float = 0.0
 ) -> JobBounds:
-    """The bounds for users who think, ask stations for `demands_s`, and wait `delay_s` where nobody is in their way.
+    """The bounds for users who think, need `demands_s` of the stations, and wait `delay_s` without any queue.
 
-    Some demand must be above 0; times are seconds.
+    At least one demand must be above 0. Times are in seconds.
     """
     away_s = think_s + delay_s
-    widest = bounds(users, away_s, demands_s, servers)
-    quick = [demand / count for demand, count in zip(demands_s, servers, strict=True) if demand > 0.0]
-    beside_s = sum(demands_s) - sum(quick)
-    even = _cycle_s(users, away_s, sum(quick), sum(quick) / len(quick), away_s)
-    crowded = _cycle_s(users, away_s + beside_s, sum(quick), max(quick), (away_s + beside_s) / users)
-    most = min(widest.throughput, users / even)
-    least = users / crowded
+    asymptotic = bounds(users, away_s, demands_s, servers)
+    fast_demands_s = [demand / count for demand, count in zip(demands_s, servers, strict=True) if demand > 0.0]
+    extra_delay_s = sum(demands_s) - sum(fast_demands_s)
+    balanced_cycle_s = _cycle_s(users, away_s, sum(fast_demands_s), sum(fast_demands_s) / len(fast_demands_s), away_s)
+    delays_s = away_s + extra_delay_s
+    worst_cycle_s = _cycle_s(users, delays_s, sum(fast_demands_s), max(fast_demands_s), delays_s / users)
+    most_throughput = min(asymptotic.throughput, users / balanced_cycle_s)
+    least_throughput = users / worst_cycle_s
     return JobBounds(
         users=users,
-        most_throughput=widest.throughput,
-        least_response_s=widest.response_s + delay_s,
-        balanced_most=most,
-        balanced_least=least,
-        quickest_s=max(widest.response_s + delay_s, users / most - think_s),
-        slowest_s=users / least - think_s,
+        most_throughput=asymptotic.throughput,
+        least_response_s=asymptotic.response_s + delay_s,
+        balanced_most=most_throughput,
+        balanced_least=least_throughput,
+        quickest_s=max(asymptotic.response_s + delay_s, users / most_throughput - think_s),
+        slowest_s=users / least_throughput - think_s,
     )
 
 
 def _cycle_s(users: float, away_s: float, total_s: float, each_s: float, others_away_s: float) -> float:
-    """From prompt to prompt: service, and the queue of the others in proportion to the time that they are there."""
+    """Time from prompt to prompt: away, in service, and behind the other users in proportion to their time there."""
     return away_s + total_s + (users - 1.0) * each_s / (1.0 + others_away_s / total_s)

@@ -1,11 +1,15 @@
 """Closed queueing networks with several classes of user: exact mean values of product-form networks.
 
-Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for stations where everybody is served at once (think
-time, a delay), for processor sharing with any law of service, and for queues in order of coming with exponential
-service that is the same for all classes; `servers` at a station serve min(n, servers) at once. The mean values are
-those of exact mean-value analysis (Reiser and Lavenberg 1980), made here from normalising constants (Buzen 1973;
-Reiser and Kobayashi 1975): every term is positive, so nothing cancels with many servers, where the recursion of the
-mean values is known to lose all digits.
+Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for three kinds of stations:
+
+- infinite servers, such as think time or another delay;
+- processor sharing, with any distribution of service time;
+- first-come first-served queues whose exponential service is the same for all classes.
+
+A station with n users there serves min(n, servers) of them at once. The mean values equal those of exact mean-value
+analysis (Reiser and Lavenberg 1980). They are computed from normalising constants (Buzen 1973; Reiser and Kobayashi
+1975), whose terms are all positive, so nothing cancels. With many servers the recursion of mean values loses all
+digits.
 """
 
 from __future__ import annotations
@@ -24,23 +28,23 @@ Constants = NDArray[np.longdouble]
 """Normalising constants by the number of users of each class."""
 
 _MOST_STATES = 20_000
-"""Populations to go through; the work grows with its square."""
+"""Largest number of populations to compute: the work grows with its square. Chosen by hand."""
 
 
 @dataclass(frozen=True)
 class Station:
-    """Where users are served."""
+    """A station of the network, where users are served."""
 
     name: str
     demands_s: tuple[float, ...]
-    """Service that an interaction of each class asks for here, in all its visits."""
+    """Service demand of an interaction of each class, all its visits together."""
     servers: int = 1
-    """How many are served at once, each at full speed."""
+    """Number of users that are served at once, each at full speed."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Users of a kind."""
+    """A class of users: their number, and the mean time that each thinks."""
 
     name: str
     users: int
@@ -48,15 +52,15 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Visited:
-    """What one station comes to."""
+class StationValues:
+    """Mean values of one station."""
 
     utilisation: float
-    """Of each server."""
+    """Utilisation of each server, from 0 to 1."""
     queue: tuple[float, ...]
-    """Mean number of each class there, those in service included."""
+    """Mean number of users of each class at the station, in the queue or in service."""
     response_s: tuple[float, ...]
-    """Time that an interaction of each class spends here, in all its visits."""
+    """Time that an interaction of each class spends at the station, all its visits together."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,15 @@ class MeanValues:
 
     throughput: tuple[float, ...]
     response_s: tuple[float, ...]
-    stations: dict[str, Visited]
+    stations: dict[str, StationValues]
 
 
 def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanValues:
-    """The exact mean values; raises `ValueError` for a network that is too large, or without any service."""
-    shape = tuple(one.users + 1 for one in classes)
+    """Computes the exact mean values.
+
+    Raises `ValueError` for a network that is too large, or in which no station serves anybody.
+    """
+    shape = tuple(user_class.users + 1 for user_class in classes)
     if int(np.prod(shape)) > _MOST_STATES:
         raise BadArgument(
             f"{int(np.prod(shape)):,} populations are too many for exact mean values: at most {_MOST_STATES:,}"
@@ -78,24 +85,28 @@ def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanVa
     scale = max((demand for station in stations for demand in station.demands_s), default=0.0)
     if scale <= 0.0:
         raise BadArgument("no station gives any service")
-    thinking = _served_at_once(shape, [one.think_s / scale for one in classes])
-    each = [_served(shape, [demand / scale for demand in station.demands_s], station.servers) for station in stations]
-    whole = reduce(_convolved, each, thinking)
-    if not np.isfinite(whole).all() or whole[tuple(n - 1 for n in shape)] == 0.0:
+    thinking = _delay_constants(shape, [user_class.think_s / scale for user_class in classes])
+    parts = [
+        _queue_constants(shape, [demand / scale for demand in station.demands_s], station.servers)
+        for station in stations
+    ]
+    constants = reduce(_convolve, parts, thinking)
+    if not np.isfinite(constants).all() or constants[tuple(n - 1 for n in shape)] == 0.0:
         raise BadArgument("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
-    throughput = tuple(_throughput(whole, index) / scale for index in range(len(classes)))
-    visited = {}
+    throughput = tuple(_class_throughput(constants, index) / scale for index in range(len(classes)))
+    values_by_station = {}
     for index, station in enumerate(stations):
-        others = reduce(_convolved, [part for other, part in enumerate(each) if other != index], thinking)
-        visited[station.name] = _visited(station, each[index], others, throughput)
+        others = reduce(_convolve, [part for other, part in enumerate(parts) if other != index], thinking)
+        values_by_station[station.name] = _station_values(station, parts[index], others, throughput)
     responses = tuple(
-        one.users / rate - one.think_s if rate else 0.0 for one, rate in zip(classes, throughput, strict=True)
+        user_class.users / rate - user_class.think_s if rate else 0.0
+        for user_class, rate in zip(classes, throughput, strict=True)
     )
-    return MeanValues(throughput, responses, visited)
+    return MeanValues(throughput, responses, values_by_station)
 
 
-def _served_at_once(shape: tuple[int, ...], demands: Sequence[float]) -> Constants:
-    """Constants of a station where everybody is served at once: the product of D^n / n!."""
+def _delay_constants(shape: tuple[int, ...], demands: Sequence[float]) -> Constants:
+    """Constants of a station that serves all users at once: the product of D^n / n! over the classes."""
     columns = []
     for size, demand in zip(shape, demands, strict=True):
         factors = np.array([1.0, *(demand / n for n in range(1, size))], dtype=np.longdouble)
@@ -103,39 +114,47 @@ def _served_at_once(shape: tuple[int, ...], demands: Sequence[float]) -> Constan
     return reduce(np.multiply.outer, columns)
 
 
-def _served(shape: tuple[int, ...], demands: Sequence[float], servers: int) -> Constants:
-    """Of a station of so many servers: the product of D^n / n!, times all! over the product of min(j, servers)."""
+def _queue_constants(shape: tuple[int, ...], demands: Sequence[float], servers: int) -> Constants:
+    """Constants of a station with a number of servers.
+
+    They are the product of D^n / n! over the classes, times all! over the product of min(j, servers) for j up to all.
+    """
     together = np.add.reduce(np.indices(shape), axis=0)
     factors = np.array([1.0, *(n / min(n, servers) for n in range(1, int(together.max()) + 1))], dtype=np.longdouble)
-    shared: Constants = np.multiply.accumulate(factors)[together] * _served_at_once(shape, demands)
+    shared: Constants = np.multiply.accumulate(factors)[together] * _delay_constants(shape, demands)
     return shared
 
 
-def _convolved(left: Constants, right: Constants) -> Constants:
-    """The constants of two parts of a network together."""
+def _convolve(left: Constants, right: Constants) -> Constants:
+    """The constants of two parts of a network combined."""
     result = np.zeros_like(left)
-    for place in itertools.product(*map(range, left.shape)):
-        if left[place]:
-            there = tuple(slice(n, None) for n in place)
-            rest = tuple(slice(0, size - n) for n, size in zip(place, left.shape, strict=True))
-            result[there] += left[place] * right[rest]
+    for population in itertools.product(*map(range, left.shape)):
+        if left[population]:
+            larger = tuple(slice(n, None) for n in population)
+            added = tuple(slice(0, size - n) for n, size in zip(population, left.shape, strict=True))
+            result[larger] += left[population] * right[added]
     return result
 
 
-def _throughput(whole: Constants, index: int) -> float:
-    """Of one class, with all users: the constant without one of its users over the constant."""
-    if whole.shape[index] == 1:
+def _class_throughput(constants: Constants, index: int) -> float:
+    """Throughput of one class with all users: the constant with one user of it less, over the constant of all."""
+    if constants.shape[index] == 1:
         return 0.0
-    one_less = tuple(size - 1 - (axis == index) for axis, size in enumerate(whole.shape))
-    return float(whole[one_less] / whole[tuple(size - 1 for size in whole.shape)])
+    one_less = tuple(size - 1 - (axis == index) for axis, size in enumerate(constants.shape))
+    return float(constants[one_less] / constants[tuple(size - 1 for size in constants.shape)])
 
 
-def _visited(station: Station, part: Constants, others: Constants, throughput: tuple[float, ...]) -> Visited:
-    """One station, from the chance of each population there: its constant times that of the others with the rest."""
-    turned = others[tuple(slice(None, None, -1) for _ in others.shape)]
-    chances = part * turned
-    chances = chances / chances.sum()
-    queue = tuple(float((chances * places).sum()) for places in np.indices(part.shape))
+def _station_values(
+    station: Station, part: Constants, others: Constants, throughput: tuple[float, ...]
+) -> StationValues:
+    """Mean values of one station.
+
+    The probability of each population at the station is its constant times that of the others with all other users.
+    """
+    reversed_others = others[tuple(slice(None, None, -1) for _ in others.shape)]
+    weights = part * reversed_others
+    probabilities = weights / weights.sum()
+    queue = tuple(float((probabilities * counts).sum()) for counts in np.indices(part.shape))
     response = tuple(length / rate if rate else 0.0 for length, rate in zip(queue, throughput, strict=True))
     busy = sum(rate * demand for rate, demand in zip(throughput, station.demands_s, strict=True))
-    return Visited(busy / station.servers, queue, response)
+    return StationValues(busy / station.servers, queue, response)

@@ -1,8 +1,10 @@
-"""Queues with exact answers: one station, open or with a fixed number of users; operational laws and bounds.
+"""Queues with exact solutions: one station, open or with a fixed number of users; operational laws and bounds.
 
-Networks of stations are in `theory.networks`. Times are seconds, rates are customers a second. Each function names its
-source; where a queue would grow without end, `ValueError` says by how much. R is the response time, Z the think time,
-X the throughput, N the number of users, D a service demand, U a utilisation, scv a squared coefficient of variation.
+Networks of stations are in `theory.networks`. Times are in seconds, rates in customers a second. Each function names
+its source. For a queue that would grow without end, `ValueError` says how much is asked of its servers.
+
+R is the response time, Z the think time, X the throughput, N the number of users. D is a service demand, U a
+utilisation, scv a squared coefficient of variation.
 """
 
 from __future__ import annotations
@@ -19,45 +21,45 @@ class Open:
     """An open queue in the steady state."""
 
     utilisation: float
-    """Of each server."""
+    """Utilisation of each server."""
     waiting_s: float
     """Mean time before service begins (for sharing: response less service)."""
     response_s: float
     queue: float
-    """Mean number there, those in service included."""
+    """Mean number of customers in the queue and in service."""
 
 
 @dataclass(frozen=True)
 class Closed:
-    """A fixed number of users who think and then ask one station, in the steady state."""
+    """A fixed number of users who think and then use one station, in the steady state."""
 
     throughput: float
     """Interactions a second."""
     response_s: float
     utilisation: float
-    """Of each server."""
+    """Utilisation of each server."""
     queue: float
-    """Mean number of users who do not think."""
+    """Mean number of users at the station."""
 
 
 def mm1(rate: float, service_s: float) -> Open:
-    """M/M/1, in any order that does not look at service times (Kleinrock, Queueing Systems I, 1975, 3.2)."""
+    """M/M/1, in any order that does not depend on service times (Kleinrock, Queueing Systems I, 1975, 3.2)."""
     return mg1(rate, service_s, 1.0)
 
 
 def mm1_quantile(rate: float, service_s: float, share: float) -> float:
-    """The response time of M/M/1 in order of coming that `share` of the customers do not exceed: it is exponential."""
+    """Response time of a first-come first-served M/M/1 that `share` of the customers do not exceed: exponential."""
     return -mm1(rate, service_s).response_s * math.log1p(-share)
 
 
 def mg1(rate: float, service_s: float, scv: float) -> Open:
-    """M/G/1 in order of coming, by Pollaczek and Khinchine (Kleinrock, Queueing Systems I, 1975, 5.6)."""
+    """M/G/1, first come first served, by Pollaczek and Khinchine (Kleinrock, Queueing Systems I, 1975, 5.6)."""
     load = _stable(rate * service_s)
     return _open(rate, load, service_s, load * service_s * (1.0 + scv) / (2.0 * (1.0 - load)))
 
 
 def mg1_sharing(rate: float, service_s: float) -> Open:
-    """M/G/1 with the processor shared equally: the same for every law of service (Sakata, Noguchi and Oizumi 1971)."""
+    """M/G/1 with processor sharing: the same for every distribution of service (Sakata, Noguchi and Oizumi 1971)."""
     load = _stable(rate * service_s)
     return _open(rate, load, service_s, service_s * load / (1.0 - load))
 
@@ -69,7 +71,7 @@ def mmc(rate: float, service_s: float, servers: int) -> Open:
 
 
 def erlang_b(servers: int, offered: float) -> float:
-    """The share of calls that find all servers busy and are lost, of so many erlangs offered (Erlang 1917)."""
+    """Share of calls that find all servers busy and are lost, with `offered` erlangs (Erlang 1917)."""
     blocked = 1.0
     for server in range(1, servers + 1):
         blocked = offered * blocked / (server + offered * blocked)
@@ -77,27 +79,27 @@ def erlang_b(servers: int, offered: float) -> float:
 
 
 def erlang_c(servers: int, offered: float) -> float:
-    """The share of calls that wait, of so many erlangs offered (Erlang 1917)."""
+    """Share of calls that wait, with `offered` erlangs (Erlang 1917)."""
     blocked = erlang_b(servers, offered)
     return blocked / (1.0 - _stable(offered / servers) * (1.0 - blocked))
 
 
 def mm1_full(rate: float, service_s: float, places: int) -> float:
-    """The share of customers turned away by M/M/1 with so many places, the server's included (Kleinrock 1975, 3.6)."""
+    """Share of customers that M/M/1 with `places`, the server's included, refuses (Kleinrock 1975, 3.6)."""
     load = rate * service_s
     return load**places / sum(load**n for n in range(places + 1))
 
 
 def mm1_priorities(rates: Sequence[float], service_s: float, *, preemptive: bool) -> tuple[float, ...]:
-    """Mean response of each class of M/M/1, the first class first (Cobham 1954; White and Christie 1958)."""
+    """Mean response of each class of M/M/1; the first class has priority (Cobham 1954; White and Christie 1958)."""
     _stable(sum(rates) * service_s)
-    responses, ahead = [], 0.0
+    responses, load_before = [], 0.0
     for rate in rates:
-        through = ahead + rate * service_s
-        disturbing = through if preemptive else sum(rates) * service_s
-        own = service_s / (1.0 - ahead) if preemptive else service_s
-        responses.append(own + disturbing * service_s / ((1.0 - ahead) * (1.0 - through)))
-        ahead = through
+        load_with = load_before + rate * service_s
+        delaying_load = load_with if preemptive else sum(rates) * service_s
+        own_s = service_s / (1.0 - load_before) if preemptive else service_s
+        responses.append(own_s + delaying_load * service_s / ((1.0 - load_before) * (1.0 - load_with)))
+        load_before = load_with
     return tuple(responses)
 
 
@@ -108,11 +110,11 @@ def repairman(users: int, think_s: float, service_s: float, servers: int = 1) ->
 
 
 def closed_station(users: int, think_s: float, rates: Sequence[float]) -> Closed:
-    """Users who think exponentially, and a station that serves `rates[n - 1]` a second while n are there.
+    """Users with exponential think times, and a station that serves `rates[n - 1]` a second while n are there.
 
-    The last rate holds for more. With the throughputs of a network at 1, 2, ... users as its rates this is the
-    flow-equivalent server of a limit of multiprogramming (Chandy, Herzog and Woo 1975; Courtois 1977). Its utilisation
-    is the share of time that anybody is there.
+    The last rate holds for more users too. The rates may be the throughputs of a network at 1, 2, ... users. Then this
+    is the flow-equivalent server of a multiprogramming limit (Chandy, Herzog and Woo 1975; Courtois 1977). The
+    utilisation is the share of time in which at least one user is at the station.
     """
     weights = [1.0]
     for n in range(1, users + 1):
@@ -127,17 +129,19 @@ def closed_station(users: int, think_s: float, rates: Sequence[float]) -> Closed
 
 
 def constant(service_s: float) -> Callable[[float], float]:
-    """The Laplace transform of a service that is always the same."""
+    """The Laplace transform of a constant service time."""
     return lambda s: math.exp(-s * service_s)
 
 
 def exponential(service_s: float) -> Callable[[float], float]:
-    """The Laplace transform of an exponential service."""
+    """The Laplace transform of an exponential service time."""
     return lambda s: 1.0 / (1.0 + s * service_s)
 
 
 def mg1_finite(users: int, think_s: float, service_s: float, transform: Callable[[float], float]) -> Closed:
-    """M/G/1//N in order of coming: exponential thinking, any service by its Laplace transform (Takacs 1962, chapter 5).
+    """M/G/1//N, first come first served: exponential think times, and the Laplace transform of the service.
+
+    Takacs 1962, chapter 5.
 
     M/D/1//N is `mg1_finite(N, Z, D, constant(D))`.
     """
@@ -154,7 +158,7 @@ def mg1_finite(users: int, think_s: float, service_s: float, transform: Callable
 
 
 def round_robin_saturation(servers: int, visits: float, visit_s: float, quantum_s: float, switch_s: float) -> float:
-    """The throughput that round robin cannot exceed: a visit takes a geometric number of quanta, and a switch each.
+    """Largest throughput of round robin: a visit takes a geometric number of quanta, each with one switch.
 
     Visits have exponential service with mean `visit_s`; an interaction makes `visits` of them.
     """
@@ -164,22 +168,22 @@ def round_robin_saturation(servers: int, visits: float, visit_s: float, quantum_
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between what a closed network's figures must lie, whatever its laws."""
+    """Bounds on a closed network that hold for any distribution of its times."""
 
     throughput: float
-    """At most."""
+    """Upper bound."""
     response_s: float
-    """At least."""
+    """Lower bound."""
     saturation_users: float
-    """N*, where the two lines cross."""
+    """N*, the number of users at which the two asymptotes cross."""
 
 
 def bounds(users: float, think_s: float, demands_s: Sequence[float], servers: Sequence[int] | None = None) -> Bounds:
     """Asymptotic bounds (Denning and Buzen 1978; Muntz and Wong 1974)."""
-    most = max(demand / count for demand, count in zip(demands_s, servers or [1] * len(demands_s), strict=True))
-    total = sum(demands_s)
-    throughput = min(1.0 / most, users / (total + think_s))
-    return Bounds(throughput, max(total, users * most - think_s), (total + think_s) / most)
+    largest_s = max(demand / count for demand, count in zip(demands_s, servers or [1] * len(demands_s), strict=True))
+    total_s = sum(demands_s)
+    throughput = min(1.0 / largest_s, users / (total_s + think_s))
+    return Bounds(throughput, max(total_s, users * largest_s - think_s), (total_s + think_s) / largest_s)
 
 
 def response_law(users: float, throughput: float, think_s: float) -> float:
@@ -188,12 +192,12 @@ def response_law(users: float, throughput: float, think_s: float) -> float:
 
 
 def little(throughput: float, time_s: float) -> float:
-    """The mean number of customers there: L = lambda W (Little 1961)."""
+    """Mean number of customers in a system: L = lambda W (Little 1961)."""
     return throughput * time_s
 
 
 def utilisation_law(throughput: float, demand_s: float, servers: int = 1) -> float:
-    """The utilisation of each server: U = X D / c (Denning and Buzen 1978)."""
+    """Utilisation of each server: U = X D / c (Denning and Buzen 1978)."""
     return throughput * demand_s / servers
 
 

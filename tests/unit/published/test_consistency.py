@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 import pytest
-from loadgo.published.catalogue import FOLDER, document
-from loadgo.published.consistency import check
-from loadgo.published.document_file import parse
+from loadgo.published.catalogue import DOCUMENTS_FOLDER, document
+from loadgo.published.consistency import find_contradictions
+from loadgo.published.document_file import parse_document
 from loadgo.published.finding import Finding
 
 
 @cache
 def findings(name: str) -> dict[str, Finding]:
     """The findings in a published document by their relations' names."""
-    return {finding.relation.name: finding for finding in check(document(name))}
+    return {finding.relation.name: finding for finding in find_contradictions(document(name))}
 
 
 def suspects(name: str, relation: str) -> dict[str, str]:
@@ -25,11 +25,11 @@ def suspects(name: str, relation: str) -> dict[str, str]:
 
 def changed(name: str, figure: tuple[str, str, int], text: str) -> tuple[Finding, ...]:
     """The findings in a copy in which the cell (table, row, number of its column) is printed as `text`."""
-    told: dict[str, Any] = copy.deepcopy(tomllib.loads((FOLDER / f"{name}.toml").read_text()))
+    told: dict[str, Any] = copy.deepcopy(tomllib.loads((DOCUMENTS_FOLDER / f"{name}.toml").read_text()))
     table, row, column = figure
     rows = next(one["rows"] for one in told["tables"] if one["name"] == table)
     next(one for one in rows if one["name"] == row)["cells"][column] = text
-    return check(parse(told, FOLDER))
+    return find_contradictions(parse_document(told, DOCUMENTS_FOLDER))
 
 
 def test_the_rename_of_ctss_is_misprinted() -> None:

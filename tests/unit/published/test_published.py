@@ -6,11 +6,10 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from loadgo.published.catalogue import FOLDER, document, documents, names
-from loadgo.published.claims import Interval, Reference, evaluate, parse
+from loadgo.published.catalogue import DOCUMENTS_FOLDER, document, documents, names
+from loadgo.published.claims import NumberRange, Reference, evaluate, parse_claim
 from loadgo.published.document import Document
-from loadgo.published.document_file import parse as parse_document
-from loadgo.published.document_file import tolerance
+from loadgo.published.document_file import parse_document, parse_tolerance
 from loadgo.published.number import read_number
 from support.places import TESTS
 
@@ -78,7 +77,7 @@ def test_each_figure_stands_near_the_line_that_it_names(name: str) -> None:
 
 def test_the_transfers_are_all_there() -> None:
     told = document("rfc-392")
-    with (FOLDER / "rfc392_tables.csv").open(newline="") as file:
+    with (DOCUMENTS_FOLDER / "rfc392_tables.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 77
     figures = [figure for figure in told.figures.values() if "/table-" in figure.id]
@@ -139,7 +138,7 @@ def test_marks_of_a_number_are_read() -> None:
 
 def test_a_number_in_braces_is_the_figure_of_its_cell() -> None:
     rows = [{**SMALL["tables"][0]["rows"][0], "cells": ["1.0", "{12} D270's"]}]  # type: ignore[index]
-    told = parse_document({**SMALL, "tables": [{**SMALL["tables"][0], "rows": rows}]}, FOLDER)  # type: ignore[dict-item]
+    told = parse_document({**SMALL, "tables": [{**SMALL["tables"][0], "rows": rows}]}, DOCUMENTS_FOLDER)  # type: ignore[dict-item]
     assert told.figures["small/costs/one/b"].number.low == 12
     assert told.figures["small/costs/one/b"].text == "12 D270's"
 
@@ -157,29 +156,29 @@ def test_a_number_in_braces_is_the_figure_of_its_cell() -> None:
 def test_a_file_that_is_not_whole_is_refused_in_words(change: dict[str, object], wrong: str) -> None:
     rows = [{**SMALL["tables"][0]["rows"][0], "cells": ["1.0", "2.0"]}]  # type: ignore[index]
     whole = {**SMALL, "tables": [{**SMALL["tables"][0], "rows": rows}]}  # type: ignore[dict-item]
-    assert parse_document(whole, FOLDER).figures
+    assert parse_document(whole, DOCUMENTS_FOLDER).figures
     with pytest.raises(ValueError, match=wrong):
-        parse_document({**whole, **change}, FOLDER)
+        parse_document({**whole, **change}, DOCUMENTS_FOLDER)
 
 
 def test_a_tolerance_is_read_from_words() -> None:
-    assert tolerance("15 %, 0.5 points").relative == pytest.approx(0.15)
-    assert tolerance("15 %, 0.5 points").absolute == pytest.approx(0.5)
-    assert tolerance("factor 1.5").factor == pytest.approx(1.5)
+    assert parse_tolerance("15 %, 0.5 points").relative == pytest.approx(0.15)
+    assert parse_tolerance("15 %, 0.5 points").absolute == pytest.approx(0.5)
+    assert parse_tolerance("factor 1.5").factor == pytest.approx(1.5)
     with pytest.raises(ValueError, match="no tolerance"):
-        tolerance("near enough")
+        parse_tolerance("near enough")
 
 
 def test_a_claim_is_evaluated_over_intervals() -> None:
-    def source(reference: Reference) -> Interval:
-        return {"a": Interval(Fraction(1), Fraction(2)), "b": Interval(Fraction(4), Fraction(5))}[reference.cell]
+    def source(reference: Reference) -> NumberRange:
+        return {"a": NumberRange(Fraction(1), Fraction(2)), "b": NumberRange(Fraction(4), Fraction(5))}[reference.cell]
 
-    claim = parse("{b} / {a} - 1 = 2 * ({a} + 3)")
-    assert evaluate(claim.left, source) == Interval(Fraction(1), Fraction(4))
-    assert evaluate(claim.right, source) == Interval(Fraction(8), Fraction(10))
+    claim = parse_claim("{b} / {a} - 1 = 2 * ({a} + 3)")
+    assert evaluate(claim.left, source) == NumberRange(Fraction(1), Fraction(4))
+    assert evaluate(claim.right, source) == NumberRange(Fraction(8), Fraction(10))
 
 
 @pytest.mark.parametrize("text", ["{a}", "{a} = ", "{a} = (1", "{a} = 1 2", "{a} = b"])
 def test_a_claim_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"claim|ends|lacks"):
-        parse(text)
+        parse_claim(text)

@@ -4,7 +4,7 @@ import pytest
 from loadgo.published.catalogue import document, documents
 from loadgo.published.claims import Reference, references
 from loadgo.published.document import Document
-from loadgo.published.document_file import tolerance
+from loadgo.published.document_file import parse_tolerance
 from loadgo.published.number import read_number
 from loadgo.reproduction.models.arithmetic import with_arithmetic
 from loadgo.reproduction.models.values import Value
@@ -124,7 +124,7 @@ def test_a_misprinted_figure_is_held_to_what_the_others_say() -> None:
     ],
 )
 def test_near_enough_is_what_the_tolerance_says(printed: str, ours: Value, within: str, right: bool) -> None:
-    assert near(read_number(printed, "ms"), ours, tolerance(within)) is right
+    assert near(read_number(printed, "ms"), ours, parse_tolerance(within)) is right
 
 
 def test_an_unknown_document_is_refused_with_those_there_are() -> None:

@@ -93,12 +93,12 @@ def test_three_points_are_met_exactly_and_have_no_interval() -> None:
     found = fitted_law([1, 10, 100], [1.0, 8.0, 20.0])
     assert [found.law.throughput(n) for n in (1, 10, 100)] == pytest.approx([1.0, 8.0, 20.0], rel=1e-6)
     assert found.freedom == 0
-    assert found.between(50) is None
+    assert found.prediction_interval(50) is None
     assert set(found.intervals.values()) == {None}
 
 
 def test_the_doubt_grows_beyond_the_points(sdm91: FittedLaw) -> None:
-    widths = [interval.high - interval.low for n in (72, 216, 400, 800) if (interval := sdm91.between(n))]
+    widths = [interval.high - interval.low for n in (72, 216, 400, 800) if (interval := sdm91.prediction_interval(n))]
     assert widths[0] < widths[1] < widths[2]
     assert len(widths) == 4
 
@@ -129,6 +129,6 @@ def test_intervals_hold_the_truth_in_about_95_of_100() -> None:
         for name, value in (("alpha", truth.alpha), ("beta", truth.beta)):
             interval = found.intervals[name]
             held[name] += interval is not None and interval.holds(value)
-        to_come = found.between(256)
+        to_come = found.prediction_interval(256)
         held["to come"] += to_come is not None and to_come.holds(truth.throughput(256) + random.normal(0, 0.6))
     assert all(273 <= count <= 299 for count in held.values()), held

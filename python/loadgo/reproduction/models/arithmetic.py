@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Mapping
 from fractions import Fraction
 
-from loadgo.published.claims import Expression, Interval, Reference, evaluate, references
+from loadgo.published.claims import Expression, NumberRange, Reference, evaluate, references
 from loadgo.published.document import Document, Figure
 from loadgo.reproduction.models.values import Mark, Value, Values
 
@@ -72,9 +72,9 @@ def _is_given(document: Document, key: str) -> bool:
     return next(rule for rule in document.rules if fnmatch.fnmatchcase(key, rule.cells)).mark == "given"
 
 
-def _source(reference: Reference, figures: Mapping[str, Figure], values: Values) -> Interval:
+def _source(reference: Reference, figures: Mapping[str, Figure], values: Values) -> NumberRange:
     total = sum((_one(key, reference.end, figures, values) for key in reference.cells), Fraction(0))
-    return Interval(total, total)
+    return NumberRange(total, total)
 
 
 def _one(key: str, end: str, figures: Mapping[str, Figure], values: Values) -> Fraction:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from loadgo.errors import Refused
-from loadgo.published.catalogue import FOLDER
+from loadgo.published.catalogue import DOCUMENTS_FOLDER
 from loadgo.reproduction.models.rfc_392 import Transfer, transfers
 from loadgo.transfers.background_load import beside, running
 from loadgo.transfers.csv_table import read_table
@@ -25,7 +25,7 @@ from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Server, serving, transfer
 
-_PRINTED = FOLDER / "rfc392_tables.csv"
+_PRINTED = DOCUMENTS_FOLDER / "rfc392_tables.csv"
 _COLUMNS = {"real_s": "clk_s", "direction": "dir", "load": "load5"}
 METHOD = "records"
 TIMES = 5

@@ -69,7 +69,7 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach:
     """The scalability law, with the response N / X - Z and the utilisation X D / c that go with its throughput."""
 
     def at(users: int) -> At:
-        throughput, between = law.law.throughput(users), law.between(users)
+        throughput, between = law.law.throughput(users), law.prediction_interval(users)
         response = None
         if between is not None:
             slowest = users / between.low - think_s if between.low > 0 else float("inf")
