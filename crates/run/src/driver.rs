@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) trait Driveable: System {
     /// How users log in, for the words `nobody could log in …`.
     fn log_in_words(asked: &Asked) -> String;
-    /// Ends what is left of the users, and records what is known only then; why the system stood still, if it did.
+    /// Ends what is left of the users, and records what is known only then; what kept the system from going on, if it was not told.
     fn close(self, recorder: &mut Watched) -> Option<String>;
 }
 
@@ -138,8 +138,8 @@ fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
     let Order { asked, front, progress, .. } = order;
     let mut recorder = Watched::new(front, progress, &asked);
     let summary = drive(&asked.script, &asked.load_that_ends(), &mut system, &mut recorder);
-    let stuck = system.close(&mut recorder);
-    let failure = stuck.or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
+    let trouble = system.close(&mut recorder);
+    let failure = summary.stuck.clone().or(trouble).or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
     Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
 }
 

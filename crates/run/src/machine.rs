@@ -8,7 +8,7 @@ use crate::asked::Asked;
 use crate::clock::Clock;
 use crate::driver::{Begun, Driveable, Order, StopSwitch};
 use crate::finished::Finished;
-use crate::progress::{Progress, Shared, Watched};
+use crate::progress::{Progress, Watched};
 use crate::refusal::Refusal;
 use crate::running::{Plan, Running};
 use crate::sections::{
@@ -83,31 +83,23 @@ fn on_machine(
     };
     let machine = Arc::clone(&request.machine);
     let bring_up = move |order: &Order| {
-        let (sampler, progress) = (order.sampler.clone(), Arc::clone(&order.progress));
-        let meters = Meters { sampler, progress, stop, now_ns, phase: 0 };
+        let meters = Meters { sampler: order.sampler.clone(), stop, now_ns };
         Ok((Simulated::new(engine, &machine, meters), Begun::default()))
     };
     running.run(plan, bring_up, go_on)
 }
 
-/// Where the machine's meters go: a span ends whenever a phase begins.
+/// Where the machine's meters go.
 struct Meters {
     sampler: Sampler,
-    progress: Arc<Shared>,
     stop: Arc<AtomicBool>,
     now_ns: Arc<AtomicU64>,
-    phase: u8,
 }
 
 impl Sink for Meters {
     fn sample(&mut self, at: Instant, sample: Sample) {
         self.now_ns.store(at.0, Ordering::Relaxed);
         self.sampler.sample(sample);
-    }
-
-    fn cut(&mut self) -> bool {
-        let phase = self.progress.phase();
-        std::mem::replace(&mut self.phase, phase) != phase
     }
 
     fn stop(&mut self) -> bool {

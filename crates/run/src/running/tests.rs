@@ -92,6 +92,9 @@ impl System for Users {
         assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "as the test has it");
         self.host.send(user, typed)
     }
+    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
+        self.host.log_out(user, keys)
+    }
     fn interrupt(&mut self, user: UserId) {
         self.host.interrupt(user);
     }
@@ -230,7 +233,7 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
         if fault == Fault::SystemRefused {
             return Err(Refusal::Host("no descriptor is left".into()));
         }
-        let endless = matches!(fault, Fault::CallbackPanics | Fault::CallbackStops);
+        let endless = matches!(fault, Fault::CallbackPanics | Fault::CallbackStops | Fault::Disk(Happens::AccountRefusal, _));
         let host = VirtualHost::constant(Span::from_millis(5));
         Ok((Users { host, fault, lines: 0, stop, endless, life: system_life }, begun()))
     };
@@ -332,6 +335,18 @@ fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
         assert_eq!(outcome(&lived.folder).as_deref(), Some("failed"), "{fault:?}");
         assert_eq!(run_toml(&lived.folder)["finished"].as_bool(), Some(true), "{fault:?}");
     }
+}
+
+#[test]
+fn a_refusal_while_the_users_are_at_work_stops_them_before_their_homes_go() {
+    let _alone = alone();
+    let lived = live(Fault::Disk(Happens::AccountRefusal, u64::MAX));
+    let refusal = lived.result.expect_err("run.toml was refused").to_string();
+    assert!(refusal.contains("run.toml") && refusal.contains("make room"), "{refusal}");
+    let run = run_toml(&lived.folder);
+    assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
+    assert!(run["notes"].to_string().contains("the run failed: cannot write"), "{}", run["notes"]);
+    assert!(lived.life.lines.load(Ordering::Relaxed) < u64::from(2 * PASSES), "they were stopped");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub enum Happens {
     OneRefusal,
     /// The thread that writes panics.
     OnePanic,
+    /// `run.toml` is refused when it is brought up to date while the users are at work.
+    AccountRefusal,
 }
 
 /// The disk; what happens, and at which write.
@@ -24,6 +26,8 @@ pub struct FaultyDisk {
     happens: Happens,
     number: u64,
     writes: Arc<AtomicU64>,
+    /// How often `run.toml` was begun.
+    accounts: AtomicU64,
 }
 
 struct FaultyFile {
@@ -36,7 +40,7 @@ struct FaultyFile {
 impl FaultyDisk {
     /// A disk on which this happens at the write of this number, from 0.
     pub fn new(happens: Happens, number: u64) -> FaultyDisk {
-        FaultyDisk { happens, number, writes: Arc::default() }
+        FaultyDisk { happens, number, writes: Arc::default(), accounts: AtomicU64::new(0) }
     }
 
     /// How many writes there were.
@@ -51,6 +55,10 @@ impl FaultyDisk {
 
 impl Disk for FaultyDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+        let is_account = path.file_name().is_some_and(|name| name == "run.toml.part");
+        if is_account && self.accounts.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == Happens::AccountRefusal {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         Ok(self.output(File::create(path)?))
     }
 
