@@ -33,6 +33,8 @@ pub struct Summary {
     pub refusal: Option<String>,
     /// Somebody stopped the run before its end.
     pub stopped: bool,
+    /// Why the system stood still with users waiting, if it did; the run is then stopped.
+    pub stuck: Option<String>,
 }
 
 /// Runs `script` on `system` under `load` until every user is gone.
@@ -132,6 +134,10 @@ impl<'a, S: System, R: Recorder> Driver<'a, S, R> {
             Event::Ready { user, at, response } => self.ready(index(user), at, response),
             Event::Ended { user, at, reason, response } => self.ended(index(user), at, reason, response),
             Event::Stop { at } => self.stop(at),
+            Event::Stuck { at, reason } => {
+                self.summary.stuck = Some(reason);
+                self.stop(at);
+            }
         }
     }
 }
@@ -162,10 +168,16 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
             return;
         }
         self.phase = phase;
-        self.recorder.phase(phase, at);
+        self.announce(phase, at);
         if let (Phase::Steady, Some(duration)) = (phase, self.load.duration) {
             self.deadlines.set(RUN, at + duration);
         }
+    }
+
+    /// Tells both doors that the run has entered `phase`.
+    fn announce(&mut self, phase: Phase, at: Instant) {
+        self.recorder.phase(phase, at);
+        self.system.phase(phase);
     }
 
     /// The time is up: who waits for the system is let finish, everybody else logs out.

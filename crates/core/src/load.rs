@@ -59,3 +59,14 @@ impl Load {
         }
     }
 }
+
+/// The part of the run that an interaction belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not everybody has typed a line yet.
+    WarmUp,
+    /// The load is whole.
+    Steady,
+    /// Somebody has finished already.
+    RampDown,
+}

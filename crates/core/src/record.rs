@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+pub use crate::load::Phase;
 use crate::system::{Usage, UserId};
 use crate::time::Instant;
 
@@ -22,17 +23,6 @@ pub enum Outcome {
     Unconfirmed,
     /// Computed for a user that died, never measured.
     Extrapolated,
-}
-
-/// The part of the run that an interaction belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Not everybody has typed a line yet.
-    WarmUp,
-    /// The load is whole.
-    Steady,
-    /// Somebody has finished already.
-    RampDown,
 }
 
 /// A row of `interactions`: one line, until the system is ready again.

@@ -4,6 +4,7 @@
 //! and [`System::wait`] lets time pass until something happens or the deadline comes, on a host by sleeping, on a
 //! simulated machine by moving its calendar.
 
+use crate::load::Phase;
 use crate::script::Until;
 use crate::time::Instant;
 
@@ -15,7 +16,7 @@ pub type UserId = u32;
 pub struct Typed<'a> {
     /// What is typed last, with the final newline; keys typed before it went through [`System::keys`].
     pub keys: &'a [u8],
-    /// The number of the line in the script; 0 for the log-out.
+    /// The number of the line in the script, from 1.
     pub line: u32,
     /// Its row in the report; a simulated machine looks up the command's needs by it.
     pub command: &'a str,
@@ -86,6 +87,13 @@ pub enum Event {
         /// When.
         at: Instant,
     },
+    /// Nothing will ever happen on the system again, though users wait.
+    Stuck {
+        /// When.
+        at: Instant,
+        /// Why, in words.
+        reason: String,
+    },
 }
 
 /// How the system answered a line.
@@ -116,6 +124,12 @@ pub trait System {
 
     /// Types the end of a line; the instant at which it was sent. [`Event::Ready`] or [`Event::Ended`] follows.
     fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant;
+
+    /// Types `keys`, which end the user's session; the instant at which they were sent. [`Event::Ended`] follows.
+    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant;
+
+    /// The run has entered `phase`: a system that meters itself ends its span here.
+    fn phase(&mut self, _phase: Phase) {}
 
     /// Sends the interrupt key: the user gives up on a line. A later [`Event::Ready`] says that it worked.
     fn interrupt(&mut self, user: UserId);

@@ -11,7 +11,7 @@ mod span;
 
 use super::engine::{Engine, Moved, Told};
 use super::spec::Machine;
-use loadgo_core::record::Sample;
+use loadgo_core::record::{Phase, Sample};
 use loadgo_core::system::{Event, Response, System, Typed, UserId};
 use loadgo_core::time::Instant;
 use programs::Programs;
@@ -23,10 +23,6 @@ use std::collections::VecDeque;
 pub trait Sink {
     /// Takes what the meters tell of a span that ended at `at`.
     fn sample(&mut self, at: Instant, sample: Sample);
-    /// Whether the span in hand is to end now: a phase has begun.
-    fn cut(&mut self) -> bool {
-        false
-    }
     /// Whether somebody asked for the run to stop; asked often, and true once.
     fn stop(&mut self) -> bool {
         false
@@ -45,6 +41,8 @@ pub struct Simulated<K> {
     keys: Vec<Vec<u8>>,
     arguments: Vec<f64>,
     stuck: bool,
+    /// A phase has begun, with which the span in hand ends.
+    phase_began: bool,
     /// Somebody asked for the run to stop.
     stopping: bool,
 }
@@ -61,23 +59,26 @@ impl<K: Sink> Simulated<K> {
             keys: Vec::new(),
             arguments: Vec::new(),
             stuck: false,
+            phase_began: false,
             stopping: false,
         }
     }
 
-    /// Ends the last span; why the machine stood still with users waiting, if it did.
+    /// Ends the last span; what kept the machine from going on, if it noticed something that the driver has not heard of.
     pub fn finish(mut self) -> Option<String> {
         self.sample(End::Cut);
+        self.engine.trouble().map(Into::into)
+    }
+
+    /// Why the machine cannot go on.
+    fn why_stuck(&self) -> String {
         if let Some(trouble) = self.engine.trouble() {
-            return Some(trouble.into());
+            return trouble.into();
         }
-        let at = Instant(self.engine.now());
-        self.stuck.then(|| {
-            let at = loadgo_core::script::print_span(at.since(Instant(0)));
-            format!(
-                "the machine stands still after {at}: users wait, and nothing will ever happen; is a store missing, or a limit 0?"
-            )
-        })
+        let at = loadgo_core::script::print_span(self.now().since(Instant(0)));
+        format!(
+            "the machine stands still after {at}: users wait, and nothing will ever happen; is a store missing, or a limit 0?"
+        )
     }
 
     fn sample(&mut self, end: End) {
@@ -184,15 +185,21 @@ impl<K: Sink> System for Simulated<K> {
 
     fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
         let at = self.now();
-        if typed.line == 0 {
-            self.engine.detach(user);
-            self.told.push_back(Event::Ended { user, at, reason: "logged out".into(), response: Response::default() });
-            return at;
-        }
         let command = self.programs.named(typed.command);
         self.read_arguments(user, typed.keys, command);
         self.engine.begin(user, command, &self.arguments);
         at
+    }
+
+    fn log_out(&mut self, user: UserId, _: &[u8]) -> Instant {
+        let at = self.now();
+        self.engine.detach(user);
+        self.told.push_back(Event::Ended { user, at, reason: "logged out".into(), response: Response::default() });
+        at
+    }
+
+    fn phase(&mut self, _: Phase) {
+        self.phase_began = true;
     }
 
     fn interrupt(&mut self, user: UserId) {
@@ -205,10 +212,13 @@ impl<K: Sink> System for Simulated<K> {
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        if self.sink.cut() {
+        if std::mem::take(&mut self.phase_began) {
             self.sample(End::Cut);
         }
-        if self.stuck || self.is_to_stop() {
+        if self.stuck {
+            return events.push(Event::Stuck { at: self.now(), reason: self.why_stuck() });
+        }
+        if self.is_to_stop() {
             return events.push(Event::Stop { at: self.now() });
         }
         if let Some(event) = self.told.pop_front() {
@@ -226,6 +236,6 @@ fn is_of(event: &Event, whose: UserId) -> bool {
         Event::LoggedIn { user, .. } | Event::Refused { user, .. } | Event::Ready { user, .. } | Event::Ended { user, .. } => {
             *user == whose
         }
-        Event::Stop { .. } => false,
+        Event::Stop { .. } | Event::Stuck { .. } => false,
     }
 }

@@ -156,7 +156,9 @@ fn typed_on(machine: Machine, sink: Impatient) -> (Summary, Instant, Option<Stri
     let line = script("think = \"none\"\ntimeout = \"10000h\"", "[\"work\"]");
     let summary = drive(&line, &Load::closed(2, 1), &mut system, &mut Kept::default());
     let at = system.now();
-    (summary, at, system.finish())
+    let trouble = summary.stuck.clone();
+    assert!(trouble.is_some() || system.finish().is_none(), "what the machine has met with is told");
+    (summary, at, trouble)
 }
 
 #[test]

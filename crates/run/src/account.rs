@@ -1,12 +1,11 @@
 //! `run.toml`: what was run, on what, under which conditions; written when the run begins and again when it ends.
 
 use crate::asked::Asked;
-use crate::metering::MetersPart;
+use crate::metering::{MetersPart, MetersState};
 use crate::refusal::Refusal;
 use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
 use loadgo_core::load::Model;
-use loadgo_meters::Meters;
 use loadgo_store::Folder;
 use serde::Serialize;
 use std::str::FromStr;
@@ -100,7 +99,7 @@ impl Account {
     }
 
     /// What the meters are in the end.
-    pub(crate) fn meters_came_to(&mut self, meters: &Meters) {
+    pub(crate) fn meters_came_to(&mut self, meters: &MetersState) {
         if let Some(part) = &mut self.file.meters {
             part.come_to(meters);
         }
@@ -116,12 +115,12 @@ impl Account {
         self.file.notes.extend_from_slice(notes);
     }
 
-    /// The run is over; `end` adds what there is to tell of the conditions then, and may know better how long it lasted.
-    pub(crate) fn ended(&mut self, outcome: &'static str, end: impl FnOnce(&mut ConditionsPart) -> Option<f64>) {
+    /// The run is over; `end` adds the conditions of that moment. It is given the elapsed seconds, and may know the length better.
+    pub(crate) fn ended(&mut self, outcome: &'static str, end: impl FnOnce(&mut ConditionsPart, f64) -> Option<f64>) {
         let elapsed_s = self.began.elapsed().as_secs_f64();
         self.file.finished = true;
         self.file.ended = Some(now());
-        self.file.wall_s = Some(end(&mut self.file.conditions).unwrap_or(elapsed_s));
+        self.file.wall_s = Some(end(&mut self.file.conditions, elapsed_s).unwrap_or(elapsed_s));
         self.file.outcome = Some(outcome);
     }
 

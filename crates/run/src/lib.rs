@@ -7,8 +7,10 @@
 mod account;
 mod asked;
 mod beside;
+mod clock;
 mod commands;
 mod conditions;
+mod driver;
 mod finished;
 mod host;
 mod machine;
@@ -17,6 +19,7 @@ mod metering;
 mod progress;
 mod refusal;
 mod request;
+mod running;
 mod sampling;
 mod sections;
 mod users;

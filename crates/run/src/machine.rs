@@ -5,23 +5,23 @@
 
 use crate::account::Account;
 use crate::asked::Asked;
-use crate::finished::{Finished, LOOK_EVERY, lay};
-use crate::progress::{Progress, Shared, Watched};
+use crate::clock::Clock;
+use crate::driver::{Begun, Driveable, Order, StopSwitch};
+use crate::finished::Finished;
+use crate::progress::{Progress, Watched};
 use crate::refusal::Refusal;
+use crate::running::{Plan, Running};
 use crate::sections::{
     ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
 };
-use loadgo_core::driver::{Summary, drive};
 use loadgo_core::record::Sample;
-use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{Simulated, Sink, unknown_commands};
-use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
+use loadgo_store::{Folder, Sampler, WhenFull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 
 /// A run on a simulated machine that is asked for.
 #[derive(Clone, Debug)]
@@ -51,119 +51,70 @@ pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> b
     account.usage(exact());
     account.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
     let folder = Folder::create(&request.asked.folder, &account.toml())?;
-    lay(&folder, "script.toml", &request.asked.script_text)?;
-    lay(&folder, "machine.toml", &request.text)?;
-    let (front, recording) = Recording::start(folder, WhenFull::Wait)?;
-    let watch = Arc::new(Watch::default());
-    let meters = Meters { sampler: recording.sampler(), watch: Arc::clone(&watch), phase: 0 };
-    let driver = start_driver(request, engine, front, meters)?;
-    let (mut stopped, mut full) = (false, false);
-    while !driver.is_finished() {
-        // Nobody waits at a simulated machine: what cannot be recorded need not be simulated.
-        if !full && recording.lost() > 0 {
-            full = true;
-            watch.stop.store(true, Ordering::Relaxed);
-        }
-        let progress = watch.progress.at(&request.asked, watch.now());
-        if !stopped && !go_on(&Progress { computed_s: Some(account.elapsed_s()), ..progress }) {
-            stopped = true;
-            watch.stop.store(true, Ordering::Relaxed);
-        }
-        thread::park_timeout(LOOK_EVERY);
-    }
-    let driven = driver.join().map_err(|_| Refusal::Broken("the driver's thread panicked; its message is above".into()))?;
-    let finished = conclude(account, recording, driven, &watch)?;
-    if full {
-        let (rows, folder) = (finished.interactions, request.asked.folder.display());
+    let mut running = Running::begin(account, Some(folder));
+    let driven = on_machine(&mut running, request, engine, &mut go_on);
+    let (unrecorded, end) = running.end(driven, "done")?;
+    if unrecorded {
+        let (rows, folder) = (end.interactions, request.asked.folder.display());
         return Err(Refusal::Host(format!(
             "the disk takes no more: the run was stopped, with {rows} interactions in {folder}; make room, or end the run sooner (--until, --for)"
         )));
     }
-    Ok(finished)
+    Ok(end.finished(Vec::new()))
 }
 
-/// What the driver's thread and the calling one tell each other.
-#[derive(Default)]
-struct Watch {
-    progress: Arc<Shared>,
-    stop: Arc<AtomicBool>,
-    now_ns: AtomicU64,
+/// Drives the users on the machine; true when that was stopped because nothing more can be recorded.
+fn on_machine(
+    running: &mut Running,
+    request: &OnMachine,
+    engine: Engine,
+    go_on: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<bool, Refusal> {
+    running.folder().lay("script.toml", &request.asked.script_text)?;
+    running.folder().lay("machine.toml", &request.text)?;
+    let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    running.clock = Clock::Virtual(Arc::clone(&now_ns));
+    let asked_to_stop = Arc::clone(&stop);
+    let plan = Plan {
+        asked: request.asked.clone(),
+        when_full: WhenFull::Wait,
+        stop: StopSwitch::new(move || asked_to_stop.store(true, Ordering::Relaxed)),
+        sampling: None,
+    };
+    let machine = Arc::clone(&request.machine);
+    let bring_up = move |order: &Order| {
+        let meters = Meters { sampler: order.sampler.clone(), stop, now_ns };
+        Ok((Simulated::new(engine, &machine, meters), Begun::default()))
+    };
+    running.run(plan, bring_up, go_on)
 }
 
-impl Watch {
-    fn now(&self) -> Instant {
-        Instant(self.now_ns.load(Ordering::Relaxed))
-    }
-}
-
-/// Where the machine's meters go: a span ends whenever a phase begins.
+/// Where the machine's meters go.
 struct Meters {
     sampler: Sampler,
-    watch: Arc<Watch>,
-    phase: u8,
+    stop: Arc<AtomicBool>,
+    now_ns: Arc<AtomicU64>,
 }
 
 impl Sink for Meters {
     fn sample(&mut self, at: Instant, sample: Sample) {
-        self.watch.now_ns.store(at.0, Ordering::Relaxed);
+        self.now_ns.store(at.0, Ordering::Relaxed);
         self.sampler.sample(sample);
     }
 
-    fn cut(&mut self) -> bool {
-        let phase = self.watch.progress.phase();
-        std::mem::replace(&mut self.phase, phase) != phase
-    }
-
     fn stop(&mut self) -> bool {
-        self.watch.stop.swap(false, Ordering::Relaxed)
+        self.stop.swap(false, Ordering::Relaxed)
     }
 }
 
-/// What the driver came to, and why the machine stood still, if it did.
-struct Driven {
-    summary: Summary,
-    stuck: Option<String>,
-    notes: Vec<String>,
-}
-
-fn start_driver(request: &OnMachine, engine: Engine, front: Front, meters: Meters) -> Result<JoinHandle<Driven>, Refusal> {
-    let (request, waiter) = (request.clone(), thread::current());
-    let begin = move || {
-        let watch = Arc::clone(&meters.watch);
-        let mut system = Simulated::new(engine, &request.machine, meters);
-        let mut recorder = Watched::new(front, Arc::clone(&watch.progress), &request.asked);
-        let summary = drive(&request.asked.script, &request.asked.load_that_ends(), &mut system, &mut recorder);
-        watch.now_ns.store(system.now().0, Ordering::Relaxed);
-        let stuck = system.finish();
-        let notes = recorder.not_enough().into_iter().collect();
-        drop(recorder);
-        waiter.unpark();
-        Driven { summary, stuck, notes }
-    };
-    let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(begin);
-    thread.map_err(|reason| Refusal::Host(format!("the driver's thread could not be started: {reason}")))
-}
-
-fn conclude(mut account: Account, recording: Recording, driven: Driven, watch: &Watch) -> Result<Finished, Refusal> {
-    let Driven { summary, stuck, notes } = driven;
-    let done = recording.stop();
-    let failed = stuck.is_some() || summary.logged_in == 0 && summary.refused > 0;
-    let outcome = if summary.stopped { "stopped" } else { "done" };
-    let computed_s = account.elapsed_s();
-    let virtual_s = watch.now().0 as f64 / 1e9;
-    account.ended(if failed { "failed" } else { outcome }, |conditions| {
-        *conditions = ConditionsPart::Machine(MachineConditions { virtual_s: Some(virtual_s), computed_s: Some(computed_s) });
-        Some(virtual_s)
-    });
-    loadgo_store::finish(&done.folder, &account.toml(), &done.unwritten)?;
-    if let Some(stuck) = stuck {
-        return Err(Refusal::Host(stuck));
+impl Driveable for Simulated<Meters> {
+    fn log_in_words(_: &Asked) -> String {
+        String::new()
     }
-    if failed {
-        let reason = summary.refusal.unwrap_or_else(|| "no reason was given".into());
-        return Err(Refusal::Host(format!("nobody could log in: {reason}")));
+
+    fn close(self, _: &mut Watched) -> Option<String> {
+        self.finish()
     }
-    Ok(Finished { summary, interactions: done.interactions, outcome, notes })
 }
 
 fn setting(request: &OnMachine) -> Setting {

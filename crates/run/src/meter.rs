@@ -4,16 +4,18 @@
 //! whole life is the one interaction. The calling thread samples; another waits for the command, a third writes.
 
 use crate::account::{Account, Title};
+use crate::clock::Clock;
 use crate::conditions;
 use crate::metering::{self, TierAsked};
 use crate::refusal::Refusal;
-use crate::sampling::{Round, Subject};
+use crate::running::{LOOK_EVERY, Running};
+use crate::sampling::{Round, Sampled as _, Subject};
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::usage::sampler::OurThreads;
 use loadgo_meters::{Meters, Tier};
-use loadgo_store::{Folder, Front, Recording, Sampler, WhenFull};
+use loadgo_store::{Folder, Front, Sampler, WhenFull};
 use loadgo_sys::child::Exit;
 use loadgo_sys::clock::monotonic_ns;
 use std::ffi::OsString;
@@ -24,8 +26,6 @@ use std::sync::atomic::AtomicI32;
 use std::thread;
 use std::time::Duration;
 
-/// How often the calling thread hears that it goes on.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The user that the command is in the records.
 const COMMAND: u32 = 1;
 const LONGEST_NAME: usize = 60;
@@ -71,14 +71,13 @@ pub struct Metered {
     pub notes: Vec<String>,
 }
 
-/// Metering that can begin: everything is loaded, nothing runs yet.
+/// Metering that can begin: everything is loaded, nothing runs yet. Its fields are dropped in this order.
 pub struct HostMeter {
     order: MeterOrder,
-    account: Account,
-    records: Option<(Front, Recording)>,
-    oneshot: Option<Oneshot>,
+    front: Option<Front>,
     meters: Meters,
-    origin_ns: u64,
+    running: Running,
+    oneshot: Option<Oneshot>,
 }
 
 impl HostMeter {
@@ -89,7 +88,7 @@ impl HostMeter {
     pub fn begin(order: MeterOrder) -> Result<HostMeter, Refusal> {
         let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
-        let origin_ns = monotonic_ns();
+        let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
         let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
         let mut meters = metering.meters.expect("what is asked for by name is there, or is refused");
@@ -101,8 +100,13 @@ impl HostMeter {
             account.usage(conditions::usage_part(oneshot.sources()));
         }
         let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &account.toml())).transpose()?;
-        let records = folder.map(|folder| Recording::start(folder, WhenFull::Lose)).transpose()?;
-        Ok(HostMeter { order, account, records, oneshot, meters, origin_ns })
+        let mut running = Running::begin(account, folder);
+        running.clock = clock;
+        let front = match running.record(WhenFull::Lose) {
+            Ok(records) => records.map(|(front, _)| front),
+            Err(refusal) => return Err(running.end::<()>(Err(refusal), "done").expect_err("it is returned as it is")),
+        };
+        Ok(HostMeter { order, front, meters, running, oneshot })
     }
 
     /// The id of the command while it runs, else 0; `None` without a command.
@@ -115,47 +119,34 @@ impl HostMeter {
     /// # Errors
     /// [`Refusal`] when the command cannot be run, or the records cannot be kept.
     pub fn watch(self, go_on: impl FnMut(&Look<'_>) -> bool) -> Result<Metered, Refusal> {
-        let HostMeter { order, mut account, records, mut oneshot, meters, origin_ns } = self;
-        let (front, recording) = records.unzip();
-        let subject = Subject {
-            groups: oneshot.as_ref().and_then(Oneshot::groups),
-            threads: OurThreads {
-                driver: Vec::new(),
-                meters: recording.iter().map(|recording| recording.tid() as i32).collect(),
-            },
-            meters: Some(meters),
-            origin_ns,
-        };
-        let sink = recording.as_ref().map(Recording::sampler);
-        let mut spans = Spans { round: Round::begin(subject), sink, order: &order, origin_ns, go_on };
+        // Whatever happens, what is named last is dropped first.
+        let HostMeter { order, mut oneshot, mut running, front, meters } = self;
+        let origin_ns = running.clock.origin_ns();
+        let groups = oneshot.as_ref().and_then(Oneshot::groups);
+        let subject = Subject { groups, meters: Some(meters), origin_ns };
+        let (sink, writer) = running.recording().map(|recording| (recording.sampler(), recording.tid() as i32)).unzip();
+        let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
+        let round = Box::new(Round::begin(subject, threads));
+        let mut spans = Spans { round, sink, order: &order, origin_ns, go_on };
         let (stopped, ran) = match &mut oneshot {
             None => (spans.until(|| false), None),
             Some(oneshot) => (false, Some(spans.while_it_runs(oneshot))),
         };
-        if let Some(meters) = spans.round.into_meters() {
-            account.meters_came_to(&meters);
+        if let Some(state) = spans.round.end() {
+            running.meters_came_to(&state);
         }
-        let failed = matches!(ran, Some(Err(_)));
-        account.ended(
-            if failed {
-                "failed"
-            } else if stopped {
-                "stopped"
-            } else {
-                "done"
-            },
-            conditions::at_the_end,
-        );
-        let ran = ran.transpose();
-        if let Some((front, recording)) = front.zip(recording) {
+        let ran = ran.transpose().map_err(|reason| cannot_run(&order, &reason));
+        if let Some(front) = front {
             record(front, &order, ran.as_ref().ok().and_then(Option::as_ref));
-            let done = recording.stop();
-            loadgo_store::finish(&done.folder, &account.toml(), &done.unwritten)?;
         }
-        let ran = ran.map_err(|reason| Refusal::Host(format!("{} cannot be run: {reason}", name_of(&order.command))))?;
+        let (ran, end) = running.end(ran, if stopped { "stopped" } else { "done" })?;
         let notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
-        Ok(Metered { outcome: if stopped { "stopped" } else { "done" }, exit: ran.map(|(run, _)| run.exit), notes })
+        Ok(Metered { outcome: end.outcome, exit: ran.map(|(run, _)| run.exit), notes })
     }
+}
+
+fn cannot_run(order: &MeterOrder, reason: &io::Error) -> Refusal {
+    Refusal::Host(format!("{} cannot be run: {reason}", name_of(&order.command)))
 }
 
 /// A run of the command, and when it ended.
@@ -163,7 +154,7 @@ type Ran = (Run, Instant);
 
 /// The spans of the records, one after the other.
 struct Spans<'a, F> {
-    round: Round,
+    round: Box<Round>,
     sink: Option<Sampler>,
     order: &'a MeterOrder,
     origin_ns: u64,

@@ -46,6 +46,19 @@ pub(crate) struct Metering {
     pub part: MetersPart,
 }
 
+/// What meters are at a moment: which there are, and what they cost.
+#[derive(Clone, Debug)]
+pub(crate) struct MetersState {
+    have: Vec<Available>,
+    calibration: Calibration,
+}
+
+impl MetersState {
+    pub(crate) fn of(meters: &Meters) -> MetersState {
+        MetersState { have: meters.have(), calibration: meters.calibration() }
+    }
+}
+
 /// `[meters]` of `run.toml`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct MetersPart {
@@ -106,19 +119,19 @@ impl MetersPart {
 
     fn of(meters: &Meters, tier: Tier) -> MetersPart {
         let mut part = MetersPart { tier: name_of(tier), ..MetersPart::default() };
-        part.come_to(meters);
+        part.come_to(&MetersState::of(meters));
         part
     }
 
     /// Tells what `meters` are now.
-    pub(crate) fn come_to(&mut self, meters: &Meters) {
+    pub(crate) fn come_to(&mut self, meters: &MetersState) {
         (self.exact, self.estimated, self.not_here) = Default::default();
-        self.calibration = Some(CalibrationPart::of(meters.calibration()));
-        for Available { meter, how } in meters.have() {
+        self.calibration = Some(CalibrationPart::of(meters.calibration));
+        for Available { meter, how } in &meters.have {
             match how {
                 How::Exact => self.exact.push(meter.name()),
-                How::Estimated(how) => drop(self.estimated.insert(meter.name(), how)),
-                How::NotHere(why) => drop(self.not_here.insert(meter.name(), why)),
+                How::Estimated(how) => drop(self.estimated.insert(meter.name(), how.clone())),
+                How::NotHere(why) => drop(self.not_here.insert(meter.name(), why.clone())),
             }
         }
     }

@@ -35,11 +35,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The phase's number: it changes when a phase begins.
-    pub(crate) fn phase(&self) -> u8 {
-        self.phase.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn at(&self, asked: &Asked, at: Instant) -> Progress {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],

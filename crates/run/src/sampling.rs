@@ -1,13 +1,15 @@
 //! The thread that samples once a second, apart from the driver's: the kernel meters, or the processors' own account.
 
+use crate::driver::words_of;
+use crate::metering::MetersState;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
 use loadgo_host::groups::Groups;
 use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
 use loadgo_meters::Meters;
-use loadgo_store::Recording;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -15,40 +17,53 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What is sampled.
+/// What a sampler's thread samples.
+pub(crate) trait Sampled {
+    /// The rows of the span since the last sample, and what they do not hold.
+    fn sample(&mut self) -> (Sample, Vec<Lost>);
+    /// Ends the sampling; what the kernel meters were, where there are any.
+    fn end(self: Box<Self>) -> Option<MetersState>;
+}
+
+/// Begins to sample, on the thread that will; our own threads are shown apart.
+pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn Sampled> + Send>;
+
+/// What is sampled of a host.
 pub(crate) struct Subject {
     /// The users' groups.
     pub groups: Option<Arc<Groups>>,
-    /// The driver's threads, and those that write.
-    pub threads: OurThreads,
     /// The kernel meters, where they are to be had.
     pub meters: Option<Meters>,
     /// When the run began, on the monotonic clock.
     pub origin_ns: u64,
 }
 
-/// What is sampled, and how it stood at the last sample.
+/// A host that is sampled, and its state at the last sample.
 pub(crate) struct Round {
     parts: Option<Sampler>,
     meters: Option<Meters>,
     origin_ns: u64,
+    /// What could not begin, for the first sample to tell.
+    lost: Vec<Lost>,
 }
 
 impl Round {
     /// Begins on the thread that will sample, whose time is the meters' too.
-    pub(crate) fn begin(mut subject: Subject) -> Round {
-        subject.threads.meters.push(thread_id());
-        subject.threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
+    pub(crate) fn begin(subject: Subject, mut threads: OurThreads) -> Round {
+        threads.meters.push(thread_id());
+        threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
         let processors = if subject.meters.is_some() { Processors::Left } else { Processors::Read };
         let now = Instant(monotonic_ns() - subject.origin_ns);
-        let parts = Sampler::begin(subject.groups, subject.threads, processors, now).ok();
-        Round { parts, meters: subject.meters, origin_ns: subject.origin_ns }
+        let parts = Sampler::begin(subject.groups, threads, processors, now);
+        let lost = parts.as_ref().err().map(|reason| unknown_use(now, reason)).into_iter().collect();
+        Round { parts: parts.ok(), meters: subject.meters, origin_ns: subject.origin_ns, lost }
     }
+}
 
-    /// The rows of the span since the last sample, and what they do not hold.
-    pub(crate) fn sample(&mut self) -> (Sample, Vec<Lost>) {
+impl Sampled for Round {
+    fn sample(&mut self) -> (Sample, Vec<Lost>) {
         let now = Instant(monotonic_ns() - self.origin_ns);
-        let (mut sample, mut lost) = (Sample::default(), Vec::new());
+        let (mut sample, mut lost) = (Sample::default(), std::mem::take(&mut self.lost));
         if let Some(meters) = &mut self.meters {
             match meters.sample(now) {
                 Ok(rows) => sample = rows,
@@ -59,52 +74,71 @@ impl Round {
         if let Some(parts) = &mut self.parts
             && let Err(reason) = parts.sample_into(now, &mut sample)
         {
-            let reason = format!("who used the processors is not known: {reason}");
-            lost.push(Lost { at: now, user: None, what: "meters", count: 1, reason });
+            lost.push(unknown_use(now, &reason));
         }
         (sample, lost)
     }
 
-    /// The kernel meters, to tell what they came to.
-    pub(crate) fn into_meters(self) -> Option<Meters> {
-        self.meters
+    fn end(self: Box<Self>) -> Option<MetersState> {
+        self.meters.as_ref().map(MetersState::of)
     }
 }
 
-/// Sampling under way.
-pub(crate) struct Sampling {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Option<Meters>>>,
+fn unknown_use(at: Instant, reason: &io::Error) -> Lost {
+    let reason = format!("who used the processors is not known: {reason}");
+    Lost { at, user: None, what: "meters", count: 1, reason }
 }
 
-/// Begins to sample; what the host refuses is told in `lost`.
-pub(crate) fn start(mut subject: Subject, recording: &Recording) -> Sampling {
-    let stop = Arc::new(AtomicBool::new(false));
-    let (sink, told) = (recording.sampler(), Arc::clone(&stop));
-    subject.threads.meters.push(recording.tid() as i32);
-    let sample = move || {
-        let mut round = Round::begin(subject);
-        loop {
-            thread::park_timeout(PERIOD);
-            let last = told.load(Ordering::Acquire);
-            let (rows, lost) = round.sample();
-            sink.sample(rows);
-            lost.into_iter().for_each(|lost| sink.lost(lost));
-            if last {
-                return round.into_meters();
-            }
-        }
-    };
-    let thread = thread::Builder::new().name("loadgo-sampler".into()).spawn(sample).ok();
-    Sampling { stop, thread }
+/// Sampling under way; dropping it ends it.
+pub(crate) struct Sampling {
+    stop: Arc<AtomicBool>,
+    /// `None` once it was waited for.
+    thread: Option<JoinHandle<Option<MetersState>>>,
 }
 
 impl Sampling {
-    /// Ends the sampling with the span in hand; the kernel meters come back.
-    pub(crate) fn stop(self) -> Option<Meters> {
+    /// Begins to sample into `sink`.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::Sampler) -> io::Result<Sampling> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let sample = move || {
+            let mut round = begin(threads);
+            loop {
+                thread::park_timeout(PERIOD);
+                let last = stopped.load(Ordering::Acquire);
+                let (rows, lost) = round.sample();
+                sink.sample(rows);
+                lost.into_iter().for_each(|lost| sink.lost(lost));
+                if last {
+                    return round.end();
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("loadgo-sampler".into()).spawn(sample)?;
+        Ok(Sampling { stop, thread: Some(thread) })
+    }
+
+    /// Ends the sampling with the span in hand; what the kernel meters were.
+    ///
+    /// # Errors
+    /// In words, when the thread has panicked; its meters are gone then.
+    pub(crate) fn end(mut self) -> Result<Option<MetersState>, String> {
+        self.join().map_err(|panic| format!("the sampler's thread panicked: {}", words_of(&*panic)))
+    }
+
+    fn join(&mut self) -> thread::Result<Option<MetersState>> {
+        let Some(thread) = self.thread.take() else { return Ok(None) };
         self.stop.store(true, Ordering::Release);
-        let thread = self.thread?;
         thread.thread().unpark();
-        thread.join().ok().flatten()
+        thread.join()
+    }
+}
+
+impl Drop for Sampling {
+    fn drop(&mut self) {
+        let _ = self.join();
     }
 }

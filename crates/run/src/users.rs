@@ -14,6 +14,7 @@ use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What was made.
 pub(crate) struct Prepared {
@@ -83,8 +84,17 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
     applied.map(drop).map_err(|why| Refusal::Host(format!("{}; remedy: {}", why.what, why.remedy)))
 }
 
+/// Runs of this process so far.
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// The name of the homes' directory; no two runs of a process share one, whatever their folders are called.
+fn homes_name(run_id: &str) -> String {
+    let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    if run == 0 { format!("loadgo-{run_id}-{process}") } else { format!("loadgo-{run_id}-{process}-{run}") }
+}
+
 fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
-    let homes = request.homes.join(format!("loadgo-{}-{}", request.asked.id, std::process::id()));
+    let homes = request.homes.join(homes_name(&request.asked.id));
     let refused = |reason: std::io::Error| {
         Refusal::Host(format!(
             "the users' homes cannot be made in {}: {reason}; name another place in TMPDIR",

@@ -1,6 +1,6 @@
 //! Streams become Parquet when a run ends: row group by row group, so that a run of any size takes little memory.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn convert(folder: &Folder) -> Result<Vec<Lost>> {
     let mut cut = Vec::new();
     for table in streamed() {
         let part = neighbour(&folder.parquet(table));
-        match convert_table(&folder.stream(table), &part, table) {
+        match convert_table(folder, &part, table) {
             Ok(leftover) => cut.extend(leftover.map(|reason| cut_off(table, &reason))),
             Err(error) => {
                 for table in Table::ALL {
@@ -86,8 +86,8 @@ fn cut_off(table: Table, reason: &str) -> Lost {
 }
 
 /// Converts one stream; the words for what is behind its last whole batch, if anything.
-fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<String>> {
-    let file = File::create(parquet).map_err(Error::refused("write", parquet))?;
+fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option<String>> {
+    let file = folder.disk().create(parquet).map_err(Error::refused("write", parquet))?;
     let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
     let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
     let mut pieces = BatchCoalescer::new(table.schema(), PIECE);
@@ -97,14 +97,14 @@ fn convert_table(stream: &Path, parquet: &Path, table: Table) -> Result<Option<S
         }
         Ok(())
     };
-    let leftover = each_batch(stream, |batch| {
+    let leftover = each_batch(&folder.stream(table), |batch| {
         pieces.push_batch(widened(&batch, table)).map_err(io::Error::other)?;
         write_pieces(&mut pieces)
     })?;
     let last = pieces.finish_buffered_batch().map_err(io::Error::other).and_then(|()| write_pieces(&mut pieces));
     last.map_err(Error::refused("write", parquet))?;
     let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
-    written.and_then(|file| file.sync_all()).map_err(Error::refused("write", parquet))?;
+    written.and_then(|mut file| file.sync()).map_err(Error::refused("write", parquet))?;
     Ok(leftover)
 }
 

@@ -5,12 +5,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::disk::{Disk, SystemDisk};
 use crate::{Error, Result, Table};
 
 /// A folder that holds one run. Who creates it has it locked, until the process ends or the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Folder {
     dir: PathBuf,
+    disk: Arc<dyn Disk>,
     _lock: Option<Arc<File>>,
 }
 
@@ -19,13 +21,20 @@ impl Folder {
     ///
     /// Errors: [`Error::Exists`] when something is in it already, a run above all; the system's refusal of writing there.
     pub fn create(dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
+        Folder::create_on(Arc::new(SystemDisk), dir, run_toml)
+    }
+
+    /// The same on `disk`.
+    ///
+    /// Errors: those of [`Folder::create`].
+    pub fn create_on(disk: Arc<dyn Disk>, dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
         let dir = dir.into();
         fs::create_dir_all(&dir).map_err(Error::refused("create the folder", &dir))?;
         let lock = File::open(&dir).map_err(Error::refused("open", &dir))?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(Error::Running(dir));
         }
-        let folder = Folder { dir, _lock: Some(Arc::new(lock)) };
+        let folder = Folder { dir, disk, _lock: Some(Arc::new(lock)) };
         if fs::read_dir(&folder.dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Error::Exists(folder.dir));
         }
@@ -37,7 +46,7 @@ impl Folder {
     ///
     /// Errors: [`Error::NotARun`] when there is no `run.toml`.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Folder> {
-        let folder = Folder { dir: dir.into(), _lock: None };
+        let folder = Folder { dir: dir.into(), disk: Arc::new(SystemDisk), _lock: None };
         match folder.run_toml().is_file() {
             true => Ok(folder),
             false => Err(Error::NotARun(folder.dir, "there is no run.toml in it".into())),
@@ -72,20 +81,36 @@ impl Folder {
 
     /// Replaces `run.toml` as a whole: a reader sees the old one or the new one, never a part.
     pub fn write_run_toml(&self, text: &str) -> Result<()> {
-        write_whole(&self.run_toml(), text.as_bytes())
+        self.write_whole(&self.run_toml(), text.as_bytes())
     }
-}
 
-/// Writes `bytes` to `path` by way of a neighbour that is renamed when it is on the disk.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let neighbour = neighbour(path);
-    let written = File::create(&neighbour)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&neighbour, path));
-    written.map_err(|source| {
-        let _ = fs::remove_file(&neighbour);
-        Error::refused("write", path)(source)
-    })
+    /// Writes `text` as the folder's file `name`.
+    ///
+    /// Errors: the system's refusal.
+    pub fn lay(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.dir.join(name);
+        let written = self.disk.create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(Error::refused("write", &path))
+    }
+
+    /// The disk that the folder is on.
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    /// Writes `bytes` to `path` by way of a neighbour that is renamed when it is on the disk.
+    fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let neighbour = neighbour(path);
+        let written = self
+            .disk
+            .create(&neighbour)
+            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync()))
+            .and_then(|()| fs::rename(&neighbour, path));
+        written.map_err(|source| {
+            let _ = fs::remove_file(&neighbour);
+            Error::refused("write", path)(source)
+        })
+    }
 }
 
 /// The name under which `path` is written until it is whole.

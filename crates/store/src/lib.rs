@@ -6,6 +6,7 @@
 
 mod columns;
 mod convert;
+mod disk;
 mod error;
 mod folder;
 mod follow;
@@ -16,6 +17,7 @@ mod table;
 mod writer;
 
 pub use convert::{complete, finish};
+pub use disk::{Disk, Output};
 pub use error::{Error, Result};
 pub use folder::Folder;
 pub use follow::{Follower, Whole, whole};

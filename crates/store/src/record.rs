@@ -1,27 +1,33 @@
 //! A recording: the driver's front, a sampler's handle, and the thread that writes behind them.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use loadgo_core::record::{Lost, ProcessRow, Sample, TimeRow};
+use loadgo_core::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::folder::Folder;
-use crate::rows::{Front, Rows, WhenFull};
+use crate::rows::{Front, Rows, WhenFull, WriterThread};
 use crate::writer::Writer;
 
 /// Rows reach their file this long after they came, at the most: a killed run loses no more.
 const PERIOD: Duration = Duration::from_millis(400);
 
-/// A recording under way.
+/// A recording under way; dropping it ends the writer's thread.
 #[derive(Debug)]
 pub struct Recording {
+    folder: Folder,
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<(Folder, Vec<Lost>)>,
+    /// `None` once it was waited for.
+    thread: Option<JoinHandle<Vec<Lost>>>,
+    writer: WriterThread,
     when_full: WhenFull,
+    driven: Arc<Mutex<Rows>>,
     sampled: Arc<Mutex<Rows>>,
     counts: Arc<Counts>,
     tid: u32,
@@ -40,9 +46,12 @@ impl Recording {
     /// Errors: the system's refusal of making the streams or the thread, before anything is recorded.
     pub fn start(folder: Folder, when_full: WhenFull) -> Result<(Front, Recording)> {
         let dir = folder.dir().to_path_buf();
-        let writer = Writer::create(folder)?;
+        let writer = Writer::create(folder.clone())?;
         let (stop, driven, sampled, counts) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        let over = Over(Arc::default());
+        let tells_when_over = Arc::clone(&over.0);
         let back = Back {
+            over,
             writer,
             stop: Arc::clone(&stop),
             driven: Arc::clone(&driven),
@@ -57,8 +66,9 @@ impl Recording {
         let thread = thread::Builder::new().name("loadgo-writer".into()).spawn(begin);
         let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
         let tid = told.recv().expect("the writer's thread tells its number first");
-        let front = Front::new(driven, thread.thread().clone(), when_full);
-        Ok((front, Recording { stop, thread, when_full, sampled, counts, tid }))
+        let writer = WriterThread { thread: thread.thread().clone(), over: tells_when_over };
+        let front = Front::new(Arc::clone(&driven), writer.clone(), when_full);
+        Ok((front, Recording { folder, stop, thread: Some(thread), writer, when_full, driven, sampled, counts, tid }))
     }
 
     /// The writing thread's number, by which the kernel accounts for it.
@@ -76,18 +86,61 @@ impl Recording {
         self.counts.lost.load(Ordering::Relaxed)
     }
 
+    /// True while the writer's thread is at work; false when it has panicked, and nothing is written any more.
+    pub fn is_written(&self) -> bool {
+        self.writer.lives()
+    }
+
     /// A handle for a thread that samples.
     pub fn sampler(&self) -> Sampler {
-        Sampler { rows: Arc::clone(&self.sampled), writer: self.thread.thread().clone(), when_full: self.when_full }
+        Sampler { rows: Arc::clone(&self.sampled), writer: self.writer.clone(), when_full: self.when_full }
     }
 
     /// Ends the recording when the [`Front`] has been dropped: all rows are on the disk then, or counted in what comes back.
-    pub fn stop(self) -> Stopped {
-        self.stop.store(true, Ordering::Release);
-        self.thread.thread().unpark();
-        let (folder, unwritten) = self.thread.join().expect("the writer's thread does not panic");
-        Stopped { folder, unwritten, interactions: self.counts.written.load(Ordering::Relaxed) }
+    pub fn stop(mut self) -> Stopped {
+        let (unwritten, panicked) = self.end();
+        let interactions = self.counts.written.load(Ordering::Relaxed);
+        Stopped { folder: self.folder.clone(), unwritten, interactions, panicked }
     }
+
+    /// Ends the writer's thread; what is not on the disk, and whether the thread has panicked.
+    fn end(&mut self) -> (Vec<Lost>, bool) {
+        let Some(thread) = self.thread.take() else { return (Vec::new(), false) };
+        self.stop.store(true, Ordering::Release);
+        self.writer.unpark();
+        match thread.join() {
+            Ok(unwritten) => (unwritten, false),
+            Err(panic) => (vec![self.left_by_a_panic(&*panic)], true),
+        }
+    }
+
+    /// The rows that wait for a writer's thread that has panicked, as a loss; at least those that it had in hand.
+    fn left_by_a_panic(&self, panic: &(dyn Any + Send)) -> Lost {
+        let waiting = [&self.driven, &self.sampled].map(|rows| locked(rows).count());
+        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let reason = format!("the writer's thread panicked: {}", said.unwrap_or("it gave no reason"));
+        Lost { at: Instant(0), user: None, what: "record", count: waiting.iter().sum::<u64>().max(1), reason }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Sets its flag when it is dropped, however the writer's thread ends.
+struct Over(Arc<AtomicBool>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// The rows that wait for the writer; a thread that panicked with them in hand has left them whole.
+fn locked(rows: &Mutex<Rows>) -> MutexGuard<'_, Rows> {
+    rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a recording leaves.
@@ -99,13 +152,15 @@ pub struct Stopped {
     pub unwritten: Vec<Lost>,
     /// How many interactions are on the disk.
     pub interactions: u64,
+    /// Whether the writer's thread has panicked; `unwritten` says why.
+    pub panicked: bool,
 }
 
 /// Brings a sampler's rows to the writer; it may wait for a moment.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     rows: Arc<Mutex<Rows>>,
-    writer: Thread,
+    writer: WriterThread,
     when_full: WhenFull,
 }
 
@@ -125,7 +180,7 @@ impl Sampler {
 
     /// Records what the meters tell of a span.
     pub fn sample(&self, mut rows: Sample) {
-        while self.when_full == WhenFull::Wait && self.waiting() >= SAMPLES {
+        while self.when_full == WhenFull::Wait && self.writer.lives() && self.waiting() >= SAMPLES {
             self.writer.unpark();
             thread::sleep(Duration::from_micros(200));
         }
@@ -139,7 +194,7 @@ impl Sampler {
     }
 
     fn waiting(&self) -> u64 {
-        self.rows.lock().expect("nobody panics with these rows in hand").sampled.rows().0
+        locked(&self.rows).sampled.rows().0
     }
 
     /// Records a loss.
@@ -148,13 +203,14 @@ impl Sampler {
     }
 
     fn with(&self, put: impl FnOnce(&mut Rows)) {
-        put(&mut self.rows.lock().expect("nobody panics with these rows in hand"));
+        put(&mut locked(&self.rows));
     }
 }
 
 /// The writing thread's side.
 struct Back {
     writer: Writer,
+    over: Over,
     stop: Arc<AtomicBool>,
     driven: Arc<Mutex<Rows>>,
     sampled: Arc<Mutex<Rows>>,
@@ -162,7 +218,8 @@ struct Back {
 }
 
 impl Back {
-    fn run(mut self) -> (Folder, Vec<Lost>) {
+    fn run(mut self) -> Vec<Lost> {
+        let _over = self.over;
         let mut rows = Rows::default();
         loop {
             let last = self.stop.load(Ordering::Acquire);
@@ -183,7 +240,7 @@ impl Back {
 
 /// Exchanges `rows`, which are empty but keep their memory, for those that wait.
 fn take(waiting: &Mutex<Rows>, rows: &mut Rows) {
-    std::mem::swap(rows, &mut waiting.lock().expect("nobody panics with these rows in hand"));
+    std::mem::swap(rows, &mut locked(waiting));
 }
 
 /// The calling thread's number, as /proc tells it; 0 where there is no /proc.

@@ -1,7 +1,8 @@
 //! Rows between the driver's thread and the writer's: packed, interned, and handed over without ever waiting.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -19,6 +20,24 @@ pub enum WhenFull {
 
 /// So many interactions may wait for the writer: 36 MB, two seconds at 130,000 a second.
 pub(crate) const ROOM: usize = 1 << 18;
+
+/// The writer's thread, as those see it who give it rows.
+#[derive(Clone, Debug)]
+pub(crate) struct WriterThread {
+    pub thread: Thread,
+    /// Set when the thread is over: nobody takes rows any more, and nobody may wait for that.
+    pub over: Arc<AtomicBool>,
+}
+
+impl WriterThread {
+    pub(crate) fn lives(&self) -> bool {
+        !self.over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn unpark(&self) {
+        self.thread.unpark();
+    }
+}
 
 /// From so many on the writer is woken before its time.
 const ENOUGH: usize = ROOM / 4;
@@ -127,6 +146,12 @@ impl Rows {
         sampled.memory.append(&mut sample.memory);
     }
 
+    /// How many rows there are, those included for which there was no room.
+    pub(crate) fn count(&self) -> u64 {
+        let own = self.interactions.len() + self.sessions.len() + self.lost.len() + self.phases.len();
+        own as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
+    }
+
     /// Counts `count` rows, from `at` on, as not recorded.
     pub(crate) fn drop_rows(&mut self, count: u64, at: Instant) {
         let (before, first) = self.dropped.unwrap_or((0, at));
@@ -141,14 +166,14 @@ impl Rows {
 #[derive(Debug)]
 pub struct Front {
     shared: Arc<Mutex<Rows>>,
-    writer: Thread,
+    writer: WriterThread,
     when_full: WhenFull,
     kept: Rows,
     known: Known,
 }
 
 impl Front {
-    pub(crate) fn new(shared: Arc<Mutex<Rows>>, writer: Thread, when_full: WhenFull) -> Front {
+    pub(crate) fn new(shared: Arc<Mutex<Rows>>, writer: WriterThread, when_full: WhenFull) -> Front {
         Front { shared, writer, when_full, kept: Rows::default(), known: Known::default() }
     }
 
@@ -176,7 +201,7 @@ impl Front {
 
     /// Lets the writer go first: only where time is virtual, and nobody is kept waiting.
     fn wait_for_room(&self) {
-        while self.shared.lock().expect("the writer's thread lives").interactions.len() >= ROOM {
+        while self.writer.lives() && self.shared.lock().unwrap_or_else(PoisonError::into_inner).interactions.len() >= ROOM {
             self.writer.unpark();
             std::thread::sleep(Duration::from_micros(200));
         }

@@ -1,16 +1,16 @@
 //! One table's Arrow IPC stream, growing by whole batches.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io::{self, SeekFrom};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 
+use crate::disk::Output;
 use crate::{Error, Folder, Result, Table};
 
 /// A stream that is open for appending. What is on the disk is always whole: a batch that does not fit is taken back.
 pub struct Stream {
-    file: File,
+    file: Box<dyn Output>,
     length: u64,
     encoder: StreamWriter<Vec<u8>>,
 }
@@ -20,7 +20,7 @@ impl Stream {
     pub fn create(folder: &Folder, table: Table) -> Result<Stream> {
         let path = folder.stream(table);
         let begin = || {
-            let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            let file = folder.disk().create_new(&path)?;
             let encoder = StreamWriter::try_new(Vec::new(), &table.schema()).map_err(io::Error::other)?;
             let mut stream = Stream { file, length: 0, encoder };
             stream.put()?;
@@ -47,7 +47,7 @@ impl Stream {
         let written = self.file.write_all(bytes);
         match written {
             Ok(()) => self.length += bytes.len() as u64,
-            Err(_) => take_back(&mut self.file, self.length)?,
+            Err(_) => take_back(&mut *self.file, self.length)?,
         }
         bytes.clear();
         written
@@ -55,8 +55,8 @@ impl Stream {
 }
 
 /// Cuts `file` to `length`, the end of its last whole batch.
-fn take_back(file: &mut File, length: u64) -> io::Result<()> {
-    file.set_len(length)?;
+fn take_back(file: &mut dyn Output, length: u64) -> io::Result<()> {
+    file.cut(length)?;
     file.seek(SeekFrom::Start(length))?;
     Ok(())
 }

@@ -16,7 +16,6 @@ const BATCH: usize = 1 << 16;
 
 /// The open streams of a run.
 pub struct Writer {
-    folder: Folder,
     streams: Vec<(Table, Stream)>,
     commands: Vec<Arc<str>>,
     unwritten: Vec<Lost>,
@@ -28,8 +27,8 @@ impl Writer {
     /// Begins a stream for each table in `folder`.
     pub fn create(folder: Folder) -> Result<Writer> {
         let streams = Table::ALL.into_iter().map(|table| Ok((table, Stream::create(&folder, table)?)));
-        let streams = streams.collect::<Result<Vec<_>>>()?;
-        Ok(Writer { folder, streams, commands: Vec::new(), unwritten: Vec::new(), written: 0, lost: 0 })
+        let streams = streams.collect::<Result<Vec<_>>>().inspect_err(|_| remove_streams(&folder))?;
+        Ok(Writer { streams, commands: Vec::new(), unwritten: Vec::new(), written: 0, lost: 0 })
     }
 
     /// How many interactions are written.
@@ -120,13 +119,20 @@ impl Writer {
     }
 
     /// Ends all streams; what `lost` could not hold comes back.
-    pub fn end(mut self) -> (Folder, Vec<Lost>) {
+    pub fn end(mut self) -> Vec<Lost> {
         self.write_lost(&mut Vec::new());
         for (_, stream) in &mut self.streams {
             // An end mark that finds no room is no loss: readers take the whole batches.
             let _ = stream.end();
         }
-        (self.folder, self.unwritten)
+        self.unwritten
+    }
+}
+
+/// Removes the streams of a run that cannot begin: the room that they take may be enough to say so in `run.toml`.
+fn remove_streams(folder: &Folder) {
+    for table in Table::ALL {
+        let _ = std::fs::remove_file(folder.stream(table));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Driver;
 use crate::load::Model;
 use crate::record::{Lost, Outcome, Phase, Recorder, Session};
-use crate::system::{Response, System, Typed};
+use crate::system::{Response, System};
 use crate::time::Instant;
 use crate::user::State;
 
@@ -14,8 +14,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         this.state = State::LeavingOff;
         let id = this.id;
         let keys = format!("{}\n", self.script.logout);
-        let typed = Typed { keys: keys.as_bytes(), line: 0, command: "", until: &self.script.until };
-        let sent = self.system.send(id, typed);
+        let sent = self.system.log_out(id, keys.as_bytes());
         self.deadlines.set(id, sent + self.load.grace);
         if self.load.model == Model::Closed && self.barrier_open {
             self.enter(Phase::RampDown, sent);

@@ -93,7 +93,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     /// Everybody is there: the meters start, and the users with them.
     pub(super) fn open_barrier(&mut self, now: Instant) {
         self.barrier_open = true;
-        self.recorder.phase(Phase::WarmUp, now);
+        self.announce(Phase::WarmUp, now);
         if let WarmUp::For(span) = self.load.warm_up {
             self.deadlines.set(RUN, now + span);
         }

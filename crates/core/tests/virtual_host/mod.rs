@@ -95,11 +95,6 @@ impl System for VirtualHost {
     fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
         self.keys.push((self.now, user, String::from_utf8_lossy(typed.keys).into()));
         let sent = self.now;
-        if typed.line == 0 {
-            let (reason, response) = ("logged out".into(), Response::default());
-            self.at(sent, Event::Ended { user, at: sent, reason, response });
-            return sent;
-        }
         match (self.plan)(user, typed.command) {
             Answer::After(span, status) => {
                 let at = sent + span;
@@ -118,6 +113,13 @@ impl System for VirtualHost {
             }
         }
         sent
+    }
+
+    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
+        self.keys(user, keys);
+        let (at, reason, response) = (self.now, "logged out".into(), Response::default());
+        self.at(at, Event::Ended { user, at, reason, response });
+        at
     }
 
     fn interrupt(&mut self, user: UserId) {

@@ -31,6 +31,8 @@ const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
+/// To the meter, the number of what is typed without being a line of the script.
+const NO_LINE: u32 = 0;
 const READ_LENGTH: usize = 64 * 1024;
 
 /// What a host system is made from.
@@ -164,6 +166,20 @@ impl Host {
         }
     }
 
+    /// Types the end of a line, which is answered as `watch` has it; when that was.
+    fn type_end(&mut self, user: UserId, keys: &[u8], watch: Watch) -> Instant {
+        let sent = self.now();
+        if let Some(seat) = self.seat(user) {
+            seat.session.send(keys, watch, Stage::Line);
+            seat.session.last_output = sent;
+            if seat.session.ends_with_silence() {
+                self.watch_silence(user);
+            }
+            self.put(user, keys);
+        }
+        sent
+    }
+
     fn serve(&mut self, user: UserId, hung_up: bool, writable: bool) {
         if writable {
             self.put_rest(user);
@@ -192,18 +208,13 @@ impl System for Host {
     }
 
     fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
-        let watch = Watch::of(typed.until, &self.patterns);
         self.meter.sent(user, typed.line);
-        let sent = self.now();
-        if let Some(seat) = self.seat(user) {
-            seat.session.send(typed.keys, watch, Stage::Line);
-            seat.session.last_output = sent;
-            if seat.session.ends_with_silence() {
-                self.watch_silence(user);
-            }
-            self.put(user, typed.keys);
-        }
-        sent
+        self.type_end(user, typed.keys, Watch::of(typed.until, &self.patterns))
+    }
+
+    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
+        self.meter.sent(user, NO_LINE);
+        self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 
     fn interrupt(&mut self, user: UserId) {

@@ -8,8 +8,10 @@ use crate::terminals::login::{self, Login};
 use loadgo_core::ready::{Nonce, nonce};
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
+use loadgo_sys::child;
 use loadgo_sys::events::{Bell, Semaphore};
 use loadgo_sys::spawn::{Place, Program, Spawner};
+use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::ffi::CString;
 use std::fs::File;
@@ -57,7 +59,7 @@ enum Order {
     HangUp(OwnedFd),
 }
 
-/// The threads; dropping them lets them finish what they have in hand.
+/// The threads; dropping them waits until they have finished what they have in hand.
 ///
 /// The driver's thread tries the locks and never waits for them. A starter holds one only to take an order or to hand over a
 /// session, and rings the bell after that: then the driver's thread tries again.
@@ -182,12 +184,6 @@ impl Starters {
     }
 }
 
-impl Drop for Starters {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
 impl Ground {
     /// Does what clears up; no session is started any more.
     fn clear_up(&self, order: Order) {
@@ -196,6 +192,18 @@ impl Ground {
             (Order::Kill(user), Some(groups)) => drop(groups.kill(user)),
             (Order::HangUp(terminal), _) => drop(terminal),
             (Order::Start(_) | Order::Kill(_), _) => {}
+        }
+    }
+}
+
+impl Drop for Starters {
+    fn drop(&mut self) {
+        for Started { session, .. } in self.finish() {
+            // Nobody seats it any more: its terminal hangs up, and it is killed and waited for.
+            if let Ok((_, pid)) = session {
+                child::signal_group(pid, Signal::KILL);
+                child::wait(pid);
+            }
         }
     }
 }

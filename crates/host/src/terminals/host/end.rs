@@ -153,3 +153,10 @@ impl Host {
         self.by_pid.clear();
     }
 }
+
+/// A driver that panicked has not ended the sessions: nobody may be left when the homes and groups are removed.
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

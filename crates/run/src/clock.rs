@@ -1,0 +1,55 @@
+//! The clock of a run: the host's own, or a simulated machine's.
+
+use crate::conditions;
+use crate::sections::{ConditionsPart, MachineConditions};
+use loadgo_core::time::Instant;
+use loadgo_sys::clock::monotonic_ns;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What tells a run's time, from its begin.
+pub(crate) enum Clock {
+    /// The host's, which was at `origin_ns` of the monotonic clock when the run began.
+    Host {
+        /// In nanoseconds.
+        origin_ns: u64,
+    },
+    /// A simulated machine's, in nanoseconds: as far as it is computed.
+    Virtual(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// The host's clock from now on.
+    pub(crate) fn start() -> Clock {
+        Clock::Host { origin_ns: monotonic_ns() }
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        match self {
+            Clock::Host { origin_ns } => Instant(monotonic_ns() - origin_ns),
+            Clock::Virtual(now_ns) => Instant(now_ns.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Where its zero is on the monotonic clock; a virtual one has no such place, and this is 0.
+    pub(crate) fn origin_ns(&self) -> u64 {
+        match self {
+            Clock::Host { origin_ns } => *origin_ns,
+            Clock::Virtual(_) => 0,
+        }
+    }
+
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self, Clock::Virtual(_))
+    }
+
+    /// Adds the state at the end of a run that took `elapsed_s` here; the run's length where another clock than this host's tells it.
+    pub(crate) fn conclude(&self, conditions: &mut ConditionsPart, elapsed_s: f64) -> Option<f64> {
+        if !self.is_virtual() {
+            return conditions::at_the_end(conditions);
+        }
+        let virtual_s = Some(self.now().0 as f64 / 1e9);
+        *conditions = ConditionsPart::Machine(MachineConditions { virtual_s, computed_s: Some(elapsed_s) });
+        virtual_s
+    }
+}

@@ -1,0 +1,156 @@
+//! The driver's thread: it brings the system up, drives the users on it, and ends what is left of them.
+
+use crate::asked::Asked;
+use crate::progress::{Shared, Watched};
+use crate::refusal::Refusal;
+use crate::sections::DriverPart;
+use loadgo_core::driver::{Summary, drive};
+use loadgo_core::system::System;
+use loadgo_store::{Front, Sampler};
+use std::any::Any;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+/// A system on which a run is driven.
+pub(crate) trait Driveable: System {
+    /// How users log in, for the words `nobody could log in …`.
+    fn log_in_words(asked: &Asked) -> String;
+    /// Ends what is left of the users, and records what is known only then; what kept the system from going on, if it was not told.
+    fn close(self, recorder: &mut Watched) -> Option<String>;
+}
+
+/// What a driver is started with.
+pub(crate) struct Order {
+    pub asked: Asked,
+    pub front: Front,
+    pub progress: Arc<Shared>,
+    pub stop: StopSwitch,
+    /// For a system that records by itself.
+    pub sampler: Sampler,
+}
+
+/// What a driver's thread tells when its system is there.
+#[derive(Default)]
+pub(crate) struct Begun {
+    /// The thread's number in the kernel.
+    pub thread_id: i32,
+    /// How it is scheduled, where that is known only now.
+    pub scheduling: Option<DriverPart>,
+}
+
+/// What a driver's thread has come to.
+#[derive(Debug, Default)]
+pub(crate) struct Driven {
+    pub summary: Summary,
+    /// Why the run has failed: the system stood still, or nobody could log in.
+    pub failure: Option<String>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Asks a system to stop; how is the system's own affair.
+#[derive(Clone)]
+pub(crate) struct StopSwitch(Arc<dyn Fn() + Send + Sync>);
+
+impl StopSwitch {
+    /// A switch that calls `ask`.
+    pub(crate) fn new(ask: impl Fn() + Send + Sync + 'static) -> StopSwitch {
+        StopSwitch(Arc::new(ask))
+    }
+
+    fn ask(&self) {
+        (self.0)();
+    }
+}
+
+/// The driver's thread; dropping it stops the users and waits for it.
+pub(crate) struct Driver {
+    /// `None` once it was waited for.
+    thread: Option<JoinHandle<Driven>>,
+    stop: StopSwitch,
+}
+
+impl Driver {
+    /// Starts the thread, on which `bring_up` makes the system; returns when the system is there.
+    ///
+    /// # Errors
+    /// What `bring_up` refuses, or why there is no thread; nothing is left of either then.
+    pub(crate) fn start<S: Driveable>(
+        order: Order,
+        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), Refusal> + Send + 'static,
+    ) -> Result<(Driver, Begun), Refusal> {
+        let (tell, told) = mpsc::channel();
+        let (stop, waiter) = (order.stop.clone(), thread::current());
+        let work = move || match bring_up(&order) {
+            Ok((system, begun)) => {
+                let _ = tell.send(Ok(begun));
+                let driven = drive_on(system, order);
+                waiter.unpark();
+                driven
+            }
+            Err(refusal) => {
+                let _ = tell.send(Err(refusal));
+                Driven::default()
+            }
+        };
+        let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
+        let driver = Driver { thread: Some(thread.map_err(Refusal::from_kernel)?), stop };
+        match told.recv() {
+            Ok(begun) => Ok((driver, begun?)),
+            Err(_) => Err(driver.end().err().unwrap_or_else(|| Refusal::Broken("the driver's thread did not begin".into()))),
+        }
+    }
+
+    /// Asks the users to leave at once.
+    pub(crate) fn stop(&self) {
+        self.stop.ask();
+    }
+
+    /// Whether the thread is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Stops the users who are still there, and waits for the thread.
+    ///
+    /// # Errors
+    /// When the thread has panicked.
+    pub(crate) fn end(mut self) -> Result<Driven, Refusal> {
+        self.join().map_err(|panic| Refusal::Broken(format!("the driver's thread panicked: {}", words_of(&*panic))))
+    }
+
+    fn join(&mut self) -> thread::Result<Driven> {
+        let Some(thread) = self.thread.take() else { return Ok(Driven::default()) };
+        if !thread.is_finished() {
+            self.stop();
+        }
+        thread.join()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
+}
+
+fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
+    let Order { asked, front, progress, .. } = order;
+    let mut recorder = Watched::new(front, progress, &asked);
+    let summary = drive(&asked.script, &asked.load_that_ends(), &mut system, &mut recorder);
+    let trouble = system.close(&mut recorder);
+    let failure = summary.stuck.clone().or(trouble).or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
+    Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
+}
+
+/// Why nobody could log in, where that is so.
+fn nobody_logged_in(summary: &Summary, how: &str) -> Option<String> {
+    let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
+    (summary.logged_in == 0 && summary.refused > 0).then(|| format!("nobody could log in{how}: {reason}"))
+}
+
+/// What a thread said when it panicked.
+pub(crate) fn words_of(panic: &(dyn Any + Send)) -> &str {
+    let owned = || panic.downcast_ref::<String>().map(String::as_str);
+    panic.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("it gave no reason")
+}

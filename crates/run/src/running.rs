@@ -1,0 +1,267 @@
+//! The owner of a run: of its folder, its threads, its meters, and all that it made on the host.
+//!
+//! However a run ends (by itself, by a refusal, by a panic, or by being dropped), its owner ends it in one order. First the
+//! users leave and the driver's thread ends; then the sampler with the meters; then the writer; then the programs beside the
+//! users. The folder says how the run ended, and only then are homes, limits and control groups removed.
+
+use crate::account::Account;
+use crate::asked::Asked;
+use crate::beside::Company;
+use crate::clock::Clock;
+use crate::driver::{Begun, Driveable, Driven, Driver, Order, StopSwitch};
+use crate::finished::Finished;
+use crate::metering::MetersState;
+use crate::progress::{Progress, Shared};
+use crate::refusal::Refusal;
+use crate::sampling::{BeginSampling, Sampling};
+use loadgo_core::record::Lost;
+use loadgo_host::leftovers::Leftovers;
+use loadgo_host::usage::sampler::OurThreads;
+use loadgo_store::{Folder, Front, Recording, WhenFull};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// How often the calling thread looks how a run stands.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A run under way; its fields are dropped in this order.
+pub(crate) struct Running {
+    pub account: Account,
+    pub clock: Clock,
+    driver: Option<Driver>,
+    sampling: Option<Sampling>,
+    recording: Option<Recording>,
+    /// What the records do not hold, found out by the owner.
+    lost: Vec<Lost>,
+    pub company: Company,
+    folder: Option<Folder>,
+    pub leftovers: Option<Leftovers>,
+    is_over: bool,
+}
+
+/// What a run is driven with.
+pub(crate) struct Plan {
+    pub asked: Asked,
+    pub when_full: WhenFull,
+    pub stop: StopSwitch,
+    /// What the sampler's thread begins with; `None`: the system samples itself.
+    pub sampling: Option<BeginSampling>,
+}
+
+/// What a run has come to.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub driven: Driven,
+    /// Interactions on the disk.
+    pub interactions: u64,
+    pub outcome: &'static str,
+    pub notes: Vec<String>,
+}
+
+impl Running {
+    /// A run that is recorded into `folder`, or nowhere.
+    pub(crate) fn begin(account: Account, folder: Option<Folder>) -> Running {
+        Running {
+            account,
+            clock: Clock::start(),
+            driver: None,
+            sampling: None,
+            recording: None,
+            lost: Vec::new(),
+            company: Company::default(),
+            folder,
+            leftovers: None,
+            is_over: false,
+        }
+    }
+
+    /// The run's folder; a run that is driven has one.
+    pub(crate) fn folder(&self) -> &Folder {
+        self.folder.as_ref().expect("a run that is driven is recorded")
+    }
+
+    /// Starts the writer's thread, where the run is recorded; the front is for whoever records.
+    ///
+    /// # Errors
+    /// The folder's refusal of the streams.
+    pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(Front, &Recording)>, Refusal> {
+        let Some(folder) = self.folder.clone() else { return Ok(None) };
+        let (front, recording) = Recording::start(folder, when_full)?;
+        Ok(Some((front, self.recording.insert(recording))))
+    }
+
+    /// Starts writer, driver and sampler, and watches until the driver is done. True when it was stopped because nothing more can
+    /// be recorded.
+    ///
+    /// # Errors
+    /// What could not be started or written. What was started is then ended by [`Running::end`].
+    pub(crate) fn run<S: Driveable>(
+        &mut self,
+        plan: Plan,
+        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), Refusal> + Send + 'static,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<bool, Refusal> {
+        let Plan { asked, when_full, stop, sampling } = plan;
+        let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
+        let (sampler, writer) = (recording.sampler(), recording.tid() as i32);
+        let progress = Arc::new(Shared::default());
+        let order = Order { asked: asked.clone(), front, progress: Arc::clone(&progress), stop, sampler: sampler.clone() };
+        let (driver, begun) = Driver::start(order, bring_up)?;
+        self.driver = Some(driver);
+        if let Some(begin) = sampling {
+            let threads = OurThreads { driver: vec![begun.thread_id], meters: vec![writer] };
+            match Sampling::start(begin, threads, sampler) {
+                Ok(sampling) => self.sampling = Some(sampling),
+                Err(reason) => self.lose("meters", format!("the sampler's thread could not be started: {reason}")),
+            }
+        }
+        if let Some(scheduling) = begun.scheduling {
+            self.account.driver(scheduling);
+            self.account.write(self.folder())?;
+        }
+        Ok(self.watch(&asked, when_full, &progress, go_on))
+    }
+
+    fn watch(&mut self, asked: &Asked, when_full: WhenFull, progress: &Shared, go_on: &mut dyn FnMut(&Progress) -> bool) -> bool {
+        let (mut stopped, mut unrecorded) = (false, false);
+        while let Some(driver) = self.driver.as_ref().filter(|driver| !driver.is_over()) {
+            if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_in_vain(recording, when_full)) {
+                unrecorded = true;
+                driver.stop();
+            }
+            let computed_s = self.clock.is_virtual().then(|| self.account.elapsed_s());
+            if !go_on(&Progress { computed_s, ..progress.at(asked, self.clock.now()) }) && !stopped {
+                stopped = true;
+                driver.stop();
+            }
+            self.company.look();
+            thread::park_timeout(LOOK_EVERY);
+        }
+        unrecorded
+    }
+
+    /// The writer's thread, where the run is recorded.
+    pub(crate) fn recording(&self) -> Option<&Recording> {
+        self.recording.as_ref()
+    }
+
+    /// Takes note of what the records will not hold.
+    fn lose(&mut self, what: &'static str, reason: String) {
+        self.lost.push(Lost { at: self.clock.now(), user: None, what, count: 1, reason });
+    }
+
+    /// Adds to `run.toml` what the meters were.
+    pub(crate) fn meters_came_to(&mut self, state: &MetersState) {
+        self.account.meters_came_to(state);
+    }
+
+    /// Ends the run, which has come to `result`: `Ok` with its outcome where no driver tells it.
+    ///
+    /// # Errors
+    /// That of `result`; a panic of a thread; nobody could log in; the folder could not be written.
+    pub(crate) fn end<T>(mut self, result: Result<T, Refusal>, outcome: &'static str) -> Result<(T, End), Refusal> {
+        let (value, failure) = match result {
+            Ok(value) => (Some(value), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        let end = self.finish(failure, outcome)?;
+        Ok((value.expect("a refusal is returned before"), end))
+    }
+
+    /// Ends all that is left, in order. Whatever goes wrong on the way, the rest is ended too.
+    fn finish(&mut self, failure: Option<Refusal>, outcome: &'static str) -> Result<End, Refusal> {
+        self.is_over = true;
+        let driven = self.driver.take().map(Driver::end);
+        self.end_sampling();
+        let (mut end, failure) = self.judge(failure, driven, outcome);
+        let (unwritten, writer_panicked) = self.end_recording(&mut end);
+        let failure = failure.or(writer_panicked);
+        if failure.is_some() {
+            end.outcome = "failed";
+        }
+        let beside = std::mem::take(&mut self.company).finish();
+        self.account.notes(&beside);
+        self.account.ended(end.outcome, |conditions, elapsed_s| self.clock.conclude(conditions, elapsed_s));
+        let kept = self.folder.take().map_or(Ok(()), |folder| loadgo_store::finish(&folder, &self.account.toml(), &unwritten));
+        let undone = self.leftovers.take().map_or_else(Vec::new, |mut leftovers| leftovers.finish());
+        end.notes.extend(undone.into_iter().chain(beside));
+        failure.map_or(Ok(()), Err)?;
+        kept?;
+        Ok(end)
+    }
+
+    fn end_sampling(&mut self) {
+        match self.sampling.take().map(Sampling::end) {
+            Some(Ok(Some(state))) => self.account.meters_came_to(&state),
+            Some(Err(panicked)) => self.lose("meters", panicked),
+            None | Some(Ok(None)) => {}
+        }
+    }
+
+    /// How the run ended, by its driver and by `failure`; the first failure counts.
+    fn judge(
+        &mut self,
+        failure: Option<Refusal>,
+        driven: Option<Result<Driven, Refusal>>,
+        outcome: &'static str,
+    ) -> (End, Option<Refusal>) {
+        let (driven, outcome, failed) = match driven {
+            None => (Driven::default(), outcome, None),
+            Some(Ok(driven)) => {
+                let outcome = if driven.summary.stopped { "stopped" } else { "done" };
+                let failed = driven.failure.clone().map(Refusal::Host);
+                (driven, outcome, failed)
+            }
+            Some(Err(panicked)) => {
+                self.lose("record", format!("what the driver had in hand: {panicked}"));
+                (Driven::default(), outcome, Some(panicked))
+            }
+        };
+        if let Some(refusal) = &failure {
+            self.account.notes(&[format!("the run failed: {refusal}")]);
+        }
+        let notes = driven.notes.clone();
+        (End { driven, interactions: 0, outcome, notes }, failure.or(failed))
+    }
+
+    /// Ends the writer; what only `run.toml` can tell of what is lost, and the refusal when the writer has panicked.
+    fn end_recording(&mut self, end: &mut End) -> (Vec<Lost>, Option<Refusal>) {
+        let lost = std::mem::take(&mut self.lost);
+        let Some(recording) = self.recording.take() else { return (lost, None) };
+        let sampler = recording.sampler();
+        lost.into_iter().for_each(|lost| sampler.lost(lost));
+        let stopped = recording.stop();
+        end.interactions = stopped.interactions;
+        let panicked = stopped.panicked.then(|| {
+            let reasons: Vec<_> = stopped.unwritten.iter().map(|lost| lost.reason.as_str()).collect();
+            Refusal::Broken(format!("the records are not whole: {}", reasons.join("; ")))
+        });
+        (stopped.unwritten, panicked)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let panicked = thread::panicking().then(|| Refusal::Broken("the calling thread panicked".into()));
+            let _ = self.finish(panicked, "stopped"); // nobody is left to hear of it
+        }
+    }
+}
+
+impl End {
+    /// The run as its caller sees it, with `notes` from before it began.
+    pub(crate) fn finished(self, notes: Vec<String>) -> Finished {
+        let End { driven, interactions, outcome, notes: later } = self;
+        Finished { summary: driven.summary, interactions, outcome, notes: [notes, later].concat() }
+    }
+}
+
+/// Whether nothing more can be recorded. Nobody waits at a simulated machine: it also ends where the disk has refused a row.
+fn is_in_vain(recording: &Recording, when_full: WhenFull) -> bool {
+    !recording.is_written() || when_full == WhenFull::Wait && recording.lost() > 0
+}
+
+#[cfg(test)]
+mod tests;

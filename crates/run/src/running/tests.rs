@@ -1,0 +1,441 @@
+//! The life of a run in which each step fails in turn: afterwards no thread, no descriptor and no home is left.
+//!
+//! The users are in virtual time, the store and the list of what is undone are the real ones; the disk refuses a write.
+
+#[path = "../../../core/tests/virtual_host/mod.rs"]
+mod virtual_host;
+
+mod faulty;
+
+use super::{End, Plan, Running};
+use crate::account::Account;
+use crate::asked::Asked;
+use crate::driver::{Begun, Driveable, Order, StopSwitch};
+use crate::progress::Watched;
+use crate::refusal::Refusal;
+use crate::sampling::Sampled;
+use crate::sections::{DriverPart, Setting, SystemPart};
+use crate::{conditions, metering::MetersState};
+use faulty::{FaultyDisk, Happens};
+use loadgo_core::load::Load;
+use loadgo_core::record::{Lost, Sample};
+use loadgo_core::system::{Event, System, Typed, UserId};
+use loadgo_core::time::{Instant, Span};
+use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_store::{Folder, Table, WhenFull, whole};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use virtual_host::{VirtualHost, script};
+
+/// Threads and descriptors are the process's: one test at a time counts them.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Lines that each of the two users types.
+const PASSES: u32 = 20;
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    Nothing,
+    /// The disk does this from the write of this number on.
+    Disk(Happens, u64),
+    HomesRefused,
+    SystemRefused,
+    SystemPanicsAtItsBegin,
+    DriverPanicsAtLine(u32),
+    SystemPanicsAtItsEnd,
+    SamplerPanicsAtItsBegin,
+    SamplerPanicsAtSample(u32),
+    MetersLose,
+    CallbackPanics,
+    CallbackStops,
+    Dropped,
+}
+
+/// The users in virtual time, on a host where things go wrong. Its users do not leave by themselves when it is asked to stop.
+struct Users {
+    host: VirtualHost,
+    fault: Fault,
+    lines: u32,
+    stop: Arc<AtomicBool>,
+    /// A run that is to be stopped waits for that.
+    endless: bool,
+    life: Arc<Life>,
+}
+
+/// What the test looks at from outside.
+struct Life {
+    homes: PathBuf,
+    /// The homes were there when the users left.
+    homes_outlived_users: AtomicBool,
+    meters_at_work: AtomicBool,
+    lines: AtomicU64,
+}
+
+impl System for Users {
+    fn now(&self) -> Instant {
+        self.host.now()
+    }
+    fn log_in(&mut self, user: UserId) {
+        self.host.log_in(user);
+    }
+    fn keys(&mut self, user: UserId, keys: &[u8]) {
+        self.host.keys(user, keys);
+    }
+    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+        self.lines += 1;
+        self.life.lines.store(u64::from(self.lines), Ordering::Relaxed);
+        assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "as the test has it");
+        self.host.send(user, typed)
+    }
+    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
+        self.host.log_out(user, keys)
+    }
+    fn interrupt(&mut self, user: UserId) {
+        self.host.interrupt(user);
+    }
+    fn hang_up(&mut self, user: UserId) {
+        self.host.hang_up(user);
+    }
+    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        while self.endless && self.lines > 8 && !self.stop.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        if self.stop.swap(false, Ordering::AcqRel) {
+            return events.push(Event::Stop { at: self.now() });
+        }
+        self.host.wait(until, events);
+    }
+}
+
+impl Drop for Users {
+    fn drop(&mut self) {
+        self.life.homes_outlived_users.store(self.life.homes.is_dir(), Ordering::Release);
+    }
+}
+
+impl Driveable for Users {
+    fn log_in_words(_: &Asked) -> String {
+        String::new()
+    }
+    fn close(self, _: &mut Watched) -> Option<String> {
+        assert_ne!(self.fault, Fault::SystemPanicsAtItsEnd, "as the test has it");
+        None
+    }
+}
+
+/// Meters that count the samples, and know whether they are unloaded.
+struct CountingMeters {
+    fault: Fault,
+    samples: u32,
+    life: Arc<Life>,
+}
+
+impl Sampled for CountingMeters {
+    fn sample(&mut self) -> (Sample, Vec<Lost>) {
+        self.samples += 1;
+        assert_ne!(self.fault, Fault::SamplerPanicsAtSample(self.samples), "as the test has it");
+        let reason = "the meters do not answer".into();
+        let lost = Lost { at: Instant(0), user: None, what: "meters", count: 1, reason };
+        (Sample::default(), if self.fault == Fault::MetersLose { vec![lost] } else { Vec::new() })
+    }
+    fn end(self: Box<Self>) -> Option<MetersState> {
+        None
+    }
+}
+
+impl Drop for CountingMeters {
+    fn drop(&mut self) {
+        self.life.meters_at_work.store(false, Ordering::Release);
+    }
+}
+
+/// One life of a run, and what it has left.
+struct Lived {
+    result: Result<End, Refusal>,
+    panicked: bool,
+    folder: PathBuf,
+    life: Arc<Life>,
+    writes: u64,
+    _dir: tempfile::TempDir,
+}
+
+fn live(fault: Fault) -> Lived {
+    let dir = tempfile::tempdir().expect("a directory");
+    let before = Footprint::now();
+    let (happens, from) = if let Fault::Disk(happens, from) = fault { (happens, from) } else { (Happens::Refusal, u64::MAX) };
+    let disk = Arc::new(FaultyDisk::new(happens, from));
+    let life = Arc::new(Life {
+        homes: dir.path().join("loadgo-homes"),
+        homes_outlived_users: AtomicBool::new(true),
+        meters_at_work: AtomicBool::new(false),
+        lines: AtomicU64::new(0),
+    });
+    let folder = dir.path().join("run");
+    let (running, disk_used) = (AssertUnwindSafe((&folder, &life, &dir)), Arc::clone(&disk));
+    let outcome = catch_unwind(move || {
+        let (folder, life, dir) = *running;
+        whole_run(fault, folder, dir.path(), disk_used, life)
+    });
+    let panicked = outcome.is_err();
+    let result = outcome.unwrap_or_else(|_| Err(Refusal::Broken("the caller panicked".into())));
+    before.is_back(fault);
+    assert!(life.homes_outlived_users.load(Ordering::Acquire), "{fault:?}: homes went before their users");
+    assert!(!life.meters_at_work.load(Ordering::Acquire), "{fault:?}: meters are left");
+    let state: Vec<_> = std::fs::read_dir(dir.path().join("state")).into_iter().flatten().flatten().collect();
+    let listed = state.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "run")).count();
+    assert_eq!((life.homes.exists(), listed), (false, 0), "{fault:?}: something is left on the host");
+    Lived { result, panicked, folder, life, writes: disk.writes(), _dir: dir }
+}
+
+fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<End, Refusal> {
+    let asked = asked(folder);
+    let account = Account::begin(&asked, this_host());
+    let folder = Folder::create_on(disk, folder, &account.toml())?;
+    let mut running = Running::begin(account, Some(folder));
+    let driven = steps(&mut running, fault, asked, dir, life);
+    if fault == Fault::Dropped {
+        drop(running);
+        return Err(Refusal::Broken("dropped".into()));
+    }
+    running.end(driven, "done").map(|(_, end)| end)
+}
+
+/// The steps of a run, as on this host.
+fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, Refusal> {
+    running.folder().lay("script.toml", &asked.script_text)?;
+    let leftovers = Leftovers::begin_in(&dir.join("state"), "tested").map_err(Refusal::from_state)?;
+    let leftovers = running.leftovers.insert(leftovers);
+    leftovers.note(Thing::Home(life.homes.clone())).map_err(Refusal::from_state)?;
+    std::fs::create_dir(&life.homes).map_err(Refusal::from_state)?;
+    if fault == Fault::HomesRefused {
+        return Err(Refusal::Host("no homes".into()));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(life), Arc::clone(life));
+    let sampling = Box::new(move |_| {
+        assert_ne!(fault, Fault::SamplerPanicsAtItsBegin, "as the test has it");
+        watched.meters_at_work.store(true, Ordering::Release);
+        Box::new(CountingMeters { fault, samples: 0, life: watched }) as Box<dyn Sampled>
+    });
+    let plan = Plan {
+        asked,
+        when_full: WhenFull::Lose,
+        stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
+        sampling: Some(sampling),
+    };
+    let bring_up = move |_: &Order| {
+        assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "as the test has it");
+        if fault == Fault::SystemRefused {
+            return Err(Refusal::Host("no descriptor is left".into()));
+        }
+        let endless = matches!(fault, Fault::CallbackPanics | Fault::CallbackStops | Fault::Disk(Happens::AccountRefusal, _));
+        let host = VirtualHost::constant(Span::from_millis(5));
+        Ok((Users { host, fault, lines: 0, stop, endless, life: system_life }, begun()))
+    };
+    let mut looks = 0;
+    running.run(plan, bring_up, &mut |_| {
+        looks += 1;
+        assert!(fault != Fault::CallbackPanics || looks < 2, "as the test has it");
+        fault != Fault::CallbackStops
+    })
+}
+
+fn begun() -> Begun {
+    let scheduling = DriverPart { scheduling: "virtual".into(), processor: None, proof: String::new(), notes: Vec::new() };
+    Begun { thread_id: loadgo_sys::scheduling::thread_id(), scheduling: Some(scheduling) }
+}
+
+fn asked(folder: &Path) -> Asked {
+    Asked {
+        id: "tested".into(),
+        folder: folder.into(),
+        script_name: "tested".into(),
+        script_text: "name = \"test\"\n".into(),
+        script: Arc::new(script("think = \"fixed(1s)\"", "[\"edit\"]")),
+        load: Load::closed(2, PASSES),
+        until: None,
+        command: Vec::new(),
+    }
+}
+
+fn this_host() -> Setting {
+    let setting = conditions::this_host("sh", &[]);
+    assert!(matches!(setting.system, SystemPart::Host(_)));
+    setting
+}
+
+/// What this process holds: loadgo's threads by name, and how many descriptors.
+#[derive(Debug, PartialEq)]
+struct Footprint {
+    threads: Vec<String>,
+    descriptors: usize,
+}
+
+impl Footprint {
+    fn now() -> Footprint {
+        let tasks = std::fs::read_dir("/proc/self/task").expect("/proc").flatten();
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        let threads = names.filter(|name| name.starts_with("loadgo-")).collect();
+        Footprint { threads, descriptors: std::fs::read_dir("/proc/self/fd").expect("/proc").count() }
+    }
+
+    /// The kernel shows a thread for a moment after it was waited for.
+    fn is_back(&self, fault: Fault) {
+        for _ in 0..1000 {
+            if Footprint::now() == *self {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(Footprint::now(), *self, "{fault:?}: something is left in the process");
+    }
+}
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_toml(folder: &Path) -> toml::Table {
+    std::fs::read_to_string(folder.join("run.toml")).expect("run.toml").parse().expect("it is TOML")
+}
+
+fn outcome(folder: &Path) -> Option<String> {
+    run_toml(folder).get("outcome").map(|outcome| outcome.as_str().expect("a word").to_owned())
+}
+
+#[test]
+fn a_run_that_nothing_happens_to_is_done_and_leaves_its_folder_alone() {
+    let _alone = alone();
+    let lived = live(Fault::Nothing);
+    let end = lived.result.expect("it is done");
+    assert_eq!((end.outcome, end.interactions), ("done", u64::from(2 * PASSES)));
+    assert_eq!(outcome(&lived.folder).as_deref(), Some("done"));
+    assert!(lived.folder.join("interactions.parquet").exists() && !lived.folder.join("interactions.arrows").exists());
+}
+
+#[test]
+fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
+    let _alone = alone();
+    for (fault, words) in [
+        (Fault::HomesRefused, "no homes"),
+        (Fault::SystemRefused, "no descriptor is left"),
+        (Fault::SystemPanicsAtItsBegin, "the driver's thread panicked: "),
+        (Fault::DriverPanicsAtLine(1), "the driver's thread panicked: "),
+        (Fault::DriverPanicsAtLine(2 * PASSES), "as the test has it"),
+        (Fault::SystemPanicsAtItsEnd, "the driver's thread panicked: "),
+    ] {
+        let lived = live(fault);
+        let refusal = lived.result.expect_err("it has failed").to_string();
+        assert!(refusal.contains(words), "{fault:?}: {refusal}");
+        assert_eq!(outcome(&lived.folder).as_deref(), Some("failed"), "{fault:?}");
+        assert_eq!(run_toml(&lived.folder)["finished"].as_bool(), Some(true), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_refusal_while_the_users_are_at_work_stops_them_before_their_homes_go() {
+    let _alone = alone();
+    let lived = live(Fault::Disk(Happens::AccountRefusal, u64::MAX));
+    let refusal = lived.result.expect_err("run.toml was refused").to_string();
+    assert!(refusal.contains("run.toml") && refusal.contains("make room"), "{refusal}");
+    let run = run_toml(&lived.folder);
+    assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
+    assert!(run["notes"].to_string().contains("the run failed: cannot write"), "{}", run["notes"]);
+    assert!(lived.life.lines.load(Ordering::Relaxed) < u64::from(2 * PASSES), "they were stopped");
+}
+
+#[test]
+fn a_driver_that_panics_leaves_the_rows_before_and_a_loss() {
+    let _alone = alone();
+    let lived = live(Fault::DriverPanicsAtLine(2 * PASSES));
+    assert_eq!(lived.life.lines.load(Ordering::Relaxed), u64::from(2 * PASSES));
+    assert!(rows(&lived.folder, Table::Interactions) >= u64::from(2 * PASSES) - 2, "all lines but those in hand");
+    assert_eq!(rows(&lived.folder, Table::Lost), 1);
+}
+
+#[test]
+fn a_sampler_that_panics_or_meters_that_fail_are_losses_of_a_run_that_goes_on() {
+    let _alone = alone();
+    for fault in [Fault::SamplerPanicsAtItsBegin, Fault::SamplerPanicsAtSample(1), Fault::MetersLose] {
+        let lived = live(fault);
+        let end = lived.result.unwrap_or_else(|refusal| panic!("{fault:?}: {refusal}"));
+        assert_eq!((end.outcome, end.interactions), ("done", u64::from(2 * PASSES)), "{fault:?}");
+        assert_eq!(rows(&lived.folder, Table::Lost), 1, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_caller_that_stops_panics_or_drops_the_run_ends_it() {
+    let _alone = alone();
+    let stopped = live(Fault::CallbackStops);
+    assert_eq!(stopped.result.expect("stopping is no failure").outcome, "stopped");
+    assert_eq!(outcome(&stopped.folder).as_deref(), Some("stopped"));
+    let panicked = live(Fault::CallbackPanics);
+    assert!(panicked.panicked);
+    assert_eq!(outcome(&panicked.folder).as_deref(), Some("failed"));
+    let dropped = live(Fault::Dropped);
+    assert_eq!(outcome(&dropped.folder).as_deref(), Some("done"), "its users had left");
+}
+
+#[test]
+fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
+    let _alone = alone();
+    let writes = live(Fault::Nothing).writes;
+    assert!(writes > 30, "a run writes {writes} times");
+    for from in 0..writes {
+        let lived = live(Fault::Disk(Happens::Refusal, from));
+        assert!(!lived.panicked, "write {from}");
+        let refusal = lived.result.expect_err("its end cannot be written").to_string();
+        assert!(refusal.contains("make room"), "write {from}: {refusal}");
+    }
+}
+
+#[test]
+fn a_disk_that_refuses_one_write_costs_what_was_written_or_the_run() {
+    let _alone = alone();
+    let writes = live(Fault::Nothing).writes;
+    for number in 0..writes {
+        let lived = live(Fault::Disk(Happens::OneRefusal, number));
+        match lived.result {
+            Ok(end) => {
+                let lost: u64 = rows(&lived.folder, Table::Lost);
+                assert!(end.interactions == u64::from(2 * PASSES) || lost > 0, "write {number}");
+            }
+            Err(refusal) => {
+                assert!(refusal.to_string().contains("make room"), "write {number}: {refusal}");
+                // Where the last state of run.toml was refused itself, the folder is that of a run that was killed.
+                let said = lived.folder.join("run.toml").exists().then(|| outcome(&lived.folder)).flatten();
+                assert!(said.is_none_or(|outcome| ["failed", "done"].contains(&outcome.as_str())), "write {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_panic_at_any_write_of_any_thread_leaves_nothing_behind() {
+    let _alone = alone();
+    let writes = live(Fault::Nothing).writes;
+    for number in 0..writes {
+        let lived = live(Fault::Disk(Happens::OnePanic, number));
+        assert!(lived.panicked || lived.result.is_err(), "write {number}");
+    }
+}
+
+/// Rows of a table, in Parquet or where it could not be written in the stream.
+fn rows(folder: &Path, table: Table) -> u64 {
+    let folder = Folder::open(folder).expect("a run");
+    let stream = folder.stream(table);
+    match stream.exists() {
+        true => whole(&stream).expect("a stream").rows,
+        false => {
+            let file = std::fs::File::open(folder.parquet(table)).expect("a table");
+            let reader = SerializedFileReader::new(file).expect("a whole table");
+            reader.metadata().file_metadata().num_rows() as u64
+        }
+    }
+}

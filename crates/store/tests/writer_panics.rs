@@ -1,0 +1,101 @@
+//! A writer's thread that panics: nobody waits for it, nothing of it stays, and what it left unwritten is told.
+
+use loadgo_core::record::{Interaction, Outcome, Phase, Recorder as _, Sample, TimeRow};
+use loadgo_core::system::Usage;
+use loadgo_core::time::Instant;
+use loadgo_store::{Disk, Folder, Output, Recording, WhenFull};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// More rows than may wait for the writer.
+const ROWS: u64 = 300_000;
+
+/// A disk whose files take their beginning, and panic at the next write.
+#[derive(Debug)]
+struct Panicking;
+
+struct PanickingFile {
+    file: File,
+    writes: u32,
+}
+
+impl Disk for Panicking {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+        Ok(Box::new(PanickingFile { file: File::create(path)?, writes: 0 }))
+    }
+
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+        Ok(Box::new(PanickingFile { file: OpenOptions::new().write(true).create_new(true).open(path)?, writes: 0 }))
+    }
+}
+
+impl Write for PanickingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes += 1;
+        assert_eq!(self.writes, 1, "as the test has it");
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for PanickingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl Output for PanickingFile {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+fn interaction(number: u64) -> Interaction<'static> {
+    Interaction {
+        user: 1,
+        pass: 1,
+        line: 1,
+        command: "edit",
+        planned: Instant(number),
+        sent: Instant(number),
+        first_output: None,
+        ready: None,
+        typing_ns: 0,
+        think_ns: 0,
+        usage: Usage::default(),
+        bytes_out: 0,
+        exit_status: None,
+        outcome: Outcome::Timeout,
+        phase: Phase::Steady,
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_writer_that_has_panicked_and_what_it_left_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create_on(Arc::new(Panicking), dir.path().join("run"), "format = 1\n").unwrap();
+    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let sampler = recording.sampler();
+    for number in 0..ROWS {
+        front.interaction(&interaction(number));
+    }
+    let row = TimeRow { at: Instant(1), span_ns: 1, processor: None, category: "idle", time_ns: 1 };
+    sampler.sample(Sample { time: vec![row.clone(); 200_000], ..Sample::default() });
+    sampler.sample(Sample { time: vec![row], ..Sample::default() });
+    assert!(!recording.is_written());
+    drop(front);
+    let stopped = recording.stop();
+    assert!(stopped.panicked && stopped.interactions == 0);
+    assert_eq!(stopped.unwritten.len(), 1);
+    assert!(stopped.unwritten[0].reason.contains("as the test has it"), "{:?}", stopped.unwritten);
+    assert!(stopped.unwritten[0].count > 200_000, "rows that waited: {:?}", stopped.unwritten);
+}

@@ -1,0 +1,153 @@
+"""Runs that fail in a Python process that lives on: no thread, descriptor, home or control group stays behind."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from support.outside import NEEDS_ROOT, Bench, environment, left_behind
+
+QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
+LASTING = 'think = "fixed(5ms)"\npasses = 1000000\nlines = ["echo here"]\n'
+SIZES_KB = (40, 44, 48, 52, 56, 60, 64, 72, 80, 96)
+"""A run folder's files take 52 KB when the driver starts: these disks are full before, then, and later."""
+
+PROGRAM = """
+import json, os, shutil, sys, time
+import loadgo
+from loadgo.errors import LoadgoError
+
+def held():
+    names = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            names.append(open(f"/proc/self/task/{task}/comm").read().strip())
+        except OSError:
+            pass  # it has ended meanwhile
+    return sorted(name for name in names if name.startswith("loadgo-")), len(os.listdir("/proc/self/fd"))
+
+def held_in_the_end(before):
+    until = time.monotonic() + 10  # the kernel shows a thread for a moment after it was waited for
+    while held() != before and time.monotonic() < until:
+        time.sleep(0.01)
+    return held()
+
+def failing(attempt):
+    try:
+        attempt()
+    except (LoadgoError, KeyError, KeyboardInterrupt) as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing was raised"
+
+def raising(error, look):
+    looks = iter(range(1, look))
+    def progress(told):
+        if next(looks, None) is None:
+            raise error("as the test has it")
+    return progress
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+ATTEMPTS
+first = failing(attempts[0])  # what Python itself loads and opens on the way is not counted
+before = held()
+said = [(failing(attempt), held_in_the_end(before)) for attempt in attempts]
+print(json.dumps({"before": before, "said": said}))
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in."""
+    (tmp_path / "homes").mkdir()
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def small_disks(bench: Bench) -> Iterator[list[Path]]:
+    """A disk of each of these sizes."""
+    with ExitStack() as mounted:
+        disks = []
+        for size in SIZES_KB:
+            disk = bench.folder / f"disk-{size}k"
+            disk.mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", disk], check=True)
+            mounted.callback(subprocess.run, ["umount", disk], check=True)
+            disks.append(disk)
+        yield disks
+
+
+def errors_of(bench: Bench, attempts: str) -> list[str]:
+    """What each of the attempts has raised, in one process that must hold afterwards what it held before."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.replace("ATTEMPTS", attempts)],
+        cwd=bench.folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(TMPDIR=str(bench.homes)),
+    )
+    bench.started.append(program.pid)
+    out, _ = program.communicate(timeout=600)
+    assert program.returncode == 0
+    told = json.loads(out)
+    assert [held for _, held in told["said"] if held != told["before"]] == []
+    assert told["before"][0] == []
+    assert left_behind(bench) == []
+    return [said for said, _ in told["said"]]
+
+
+@NEEDS_ROOT
+def test_a_disk_of_any_size_that_is_too_small_leaves_nothing_of_a_run(bench: Bench, small_disks: list[Path]) -> None:
+    bench.script(QUICK)
+    disks = [str(disk) for disk in small_disks]
+    said = errors_of(
+        bench,
+        "attempts = [lambda disk=disk: loadgo.run('asked.toml', users=20, out=fresh(disk + '/run')) "
+        f"for disk in {disks!r}]\n",
+    )
+    assert len(said) == len(SIZES_KB)
+    assert all(words.startswith("BadRun: cannot ") and "No space left on device" in words for words in said), said
+
+
+@NEEDS_ROOT
+def test_a_small_disk_leaves_nothing_of_a_simulated_run_or_of_metering(bench: Bench, small_disks: list[Path]) -> None:
+    disks = [str(disk) for disk in small_disks]
+    said = errors_of(
+        bench,
+        "attempts = [lambda disk=disk: loadgo.meter(duration='200ms', out=fresh(disk + '/metered')) "
+        f"for disk in {disks!r}]\n"
+        "attempts += [lambda disk=disk: loadgo.run('light', on='ctss', users=3, out=fresh(disk + '/run')) for disk in "
+        f"{disks!r}]\n",
+    )
+    assert len(said) == 2 * len(SIZES_KB)
+    assert "nothing was raised" not in said
+
+
+@pytest.mark.parametrize("error", ["KeyError", "KeyboardInterrupt"])
+def test_a_callback_that_raises_at_any_moment_ends_the_run(error: str, bench: Bench) -> None:
+    bench.script(LASTING)
+    said = errors_of(
+        bench,
+        "attempts = [lambda look=look: loadgo.run('asked.toml', users=3, out=f'at-{look}-{time.monotonic_ns()}', "
+        f"progress=raising({error}, look)) for look in (1, 2, 3)]\n",
+    )
+    assert all(words.startswith(f"{error}: ") for words in said), said
+    folders = sorted(bench.folder.glob("at-*/run.toml"))
+    assert len(folders) == 4
+    assert all('outcome = "stopped"' in folder.read_text() for folder in folders)
+
+
+def test_a_callback_that_raises_ends_metering_and_a_simulated_run(bench: Bench) -> None:
+    said = errors_of(
+        bench,
+        "attempts = [lambda look=look: loadgo.meter(duration='1h', out=f'metered-{look}-{time.monotonic_ns()}', "
+        "progress=raising(KeyError, look)) for look in (1, 2)]\n"
+        "attempts += [lambda look=look: loadgo.run('light', on='ctss', users=3, duration='10000h', "
+        "out=f'simulated-{look}-{time.monotonic_ns()}', progress=raising(KeyError, look)) for look in (1, 2)]\n",
+    )
+    assert [words.split(":")[0] for words in said] == ["KeyError"] * 4, said
