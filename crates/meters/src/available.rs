@@ -53,7 +53,7 @@ pub fn here() -> Vec<Available> {
 /// What of the meters works, of those that are loaded.
 pub(crate) fn of(loaded: &Loaded, wanted: &Wanted) -> Vec<Available> {
     let how = |meter: Meter| match loaded.why_not(meter.programs_of()) {
-        Some(why) => How::NotHere(why.into()),
+        Some(why) => How::NotHere(why.to_string()),
         None => usual(meter, wanted.tier),
     };
     Meter::OF_HOST.map(|meter| Available { meter, how: how(meter) }).to_vec()

@@ -13,6 +13,7 @@ mod meter;
 mod part;
 pub mod profile;
 pub mod programs;
+pub mod refused;
 mod shares;
 pub mod tables;
 mod wanted;
@@ -53,11 +54,11 @@ impl Meters {
     /// [`Unavailable`] when not even switches can be metered.
     pub fn begin(wanted: &Wanted, now: Instant) -> Result<Meters, Unavailable> {
         let origin_ns = monotonic_ns().saturating_sub(now.0);
-        available::possible().map_err(Unavailable)?;
+        available::possible().map_err(|why| Unavailable(why.into()))?;
         let bare = calibration::bare();
         let loaded = programs::load::load(wanted).map_err(Unavailable)?;
         if let Some(why) = loaded.why_not(Meter::TotalTime) {
-            return Err(Unavailable(format!("the kernel does not take the program that meters switches: {why}")));
+            return Err(Unavailable(why.clone().trying("the kernel does not take the program that meters switches")));
         }
         let mut context = Context::new(loaded);
         let parts = begin_parts(&mut context, wanted);
@@ -73,7 +74,7 @@ impl Meters {
             calibration,
             exact: wanted.tier == Tier::Exact,
         };
-        meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(Unavailable)?; // what was before is not shown
+        meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(|why| Unavailable(why.into()))?; // what was before is not shown
         meters.lost.clear();
         loadgo_sys::heap::give_back(); // 15 MB of what loading the programs took
         Ok(meters)
@@ -146,7 +147,7 @@ fn begin_parts(context: &mut Context, wanted: &Wanted) -> Vec<Box<dyn Part>> {
     for (meter, begin) in PARTS {
         match begin(context, wanted) {
             Ok(part) => parts.extend(part),
-            Err(why) => context.loaded.missing.push(Missing { meter: *meter, program: "", why }),
+            Err(why) => context.loaded.missing.push(Missing { meter: *meter, program: "", why: why.into() }),
         }
     }
     parts

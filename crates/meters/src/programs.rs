@@ -8,4 +8,3 @@ pub(crate) mod load;
 pub(crate) mod map_sizes;
 pub(crate) mod names;
 mod swap_counters;
-pub mod words;

@@ -1,5 +1,6 @@
 //! What is asked of the meters, and how they are refused.
 
+use crate::refused::Refused;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,11 +30,11 @@ pub struct Wanted {
 
 /// Why the meters cannot be had, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unavailable(pub String);
+pub struct Unavailable(pub Refused);
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
+        self.0.fmt(out)
     }
 }
 

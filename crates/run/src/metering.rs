@@ -168,11 +168,9 @@ fn refused(tier: Tier, why: &Unavailable) -> Refusal {
 
 /// Why not, with what helps where only the privilege is lacking.
 fn with_remedy(why: &Unavailable) -> String {
-    let why = why.to_string();
-    let unprivileged = why.contains("not permitted") || why.contains("ermission denied");
-    match unprivileged && !why.contains("root") {
+    match why.0.lacks_privilege() {
         true => format!("{why}; remedy: run as root, or grant CAP_BPF and CAP_PERFMON"),
-        false => why,
+        false => why.to_string(),
     }
 }
 

@@ -30,7 +30,7 @@ impl CommandTransfer {
     /// When the host can measure nothing of a command.
     pub fn open() -> io::Result<CommandTransfer> {
         let oneshot = Oneshot::open()?;
-        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|why| why.0) })
+        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|why| why.to_string()) })
     }
 
     /// The meter of the command itself.

@@ -13,7 +13,7 @@ use crate::sums::Interrupts;
 use aya::maps::{HashMap, MapData};
 use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Unavailable;
-use loadgo_meters::programs::words::words;
+use loadgo_meters::refused::words;
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -79,14 +79,14 @@ impl EndMeter {
     pub fn open() -> Result<EndMeter, Unavailable> {
         let mut programs = Programs::open(&ROOM)?;
         for hook in SOFT.into_iter().chain(DEVICES) {
-            let refused = |why| Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0));
+            let refused = |why| Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0).into());
             programs.load(hook).map_err(refused)?;
         }
         for program in ["on_enter", "on_window"] {
-            programs.prepare(program).map_err(Unavailable)?;
+            programs.prepare(program).map_err(|why| Unavailable(why.into()))?;
         }
         let charge = {
-            let _at_work = put(&mut programs, &SOFT).map_err(Unavailable)?;
+            let _at_work = put(&mut programs, &SOFT).map_err(|why| Unavailable(why.into()))?;
             charge(&mut programs)
         };
         let state = State {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 pub fn meter_of_ends() -> Meter {
     static METER: OnceLock<Meter> = OnceLock::new();
     let opened = || EndMeter::open().map(|meter| Arc::new(Ends(Arc::new(meter))) as Arc<dyn Interrupts>);
-    METER.get_or_init(|| opened().map_err(|why| why.0)).clone()
+    METER.get_or_init(|| opened().map_err(|why| why.to_string())).clone()
 }
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestR
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_meters::Unavailable;
 use loadgo_meters::available::possible;
-use loadgo_meters::programs::words::{program_words, words};
+use loadgo_meters::refused::{Refused, program_words, words};
 
 /// A program of ours at a tracepoint of the kernel's.
 pub(crate) type Hook = (&'static str, &'static str);
@@ -41,14 +41,14 @@ impl Programs {
     /// # Errors
     /// [`Unavailable`] where the kernel takes no programs.
     pub fn open(room: &[(&'static str, u32)]) -> Result<Programs, Unavailable> {
-        possible().map_err(Unavailable)?;
-        let btf = Btf::from_sys_fs().map_err(|error| Unavailable(format!("the kernel's types (BTF): {error}")))?;
+        possible().map_err(|why| Unavailable(why.into()))?;
+        let btf = Btf::from_sys_fs().map_err(|error| Unavailable(format!("the kernel's types (BTF): {error}").into()))?;
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).allow_unsupported_maps();
         for (map, entries) in room {
             loader.map_max_entries(map, *entries);
         }
-        let object = loader.load(loadgo_bpf::TRANSFERS).map_err(|error| Unavailable(words(&error)))?;
+        let object = loader.load(loadgo_bpf::TRANSFERS).map_err(|error| Unavailable(Refused::of(&error)))?;
         Ok(Programs { object, btf })
     }
 

@@ -11,7 +11,7 @@ use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Meter;
 use loadgo_meters::Unavailable;
 use loadgo_meters::available::{Available, How, TYPES, possible, tracepoints};
-use loadgo_meters::programs::words::words;
+use loadgo_meters::refused::words;
 use std::collections::HashSet;
 use std::fs;
 use std::thread;
@@ -86,14 +86,14 @@ impl SocketMeter {
             match programs.load(hook).and_then(|()| programs.attach(hook)) {
                 Ok(link) => links.push(link),
                 Err(why) if what == BYTES => {
-                    return Err(Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0)));
+                    return Err(Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0).into()));
                 }
                 Err(why) => missing.push(format!("{what}: not known in full: nothing runs at {}: {why}", hook.0)),
             }
         }
         let interrupts = !missing.iter().any(|why| why.starts_with(INTERRUPTS));
         for program in ["on_command", "on_look", "on_enter"] {
-            programs.prepare(program).map_err(Unavailable)?;
+            programs.prepare(program).map_err(|why| Unavailable(why.into()))?;
         }
         let charge = if interrupts { charge(&mut programs) } else { Charge::ToTheInterrupted };
         if let Charge::Unclear(why) = &charge {

@@ -3,9 +3,9 @@
 use super::addresses::Addresses;
 use super::hooks::{At, HOOKS, Hook};
 use super::swap_counters::swap_counters;
-use super::words::{program_words, words};
 use super::{map_sizes, names};
 use crate::meter::Meter;
+use crate::refused::Refused;
 use crate::wanted::{Tier, Wanted};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -32,14 +32,14 @@ pub(crate) struct Missing {
     pub meter: Option<Meter>,
     /// The program.
     pub program: &'static str,
-    /// Why it did not load, in the kernel's words.
-    pub why: String,
+    /// Why it did not load.
+    pub why: Refused,
 }
 
 impl Loaded {
     /// Why a meter cannot work; `None`: all its programs are there.
-    pub fn why_not(&self, meter: Meter) -> Option<&str> {
-        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| missing.why.as_str())
+    pub fn why_not(&self, meter: Meter) -> Option<&Refused> {
+        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| &missing.why)
     }
 }
 
@@ -47,7 +47,7 @@ impl Loaded {
 ///
 /// # Errors
 /// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
-pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
+pub fn load(wanted: &Wanted) -> Result<Loaded, Refused> {
     let btf = kernel_types()?;
     let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
     if loaded.why_not(Meter::TotalTime).is_some() {
@@ -64,13 +64,13 @@ pub fn load(wanted: &Wanted) -> Result<Loaded, String> {
 ///
 /// # Errors
 /// As with [`load`].
-pub(crate) fn load_only(wanted: &Wanted, meter: Meter) -> Result<Loaded, String> {
+pub(crate) fn load_only(wanted: &Wanted, meter: Meter) -> Result<Loaded, Refused> {
     load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
 /// The running kernel's types: 14 MB, which nobody needs when the programs are loaded.
-fn kernel_types() -> Result<Btf, String> {
-    Btf::from_sys_fs().map_err(|error| format!("the kernel's types (BTF): {error}"))
+fn kernel_types() -> Result<Btf, Refused> {
+    Btf::from_sys_fs().map_err(|error| Refused::of(&error).trying("the kernel's types (BTF)"))
 }
 
 fn load_and_attach(
@@ -78,7 +78,7 @@ fn load_and_attach(
     btf: &Btf,
     switch_tells_state: bool,
     needed: impl Fn(&Hook) -> bool,
-) -> Result<Loaded, String> {
+) -> Result<Loaded, Refused> {
     let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
     let object = object(wanted, btf, processors, switch_tells_state)?;
     let mut loaded = Loaded { object, processors, missing: Vec::new() };
@@ -91,7 +91,7 @@ fn load_and_attach(
 }
 
 /// The object with its maps, its settings in place.
-fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, String> {
+fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, Refused> {
     let addresses = Addresses::read();
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first is nobody's
@@ -124,13 +124,13 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_max_entries("name_places", map_sizes::names_of_processes(wanted))
         .map_max_entries("processors", processors)
         .load(loadgo_bpf::METERS)
-        .map_err(|error| words(&error))
+        .map_err(|error| Refused::of(&error))
 }
 
-fn put(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), String> {
+fn put(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), Refused> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.at {
-        At::Tracepoint(name) => put_tracepoint(program, name, btf).map_err(|error| program_words(&error)),
+        At::Tracepoint(name) => put_tracepoint(program, name, btf).map_err(|error| Refused::of_program(&error)),
         At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
     }
 }
@@ -141,13 +141,13 @@ fn put_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), Pr
     program.attach().map(|_| ())
 }
 
-fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), String> {
-    let program: &mut PerfEvent = program.try_into().map_err(|error| program_words(&error))?;
-    program.load().map_err(|error| program_words(&error))?;
+fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), Refused> {
+    let program: &mut PerfEvent = program.try_into().map_err(|error| Refused::of_program(&error))?;
+    program.load().map_err(|error| Refused::of_program(&error))?;
     let online = aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))?;
     for cpu in online {
         let scope = PerfEventScope::AllProcessesOneCpu { cpu };
-        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| program_words(&error))?;
+        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| Refused::of_program(&error))?;
     }
     Ok(())
 }
@@ -174,35 +174,35 @@ pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped
 ///
 /// # Errors
 /// In words; the rest then becomes known as it switches.
-fn seed(object: &mut Ebpf, btf: &Btf) -> Result<(), String> {
-    let processors = processors(object).map_err(|why| format!("on_begin: {why}"));
-    tasks(object, btf).map_err(|why| format!("on_each_task: {why}"))?;
+fn seed(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
+    let processors = processors(object).map_err(|why| why.trying("on_begin"));
+    tasks(object, btf).map_err(|why| why.trying("on_each_task"))?;
     processors
 }
 
-fn tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), String> {
-    let words = |error: ProgramError| program_words(&error);
+fn tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
+    let refused = |error: ProgramError| Refused::of_program(&error);
     let program = object.program_mut("on_each_task").ok_or("it is not in the object")?;
-    let program: &mut Iter = program.try_into().map_err(words)?;
-    program.load("task", btf).map_err(words)?;
-    let link = program.attach().map_err(words)?;
-    let mut file = program.take_link(link).map_err(words)?.into_file().map_err(|error| error.to_string())?;
+    let program: &mut Iter = program.try_into().map_err(refused)?;
+    program.load("task", btf).map_err(refused)?;
+    let link = program.attach().map_err(refused)?;
+    let mut file = program.take_link(link).map_err(refused)?.into_file().map_err(|error| error.to_string())?;
     file.read_to_end(&mut Vec::new()).map_err(|error| error.to_string())?;
-    program.unload().map_err(words)
+    program.unload().map_err(refused)
 }
 
-fn processors(object: &mut Ebpf) -> Result<(), String> {
-    let words = |error: ProgramError| program_words(&error);
+fn processors(object: &mut Ebpf) -> Result<(), Refused> {
+    let refused = |error: ProgramError| Refused::of_program(&error);
     let program = object.program_mut("on_begin").ok_or("it is not in the object")?;
-    let program: &mut RawTracePoint = program.try_into().map_err(words)?;
-    program.load().map_err(words)?;
+    let program: &mut RawTracePoint = program.try_into().map_err(refused)?;
+    program.load().map_err(refused)?;
     let mut ours = RawTracePointRunOptions::new();
     ours.args[0] = 1;
-    program.test_run(ours).map_err(words)?;
+    program.test_run(ours).map_err(refused)?;
     for cpu in aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))? {
         let mut there = RawTracePointRunOptions::new();
         there.cpu = Some(cpu);
-        program.test_run(there).map_err(words)?; // by an interrupt of that processor: nobody is moved or pre-empted
+        program.test_run(there).map_err(refused)?; // by an interrupt of that processor: nobody is moved or pre-empted
     }
-    program.unload().map_err(words)
+    program.unload().map_err(refused)
 }

@@ -281,6 +281,7 @@ fn name_of(number: u32) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::programs::load::load;
+    use crate::refused::Refused;
     use aya::programs::BtfTracePoint;
     use loadgo_core::time::Instant;
     use std::io::Write as _;
@@ -289,7 +290,7 @@ mod tests {
 
     fn begun() -> Option<(Context, Box<dyn Part>)> {
         let wanted = Wanted { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None, segments: false };
-        let loaded = crate::available::possible().and_then(|()| load(&wanted));
+        let loaded = crate::available::possible().map_err(Refused::from).and_then(|()| load(&wanted));
         match loaded {
             Ok(loaded) => {
                 let mut context = Context::new(loaded);
