@@ -35,7 +35,7 @@ enum Dispatched {
 
 impl<L: ReadyList> Clockwork<L> {
     /// Ends the segment of processor `p` whose time is over, up to the processor's next one or to what must happen before it.
-    #[inline]
+    #[inline(always)]
     pub fn end_segment(&mut self, p: usize) -> Aftermath {
         let processor = &mut self.processors[p];
         let span_ns = processor.close(self.events.now);
@@ -121,13 +121,13 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn begin_segment(&mut self, p: usize, activity: ProcessorActivity, category: Category, length_ns: u64) {
         self.processors.begin(p, activity, category, self.events.now);
         self.events.schedule_segment_end(p, length_ns);
     }
 
-    #[inline]
+    #[inline(always)]
     fn begin_work(&mut self, p: usize, job: Job) {
         let planned_ns = self.execution.work_to_goal(job);
         let processor = &mut self.processors[p];
@@ -137,7 +137,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Gives processor `p`, which has no process, to the process that runs next.
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, p: usize) -> Dispatched {
         let Some(turn) = self.scheduler.take_next(self.events.now) else { return Dispatched::Idle };
         let waited_ns = self.set_state(turn.job, ProcessState::Running);
@@ -157,6 +157,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Has the program of `job` moved in on processor `p`; false if it is in core memory.
+    #[inline(always)]
     fn begin_loading(&mut self, p: usize, job: Job) -> bool {
         let process = &mut self.execution.processes[job];
         if !process.on_errand || process.errand().aim == Aim::Creation {
@@ -187,7 +188,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Queues `job` for the processor that it has just had, or another one that becomes free.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, job: Job, why: Why) {
         self.set_state(job, ProcessState::Ready);
         self.scheduler.enqueue(job, why, self.events.now);
@@ -217,7 +218,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Ends the turn of processor `p`'s process, whose work is not over.
-    #[inline]
+    #[inline(always)]
     fn end_turn(&mut self, p: usize, why: Off) -> Aftermath {
         let job = self.processors[p].job;
         self.scheduler.preemptions += u64::from(why == Off::Preempted);
@@ -231,7 +232,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Takes processor `p` from `job`.
-    #[inline]
+    #[inline(always)]
     pub fn take_off(&mut self, p: usize, job: Job, why: Off) -> Stay {
         let ran_ns = self.processors[p].ran_ns;
         self.processors.release(p);
@@ -239,7 +240,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Lets `job` go on from processor `p` to its next stage; its interaction is not over.
-    #[inline]
+    #[inline(always)]
     fn leave_processor(&mut self, p: usize, job: Job, departure: Departure) {
         if departure == Departure::Stays {
             return;

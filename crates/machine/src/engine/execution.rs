@@ -74,7 +74,7 @@ impl Execution {
     }
 
     /// Charges `job` for this much work, which it has done until `now`.
-    #[inline]
+    #[inline(always)]
     pub fn charge_work(&mut self, job: Job, span_ns: u64, now: u64) {
         let process = &mut self.processes[job];
         process.left_ns -= span_ns;
@@ -88,7 +88,7 @@ impl Execution {
     }
 
     /// Handles that `job` has come to the goal of its work.
-    #[inline]
+    #[inline(always)]
     pub fn on_goal_reached(&mut self, job: Job) -> Departure {
         if !self.processes[job].on_errand {
             return self.next_stage(job);
@@ -102,7 +102,7 @@ impl Execution {
     }
 
     /// Takes `job` to the first stage of its route, if that is still to be done. None if the process has no route, or is on it.
-    #[inline]
+    #[inline(always)]
     pub fn begin_route(&mut self, job: Job) -> Option<Departure> {
         let process = &self.processes[job];
         if process.on_errand || process.stage != ROUTE_START_INDEX {
@@ -120,7 +120,7 @@ impl Execution {
         self.enter_stage(job, next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter_stage(&mut self, job: Job, stage: u32) -> Departure {
         if stage == NO_STAGE {
             return Departure::Done;
@@ -136,7 +136,7 @@ impl Execution {
     }
 
     /// The work of `job` until its next goal, in ns.
-    #[inline]
+    #[inline(always)]
     pub fn work_to_goal(&mut self, job: Job) -> u64 {
         let process = &self.processes[job];
         if process.on_errand { self.plan_next_goal(job) } else { process.left_ns }
@@ -195,7 +195,7 @@ impl Execution {
     }
 
     /// What `job` does next; steps that take no time are done.
-    #[inline]
+    #[inline(always)]
     pub fn next_step(&mut self, job: Job, now: u64) -> NextStep {
         if self.processes[job].on_errand { self.next_errand_step(job, now) } else { NextStep::Works }
     }
@@ -278,7 +278,7 @@ impl Execution {
     }
 
     /// Ends the wait of `job`, which has been given what it waited for.
-    #[inline]
+    #[inline(always)]
     pub fn end_wait(&mut self, job: Job, now: u64) {
         let waited_ns = now - self.processes[job].since;
         match self.processes[job].state {

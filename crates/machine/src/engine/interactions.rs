@@ -35,7 +35,7 @@ impl Execution {
     }
 
     /// Lets `job` take a command up at `now`, with the words after its name as far as they are numbers.
-    #[inline]
+    #[inline(always)]
     pub fn begin_command(&mut self, job: Job, command: u32, arguments: &[f64], now: u64) {
         let process = &mut self.processes[job];
         process.take_up(command, now);
@@ -72,7 +72,7 @@ impl Execution {
     }
 
     /// What a discipline may know of `job` when it asks to be eligible; `begins`: an interaction begins.
-    #[inline]
+    #[inline(always)]
     pub fn candidate_facts(&self, job: Job, begins: bool) -> Facts {
         let process = &self.processes[job];
         let (priority, nice) = self.commands.rank(process.command);

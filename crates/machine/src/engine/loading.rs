@@ -35,7 +35,7 @@ impl ProgramLoader {
 
     /// Plans the moves for the program of `job`, of so many words; `fresh`: it comes from where commands are kept. False if it is in
     /// core memory already.
-    #[inline]
+    #[inline(always)]
     pub fn plan_moves(&mut self, job: Job, words: u64, fresh: bool) -> bool {
         let moved = self.core.bring(job, words, fresh);
         let out = PlannedMove { words: moved.out_words, from_first: false, write: true };

@@ -8,14 +8,6 @@ use super::sharing::{LONG_COMMAND_MESSAGE, MOST_WORK_NS, SharedActivity};
 use crate::disciplines::{Job, ReadyList};
 use crate::meters::{Category, FaultKind};
 
-/// A process that has done what it had its share for.
-pub(super) enum ShareEnd {
-    /// The process does something else, or waits for a device.
-    GoesOn,
-    /// The process has come to the end of a stage, and goes there.
-    Departs(Job, Departure),
-}
-
 impl<L: ReadyList> Clockwork<L> {
     /// Lets `job`, which can run, have its share.
     pub fn join_share(&mut self, job: Job) {
@@ -31,7 +23,8 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Lets `job` do whatever is next.
-    fn share_next_step(&mut self, job: Job) {
+    #[inline(always)]
+    pub fn share_next_step(&mut self, job: Job) {
         let activity = match self.execution.next_step(job, self.events.now) {
             NextStep::Spend(category, ns) => SharedActivity { category, ns, is_work: false },
             NextStep::Leaves(departure) => return self.wait_for_device(job, departure),
@@ -47,8 +40,10 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Ends the share that is over next, if that comes before all scheduled events and at `until` or before.
-    pub fn end_due_share(&mut self, until: u64) -> Option<ShareEnd> {
+    /// Ends the share that is over next, if that comes before all scheduled events and at `until` or before: whose it is, and where the
+    /// process goes.
+    #[inline(always)]
+    pub fn end_due_share(&mut self, until: u64) -> Option<(Job, Departure)> {
         let scheduled = self.events.next_at();
         let shared = self.shared.as_mut()?;
         let due = shared.due.filter(|due| *due <= until && scheduled.is_none_or(|at| *due <= at))?;
@@ -57,18 +52,13 @@ impl<L: ReadyList> Clockwork<L> {
         if !idles {
             self.scheduler.ready.fall(due);
         }
-        if activity.is_work {
-            self.model_events += 1;
-            self.execution.charge_work(job, activity.ns, due);
-            let departure = self.execution.on_goal_reached(job);
-            if departure != Departure::Stays {
-                return Some(ShareEnd::Departs(job, departure));
-            }
-        } else {
+        if !activity.is_work {
             self.execution.on_step_done(job, activity.ns);
+            return Some((job, Departure::Stays));
         }
-        self.share_next_step(job);
-        Some(ShareEnd::GoesOn)
+        self.model_events += 1;
+        self.execution.charge_work(job, activity.ns, due);
+        Some((job, self.execution.on_goal_reached(job)))
     }
 
     /// Takes `job`, whose command is given up, out of the share.

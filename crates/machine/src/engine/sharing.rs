@@ -69,7 +69,7 @@ impl SharedProcessors {
     }
 
     /// Brings virtual time and the processors' times up to `now`.
-    #[inline]
+    #[inline(always)]
     fn bring_up(&mut self, now: u64, processors: &mut [Processor]) {
         self.charge(now, processors);
         let there = self.leaving.len() as u64;
@@ -80,7 +80,6 @@ impl SharedProcessors {
     }
 
     /// Brings the busy processors' times up to `now`.
-    #[inline]
     fn charge(&self, now: u64, processors: &mut [Processor]) {
         if now == self.since || self.leaving.is_empty() {
             return;
@@ -99,7 +98,6 @@ impl SharedProcessors {
     }
 
     /// Finds out when the next one leaves.
-    #[inline]
     fn look_ahead(&mut self) {
         let there = self.leaving.len() as u64;
         let shares = there.max(self.count);
@@ -122,7 +120,7 @@ impl SharedProcessors {
     }
 
     /// Lets `job` run at its share from `now` on, for this much processor time; whether there was an idle processor for it.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, job: Job, activity: SharedActivity, processors: &mut ProcessorSet, now: u64) -> bool {
         self.bring_up(now, processors.all_mut());
         if self.virtual_now > VIRTUAL_RESET_UNITS {
@@ -151,7 +149,7 @@ impl SharedProcessors {
     }
 
     /// Takes out the process that is due at `due`, with what it did; whether a processor idles from then on.
-    #[inline]
+    #[inline(always)]
     pub fn take_due(&mut self, due: u64, processors: &mut ProcessorSet) -> (Job, SharedActivity, bool) {
         self.bring_up(due, processors.all_mut());
         let (_, job) = self.leaving.take_next().expect("the process that is due is there");
@@ -160,7 +158,7 @@ impl SharedProcessors {
     }
 
     /// One process fewer: a processor idles, or the others have larger shares.
-    #[inline]
+    #[inline(always)]
     fn release_share(&mut self, job: Job, processors: &mut ProcessorSet, now: u64) -> bool {
         self.mix[self.activities[job as usize].category as usize] -= 1;
         self.look_ahead();
@@ -192,6 +190,7 @@ impl SharedProcessors {
 }
 
 /// Splits a span of a busy processor by what those who share it do; what cannot be divided is work.
+#[inline]
 fn split(mix: &[u64; BUSY_CATEGORIES], span_ns: u64, time_ns: &mut [u64; Category::COUNT]) {
     let there: u64 = mix.iter().sum();
     let mut rest_ns = span_ns;

@@ -4,7 +4,6 @@ use super::clockwork::{Clockwork, Task};
 use super::dispatch::Aftermath;
 use super::execution::Departure;
 use super::process::ProcessState;
-use super::shared_dispatch::ShareEnd;
 use crate::disciplines::{Job, ReadyList, Why};
 
 impl<L: ReadyList> Clockwork<L> {
@@ -12,8 +11,10 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline]
     pub fn on_segment_end(&mut self, p: usize) {
         let aftermath = self.end_segment(p);
-        self.follow(p, aftermath);
-        self.finish_tasks();
+        if aftermath != Aftermath::Nothing {
+            self.follow(p, aftermath);
+            self.finish_tasks();
+        }
     }
 
     /// Lets processor `p` run on, with all that follows.
@@ -23,14 +24,14 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Handles the end of a share of the processors, if that is the next event and comes at `until` or before.
+    #[inline(never)]
     pub fn on_share_end(&mut self, until: u64) -> bool {
-        match self.end_due_share(until) {
-            None => return false,
-            Some(ShareEnd::GoesOn) => {}
-            Some(ShareEnd::Departs(job, departure)) => {
-                self.route_departure(job, departure);
-                self.finish_tasks();
-            }
+        let Some((job, departure)) = self.end_due_share(until) else { return false };
+        if departure == Departure::Stays {
+            self.share_next_step(job);
+        } else {
+            self.route_departure(job, departure);
+            self.finish_tasks();
         }
         true
     }
@@ -51,7 +52,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Lets `job`, whose request has been served, go on.
-    #[inline]
+    #[inline(always)]
     fn on_request_served(&mut self, job: Job) {
         if self.execution.processes[job].state == ProcessState::Loading {
             if !self.request_next_move(job) {
@@ -72,86 +73,91 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Moves `job`, which has no processor, to its next stage.
-    #[inline]
+    #[inline(always)]
     fn route_departure(&mut self, job: Job, departure: Departure) {
         match departure {
             Departure::Requeues => self.make_ready(job, Why::Woken),
             Departure::Done => {
                 self.end_interaction(job);
-                self.tasks.push(Task::Admit { reserved: false });
+                self.tasks.push(Task::Admit);
             }
             _ => self.wait_for_device(job, departure),
         }
     }
 
     /// Makes `job` ready. A processor that idles, or one that is to be taken from another process, runs it.
-    #[inline]
+    #[inline(always)]
     fn make_ready(&mut self, job: Job, why: Why) {
         if self.shared.is_some() {
             return self.join_share(job);
         }
         self.enqueue(job, why);
-        self.find_processor(job);
+        if let Some((p, aftermath)) = self.run_for(job) {
+            self.follow(p, aftermath);
+        }
     }
 
-    /// Runs an idle processor for `job`, which is ready, or one that is taken from another process.
-    #[inline]
-    fn find_processor(&mut self, job: Job) {
+    /// Runs an idle processor for `job`, which is ready, or takes one from another process. None if nothing is to follow, else the
+    /// processor that runs on after that.
+    #[inline(always)]
+    fn run_for(&mut self, job: Job) -> Option<(usize, Aftermath)> {
         if let Some(p) = self.processors.take_idle() {
-            self.run(p);
-        } else if let Some(p) = self.scheduler.processor_to_preempt(job, &self.processors)
-            && let Some(aftermath) = self.preempt(p)
-        {
-            self.tasks.push(Task::Run(p));
-            self.ask_after(p, aftermath);
+            let aftermath = self.begin_next_segment(p);
+            return (aftermath != Aftermath::Nothing).then_some((p, aftermath));
         }
+        let p = self.scheduler.processor_to_preempt(job, &self.processors)?;
+        self.preempt(p).map(|aftermath| (p, aftermath))
     }
 
     /// Lets processor `p` begin its next segment.
     #[inline]
     fn run(&mut self, p: usize) {
         let aftermath = self.begin_next_segment(p);
-        self.follow(p, aftermath);
-    }
-
-    /// Notes what is to follow before processor `p` can run on.
-    #[inline]
-    fn follow(&mut self, p: usize, aftermath: Aftermath) {
         if aftermath != Aftermath::Nothing {
-            self.tasks.push(Task::Run(p));
-            self.ask_after(p, aftermath);
+            self.follow(p, aftermath);
         }
     }
 
-    /// Ends an interaction, or asks for eligibility again; processes that are then admitted may have processor `p`.
-    fn ask_after(&mut self, p: usize, aftermath: Aftermath) {
+    /// Does what is to happen before processor `p` runs on, which becomes a task.
+    #[inline(always)]
+    fn follow(&mut self, p: usize, aftermath: Aftermath) {
+        if let Some(reserved) = self.give_eligibility_up(p, aftermath) {
+            self.admit_candidates(reserved);
+        }
+    }
+
+    /// Ends an interaction, or its turn as an eligible process, after which processor `p` runs on. None if no process is to be admitted
+    /// before, else whether the first one admitted may have the processor.
+    #[inline(always)]
+    fn give_eligibility_up(&mut self, p: usize, aftermath: Aftermath) -> Option<bool> {
+        self.tasks.push(Task::Run(p));
         match aftermath {
-            Aftermath::Nothing => return,
+            Aftermath::Nothing => return None,
             Aftermath::AsksAgain(job) => {
                 self.eligibility.remove(job, self.events.now);
                 self.ask(job, false);
             }
             Aftermath::InteractionOver(job) => self.end_interaction(job),
         }
-        self.tasks.push(Task::Admit { reserved: self.processors[p].interrupts == 0 });
+        Some(self.processors[p].interrupts == 0)
     }
 
     /// Ends the interaction of `job`, which is eligible and on no list.
-    #[inline]
+    #[inline(always)]
     fn end_interaction(&mut self, job: Job) {
         self.eligibility.remove(job, self.events.now);
         self.answer(job, None);
     }
 
     /// Lets `job` begin its interaction: it asks to be eligible.
-    #[inline]
+    #[inline(always)]
     pub fn begin_interaction(&mut self, job: Job) {
         self.execution.processes.active.rise(self.events.now);
         self.ask(job, true);
         self.admit();
     }
 
-    #[inline]
+    #[inline(always)]
     fn ask(&mut self, job: Job, begins: bool) {
         let facts = self.execution.candidate_facts(job, begins);
         self.set_state(job, ProcessState::Asking);
@@ -166,8 +172,8 @@ impl<L: ReadyList> Clockwork<L> {
         self.finish_tasks();
     }
 
-    /// Admits processes, up to the first one that has a processor begin something: then the rest is a task.
-    #[inline]
+    /// Admits processes; those after one for which a processor cannot run on at once are a task. If a processor is `reserved`, the
+    /// first one admitted gets it without asking.
     fn admit_candidates(&mut self, mut reserved: bool) {
         while let Some(job) = self.admit_candidate() {
             match self.execution.begin_route(job) {
@@ -182,16 +188,22 @@ impl<L: ReadyList> Clockwork<L> {
                 continue;
             }
             self.enqueue(job, Why::Admitted);
-            if !std::mem::take(&mut reserved) {
-                self.tasks.push(Task::Admit { reserved: false });
-                return self.find_processor(job);
+            if std::mem::take(&mut reserved) {
+                continue;
+            }
+            if let Some((p, aftermath)) = self.run_for(job) {
+                self.tasks.push(Task::Admit);
+                match self.give_eligibility_up(p, aftermath) {
+                    Some(for_p) => reserved = for_p,
+                    None => return,
+                }
             }
         }
         self.schedule_limit_check();
     }
 
     /// Admits the next candidate. None if there is none, or no room for it.
-    #[inline]
+    #[inline(always)]
     fn admit_candidate(&mut self) -> Option<Job> {
         let job = self.scheduler.list.candidate()?;
         if !self.eligibility.can_admit(job, self.execution.memory.paging.as_ref()) {
@@ -218,7 +230,7 @@ impl<L: ReadyList> Clockwork<L> {
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Run(p) => self.run(p),
-                Task::Admit { reserved } => self.admit_candidates(reserved),
+                Task::Admit => self.admit_candidates(false),
             }
         }
     }

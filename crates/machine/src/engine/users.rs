@@ -28,7 +28,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Lets `job` take its user's command up.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, job: Job, command: u32, arguments: &[f64]) {
         let state = self.execution.processes[job].state;
         debug_assert!(state == ProcessState::Thinking, "user {} gives a command before the answer to the last", job + 1);
@@ -58,7 +58,7 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Handles the end of an own user's think time: the next command is given.
-    #[inline]
+    #[inline(always)]
     pub fn on_think_end(&mut self, job: Job) {
         self.model_events += 1;
         let command = self.own_users().next_command(job);
