@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import legend
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import digits, seconds, size
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, Point, Priced, longest, points_by_size, priced_methods
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
-from loadgo.transfers.words import a_size, a_time
 
 _ROWS, _WIDEST = 12, 72
 _SIGNS = "●◆■▲○◇□△✚✖"
@@ -47,7 +46,7 @@ def _scattered(points: Sequence[Point], width: int) -> list[str]:
     ordered = sorted(points, key=lambda point: (point.method, point.end != WORDS["s"]))
     names = list(dict.fromkeys(point.name for point in ordered))
     x, y = [math.log(point.x) for point in points], [math.log(point.y) for point in points]
-    labels = [a_time(math.exp(max(y))), a_time(math.exp((max(y) + min(y)) / 2)), a_time(math.exp(min(y)))]
+    labels = [seconds(math.exp(max(y))), seconds(math.exp((max(y) + min(y)) / 2)), seconds(math.exp(min(y)))]
     margin = max(map(len, labels))
     columns = max(10, min(_WIDEST, width - margin - 2))
     canvas = [[" "] * columns for _ in range(_ROWS)]
@@ -57,7 +56,7 @@ def _scattered(points: Sequence[Point], width: int) -> list[str]:
         canvas[_ROWS - 1 - row][column] = _SIGNS[names.index(point.name) % len(_SIGNS)]
     shown = {0: labels[0], _ROWS // 2: labels[1], _ROWS - 1: labels[2]}
     lines = [f"{shown.get(at, ''):>{margin}} │{''.join(line)}".rstrip() for at, line in enumerate(canvas)]
-    left, right = a_size(math.exp(min(x))), a_size(math.exp(max(x)))
+    left, right = size(math.exp(min(x))), size(math.exp(max(x)))
     ends = f"{'':>{margin}}  {left}{right:>{columns - len(left)}}"
     signs = [f"{_SIGNS[at % len(_SIGNS)]} {name or 'all'}" for at, name in enumerate(names)]
     return [*lines, f"{'':>{margin}} └{'─' * columns}", ends, *legend(signs, width)]
@@ -92,7 +91,7 @@ def _levels(made: Apart) -> Callable[[int], Sequence[str]]:
             scale = [" "] * room
             scale[round(_part(math.log(level.cpu.times), logs) * (room - 1))] = "○"
             scale[round(_part(math.log(level.real.times), logs) * (room - 1))] = "●"
-            real, cpu = f"{level.real.times:.3g}", f"{level.cpu.times:.3g}"
+            real, cpu = digits(level.real.times), digits(level.cpu.times)
             found.append(f"{name:<{left}}  {real:>6} {cpu:>6}  {''.join(scale)}".rstrip())
         return found
 
