@@ -16,7 +16,7 @@ from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, name_of
 from loadgo.transfers.compared import Ends, Level
 from loadgo.transfers.csv_table import THIS_HOST, Observed
-from loadgo.transfers.json_keys import KEYS
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Prices
@@ -38,7 +38,7 @@ def render_apart(made: Apart, format: Format, *, width: int | None = None, color
 
 def apart_json(made: Apart) -> str:
     """All of it, numbers unrounded."""
-    return json_document(members_of(made, KEYS), KEYS)
+    return json_document(members_of(made, JSON_KEYS), JSON_KEYS)
 
 
 def apart_document(made: Apart) -> Document:

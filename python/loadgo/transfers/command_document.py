@@ -10,7 +10,7 @@ from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
 from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
-from loadgo.transfers.json_keys import KEYS
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import GIGABYTE, MEGABIT
 
@@ -49,7 +49,7 @@ def command_json(made: CommandTransfer, prices: Prices) -> str:
         "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
         "prices": prices,
     }
-    return json_document(members_of(made, KEYS) | costs, KEYS)
+    return json_document(members_of(made, JSON_KEYS) | costs, JSON_KEYS)
 
 
 def _answer(made: CommandTransfer, prices: Prices) -> str:

@@ -10,7 +10,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
-from loadgo.transfers.json_keys import KEYS
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
@@ -66,7 +66,8 @@ def transfer_document(made: Transferred, prices: Prices) -> Document:
 def transfer_json(made: Transferred, prices: Prices) -> str:
     """All of it, numbers unrounded."""
     rows = [
-        members_of(row, KEYS) | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
+        members_of(row, JSON_KEYS)
+        | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
         for row in made.rows
     ]
     members = {
@@ -77,7 +78,7 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
         "stopped": made.stopped,
         "prices": prices,
     }
-    return json_document(members, KEYS)
+    return json_document(members, JSON_KEYS)
 
 
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
