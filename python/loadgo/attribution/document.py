@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
-from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
+from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, of_chains, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures

@@ -14,7 +14,7 @@ from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Difference
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
-from loadgo.decomposition.json_keys import KEYS as DECOMPOSITION_KEYS
+from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures

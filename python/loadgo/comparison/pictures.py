@@ -12,6 +12,7 @@ from loadgo.comparison.chart_data import DRAWN, Distribution, DrawnRow, distribu
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change
 from loadgo.documents.document import SignPicture
+from loadgo.documents.signs import cut, line, marks, place
 from loadgo.notation.figures import NEVER, duration
 from loadgo.notation.measures import name_of
 
@@ -25,7 +26,6 @@ _MOST_ROWS = 20
 _IN_A_BIN = 12
 """Interactions of the side that has fewer, on average: of fewer the picture shows chance."""
 _FEWEST_BINS = 12
-_LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def comparison_pictures(made: Comparison) -> tuple[SignPicture, ...]:
@@ -44,7 +44,7 @@ def comparison_pictures(made: Comparison) -> tuple[SignPicture, ...]:
 
 def change_lines(rows: Sequence[DrawnRow], width: int) -> list[str]:
     """A row for each, of at most `width` signs: what its change is, and between what it may be."""
-    said = [(_cut(one.name), change(one.told), one.told.verdict) for one in rows]
+    said = [(cut(one.name, _NAME), change(one.told), one.told.verdict) for one in rows]
     sides = [max(len(row[column]) for row in said) for column in range(3)]
     axis = min(_WIDEST, width - sum(sides) - 6)
     reach = _reach(rows)
@@ -74,7 +74,7 @@ def distribution_lines(told: Distribution, width: int) -> list[str]:
     edges = np.geomspace(low, max(high, low * 1.01), bins + 1)
     shares = [_shares(values, told.probabilities, edges) for values in (told.a_ns, told.b_ns)]
     most = max(max(one) for one in shares) or 1.0
-    rows = ["".join(_LEVELS[math.ceil(8 * share / most - 1e-9)] * wide for share in one) for one in shares]
+    rows = [line([share / most for share in one for _ in range(wide)]) for one in shares]
     ends = f"{duration(low)}{duration(high):>{max(1, signs - len(duration(low)))}}"
     lines = [f"A  {rows[0]}".rstrip(), f"B  {rows[1]}".rstrip(), f"   {ends}"]
     return [
@@ -113,21 +113,12 @@ def _reach(rows: Sequence[DrawnRow]) -> float:
     return next(step * tens for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * tens >= most * (1 - 1e-9))
 
 
-def _change(one: DrawnRow, reach: float, signs: int) -> str:
-    def place(value: float) -> int:
-        share = (value / reach + 1) / 2
-        return round(min(1.0, max(0.0, share)) * (signs - 1))
+def _change(one: DrawnRow, reach: float, width: int) -> str:
+    def at(value: float) -> int:
+        return place(value, -reach, reach, width)
 
-    line = [" "] * signs
-    before = one.told.before or 1.0
+    before, between = one.told.before or 1.0, None
     if one.told.interval is not None:
-        low, high = place(one.told.interval.low / before), place(one.told.interval.high / before)
-        line[low : high + 1] = "─" * (high - low + 1)
-    zero = place(0.0)
-    line[zero] = "┼" if line[zero] == "─" else "│"
-    line[place(one.told.relative or 0.0)] = "●"
-    return "".join(line)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+        between = at(one.told.interval.low / before), at(one.told.interval.high / before)
+    crossed = between is not None and between[0] <= at(0.0) <= between[1]
+    return marks(width, [(at(0.0), "┼" if crossed else "│"), (at(one.told.relative or 0.0), "●")], between)

@@ -8,7 +8,7 @@ from loadgo.costs.priced import Figure, Item, Priced, Row
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.measures.charged_use import Machine
 from loadgo.measures.charges import Held
-from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
+from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 
 _KEYS: Keys = {
     **SUMMARY_KEYS,

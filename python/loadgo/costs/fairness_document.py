@@ -13,7 +13,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
-from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
+from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale
 from loadgo.stats.resample import Interval
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from loadgo.costs.fairness import Fairness, Price
 from loadgo.costs.words import MEASURED
 from loadgo.documents.document import SignPicture
+from loadgo.documents.signs import marks
 
-_FAIR, _HERE, _BETWEEN = "│", "●", "─"
+_FAIR, _HERE = "│", "●"
 _WIDEST = 60
 _LEAST = 1.25
 """The scale goes at least so many times either way."""
@@ -43,16 +44,10 @@ def _reach(made: Fairness) -> float:
 
 
 def _row(price: Price, made: Fairness, room: int, reach: float) -> str:
-    level = price.levels[made.measure]
-    signs = [" "] * room
+    level, fair = price.levels[made.measure], room // 2
 
-    def place(value: float) -> int:
-        at = room // 2 + math.log(max(value, 1e-9)) / math.log(reach) * (room // 2)
-        return min(room - 1, max(0, round(at)))
+    def at(value: float) -> int:
+        return min(room - 1, max(0, round(fair + math.log(max(value, 1e-9)) / math.log(reach) * fair)))
 
-    if level.interval is not None:
-        for at in range(place(level.interval.low), place(level.interval.high) + 1):
-            signs[at] = _BETWEEN
-    signs[room // 2] = _FAIR
-    signs[place(level.value)] = _HERE
-    return "".join(signs)
+    between = None if level.interval is None else (at(level.interval.low), at(level.interval.high))
+    return marks(room, [(fair, _FAIR), (at(level.value), _HERE)], between)

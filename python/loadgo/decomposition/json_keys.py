@@ -7,7 +7,7 @@ from loadgo.decomposition.parts import OutputLine, Part
 from loadgo.decomposition.roads import Road
 from loadgo.decomposition.waterfall import Step, Waterfall
 
-KEYS: dict[type, str] = {
+JSON_KEYS: dict[type, str] = {
     Part: "name busy before after interval count_before count_after change by_count by_each",
     OutputLine: "name unit before after",
     Chain: "measure unit before after ratio interval links factors",

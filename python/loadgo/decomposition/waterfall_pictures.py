@@ -8,6 +8,7 @@ from functools import partial
 
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
+from loadgo.documents.signs import cut
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
@@ -33,7 +34,7 @@ def waterfall_lines(told: Waterfall, width: int) -> list[str]:
     lines = []
     for place, (name, figure, interval, step) in enumerate(rows):
         bar = axis.end(told.after if place else told.before) if step is None else axis.bar(step)
-        lines.append(f"{_cut(name, names):{names}}  {bar}  {figure:>{sides[0]}}  {interval:>{sides[1]}}".rstrip())
+        lines.append(f"{cut(name, names):{names}}  {bar}  {figure:>{sides[0]}}  {interval:>{sides[1]}}".rstrip())
     low, high = sorted((axis.low, axis.high))
     scale = f"{figure_of(told, low)} to {figure_of(told, high)}, logarithmic"
     legend = f"{scale}; █ less in B, {_MORE} more in B"
@@ -47,10 +48,6 @@ def figure_of(told: Waterfall, value: float) -> str:
 
 def _said(step: Step) -> tuple[str, str]:
     return factor(step.factor), factor_interval(step.interval) if step.interval else ""
-
-
-def _cut(name: str, width: int) -> str:
-    return name if len(name) <= width else f"{name[: width - 1]}…"
 
 
 class _Axis:

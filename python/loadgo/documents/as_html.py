@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import vl_convert
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from loadgo.documents.document import Charts, Document, Section
@@ -32,12 +32,26 @@ _ADDRESSES = (
 def html_document(document: Document) -> str:
     """The whole page. What users control is escaped, and the page's own policy lets nothing run but its own scripts."""
     before, drawn, after = _around_charts(document.sections)
-    return html_page(template("page.html"), drawn, document=document, before=before, charts=drawn, after=after)
+    return html_page(
+        template("page.html"),
+        drawn,
+        title=document.title,
+        document=document,
+        before=before,
+        charts=drawn,
+        after=after,
+    )
 
 
 def html_page(page: str, drawn: Sequence[Chart], style: str = "", **shown: object) -> str:
-    """The template `page` with what is `shown`, the common style, and the code that draws the charts, if any."""
-    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    """A `page` that extends the template `layout.html`, with the common style and the code that draws charts."""
+    made = Environment(
+        loader=FunctionLoader(template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     made.filters["plain"] = plain
     scripts = drawing_scripts() if drawn else []
     return made.from_string(page).render(

@@ -1,9 +1,9 @@
-"""Pictures made of text characters: a line of bars, shades, and the legend that explains the characters."""
+"""Pictures made of text characters: bars, shades, marks on a line, a plot with its axes, and their legend."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
@@ -32,3 +32,33 @@ def shade(rate: float, least: float, most: float) -> str:
         return _SHADES[0]
     strength = math.log(rate / least) / math.log(most / least) if most > least else 1.0
     return _SHADES[min(4, 1 + math.floor(strength * 4))]
+
+
+def place(value: float, low: float, high: float, width: int) -> int:
+    """The character of `width` at which a value lies between `low` and `high`; beyond them, at the edge."""
+    share = (value - low) / (high - low) if high > low else 0.0
+    return round(min(1.0, max(0.0, share)) * (width - 1))
+
+
+def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int] | None = None) -> str:
+    """A line with a sign at each of its places, a later one over an earlier; `between` is an interval's ends."""
+    signs = [" "] * width
+    if between is not None:
+        signs[between[0] : between[1] + 1] = "─" * (between[1] - between[0] + 1)
+    for at, sign in placed:
+        signs[at] = sign
+    return "".join(signs)
+
+
+def cut(name: str, width: int) -> str:
+    """The name, or its beginning where it is longer than `width` characters."""
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+def plot(canvas: Sequence[Sequence[str]], labels: Sequence[tuple[int, str]], ends: tuple[str, str]) -> list[str]:
+    """The canvas, its rows from top to bottom, with labels beside rows and the ends of the axis below it."""
+    margin, columns = max(len(label) for _, label in labels), len(canvas[0])
+    shown = dict(labels)
+    lines = [f"{shown.get(at, ''):>{margin}} │{''.join(row)}".rstrip() for at, row in enumerate(canvas)]
+    axis = f"{shown.get(len(canvas), ''):>{margin}} └{'─' * columns}"
+    return [*lines, axis, f"{'':>{margin}}  {ends[0]}{ends[1]:>{columns - len(ends[0])}}"]

@@ -16,6 +16,7 @@ from typing import Literal
 
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import plain
+from loadgo.notation.units import TIME_NS
 
 Dimension = Literal["time", "count", "rate", "money", "number"]
 
@@ -65,10 +66,9 @@ class Either:
 Condition = Comparison | Both | Either
 
 
-_TIME = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
 _RATE = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 _UNITS: dict[Dimension, dict[str, float]] = {
-    "time": _TIME,
+    "time": dict(TIME_NS),
     "rate": _RATE,
     "count": {"": 1.0, "%": 0.01},
     "money": {"": 1.0},

@@ -18,7 +18,7 @@ from loadgo.records.phases import Stretch
 from loadgo.records.prediction import Foreseen, Prediction
 from loadgo.stats.quantiles import Quantile, Response
 
-KEYS: dict[type, str] = {
+JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction"

@@ -8,6 +8,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 
+from loadgo.notation.units import TIME_NS
 from loadgo.stats.quantiles import Quantile
 
 NOT_MEASURED = "–"
@@ -17,9 +18,10 @@ NEVER = "never"
 PATH_WIDTH = 36
 """How many signs of a path are shown."""
 
-_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+_TIMES = ((1e-3, "ps"), *((TIME_NS[unit], unit) for unit in ("ns", "µs", "ms", "s")))
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 _COUNTS = ((1.0, ""), (1e6, "M"), (1e9, "G"))
+_RATES = ((1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"))
 _MINUTES_FROM_S = 600
 
 
@@ -29,6 +31,16 @@ def duration(ns: float | None) -> str:
         minutes = ns / 6e10
         return f"{digits(minutes)} min" if minutes < 120 else f"{digits(minutes / 60)} h"
     return _scaled(ns, _TIMES)
+
+
+def seconds(value: float | None) -> str:
+    """A span of seconds: `213 ms`, `1.24 ns`."""
+    return duration(None if value is None else value * 1e9)
+
+
+def rate(a_second: float | None) -> str:
+    """Bits a second, whose unit the heading names: `2.31 G`."""
+    return _scaled(a_second, _RATES)
 
 
 def size(count: float | None) -> str:
@@ -96,9 +108,13 @@ def interval(found: Quantile) -> str:
     if math.isinf(found.high_ns):
         low = NEVER if math.isinf(found.low_ns) else duration(found.low_ns)
         return f"{low}–{NEVER}" if low != NEVER else NEVER
-    low, high = duration(found.low_ns), duration(found.high_ns)
-    same_unit = low.rpartition(" ")[2] == high.rpartition(" ")[2]
-    return f"{low.rpartition(' ')[0] if same_unit else low}–{high}"
+    return joined(duration(found.low_ns), duration(found.high_ns))
+
+
+def joined(low: str, high: str) -> str:
+    """Two figures as an interval, with their unit once where it is the same: `198–240 ms`."""
+    same_unit = low.rpartition(" ")[2] == high.rpartition(" ")[2] or low == "0"
+    return f"{low.rpartition(' ')[0] or low if same_unit else low}–{high}"
 
 
 def money_scale(costs: list[float | None]) -> int:
@@ -134,14 +150,14 @@ def path_end(name: str) -> str:
     return name if len(name) <= PATH_WIDTH or not name.startswith("/") else f"…{name[1 - PATH_WIDTH :]}"
 
 
-def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
+def _scaled(value: float | None, units: Sequence[tuple[float, str]]) -> str:
     if value is None or math.isnan(value):
         return NOT_MEASURED
     if value == 0:
         return "0"
     if math.isinf(value):
         return NEVER
-    fits = [unit for unit in units if unit[0] <= max(abs(value), 1.0) * 1.0005]
+    fits = [unit for unit in units if unit[0] <= max(abs(value), units[0][0]) * 1.0005]
     scale, unit = fits[-1]
     figure = (
         str(int(value)) if scale == 1 and float(value).is_integer() and abs(value) < 1000 else digits(value / scale)

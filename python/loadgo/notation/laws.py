@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-_UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+from loadgo.notation.units import TIME_NS
+
 _AMOUNT = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|ms|s|min|h)?\s*")
 _NAMED = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
 
@@ -94,11 +95,11 @@ def _amount(text: str) -> tuple[float, bool]:
     """A time in nanoseconds, or a number; and which of the two. Spans of several units (`1min 30s`) add up."""
     found = _AMOUNT.fullmatch(text)
     if found:
-        return float(found[1]) * _UNITS[found[2] or "ns"], found[2] is not None
+        return float(found[1]) * TIME_NS[found[2] or "ns"], found[2] is not None
     parts = [_AMOUNT.fullmatch(part) for part in re.findall(r"[0-9.]+\s*[a-z]+", text)]
     if not parts:
         raise ValueError(f"{text!r} is neither a time nor a number")
-    return sum(float(part[1]) * _UNITS[part[2]] for part in parts if part), True
+    return sum(float(part[1]) * TIME_NS[part[2]] for part in parts if part), True
 
 
 def written(law: Law) -> str:

@@ -50,6 +50,11 @@ def signed(value: float | None) -> str:
     return f"{'−' if value < 0 else '+'}{duration(abs(value))}"
 
 
+def signed_digits(value: float) -> str:
+    """A plain number with its sign: `+0.123`."""
+    return f"{'−' if value < 0 else '+'}{digits(abs(value))}"
+
+
 def percent(value: float | None, places: int = 1) -> str:
     """A relative change as a signed percentage: 0.123 is `+12.3 %`."""
     if value is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from loadgo.documents.as_json import Keys, json_document, members_of
-from loadgo.measures.json_keys import KEYS as SUMMARY_KEYS
+from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 from loadgo.ready_message.ready import FIGURES, Ready, Spread
 from loadgo.running.command_run import CommandRun
-from loadgo.running.json_keys import KEYS as RUNNING_KEYS
+from loadgo.running.json_keys import JSON_KEYS as RUNNING_KEYS
 
 _KEYS: Keys = {
     **SUMMARY_KEYS,

@@ -7,7 +7,7 @@ import signal
 import textwrap
 from itertools import zip_longest
 
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale, number, plain, size
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, money_scale, number, plain, size
 from loadgo.ready_message.ready import ALONE, FIGURES, Ready, Spread
 from loadgo.running.command_run import Cold, CommandRun, Stage
 
@@ -120,9 +120,7 @@ def _interval(ready: Ready, name: str, spread: Spread) -> str:
         return NOT_MEASURED
     if spread.low is None:
         return "too few"
-    low, high = _figure(ready, name, spread.low), _figure(ready, name, spread.high)
-    (low_figure, _, low_unit), (_, _, high_unit) = low.partition(" "), high.partition(" ")
-    return f"{low_figure if low_unit == high_unit else low}–{high}"
+    return joined(_figure(ready, name, spread.low), _figure(ready, name, spread.high))
 
 
 def _median(ready: Ready, name: str, stage: Stage) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from loadgo.documents.as_json import members_of
-from loadgo.measures.json_keys import KEYS
+from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import Command, Summary
 from loadgo.reporting.chart_frames import frame_of
 from loadgo.stats.quantiles import PROBABILITIES
@@ -43,7 +43,7 @@ def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
 
 def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:
     found: dict[str, object] = {"row": kind, "command": command.name, "count": command.response.count}
-    found |= members_of(command.outcomes, KEYS)
+    found |= members_of(command.outcomes, JSON_KEYS)
     for probability in PROBABILITIES:
         quantile = command.response.quantile(f"p{probability * 100:g}")
         value = math.inf if quantile.state == "never" else quantile.value_ns
@@ -53,7 +53,7 @@ def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:
             f"{quantile.name}_high_ns": quantile.high_ns,
         }
     found |= {"mean_ns": command.response.mean_ns, "max_ns": command.response.max_ns}
-    return found | members_of(command.usage, KEYS) | {"cost": command.cost, "tariff": tariff}
+    return found | members_of(command.usage, JSON_KEYS) | {"cost": command.cost, "tariff": tariff}
 
 
 def _cell(value: object) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgo.documents.as_json import json_document, members_of
-from loadgo.measures.json_keys import KEYS
+from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import Summary
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.reporting.chart_frames import frame_of
@@ -23,11 +23,11 @@ def json_report(summary: Summary, tables: Tables, view: View | None = None) -> s
     """One JSON object; times in nanoseconds end in `_ns`, in seconds in `_s`; null is not measured, or without end
     where `state` says `never`. `over_time` has the columns behind the charts of the meters.
     """
-    members = members_of(summary, KEYS)
+    members = members_of(summary, JSON_KEYS)
     vocabulary = (view or View()).vocabulary
     if summary.total_time is not None and vocabulary != "today":
         members["vocabulary"] = in_words_of(vocabulary, summary.total_time, summary.meters)
-    return json_document(members, KEYS, {"over_time": _over_time(summary, tables)})
+    return json_document(members, JSON_KEYS, {"over_time": _over_time(summary, tables)})
 
 
 def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import polars as pl
 from loadgo.documents.signs import line, shade
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import duration, number
+from loadgo.notation.figures import duration, joined, number
 from loadgo.reporting.meter_chart_data import fault_times, lengths_over_time
 
 if TYPE_CHECKING:
@@ -107,6 +107,4 @@ def _rows(octaves: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def _range(low: int, high: int) -> str:
-    begin, end = duration(2.0**low), duration(2.0**high)
-    same_unit = begin.rpartition(" ")[2] == end.rpartition(" ")[2]
-    return f"{begin.rpartition(' ')[0] if same_unit else begin}–{end}"
+    return joined(duration(2.0**low), duration(2.0**high))

@@ -9,7 +9,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, number
-from loadgo.running.json_keys import KEYS
+from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import Estimate, Little, Responses, Simulation
 
 _NARROWEST = 0.0005
@@ -33,7 +33,7 @@ def render_simulation(made: Simulation, format: str, *, width: int | None = None
 
 def simulation_json(simulation: Simulation) -> str:
     """All fields by name; times are seconds, and what could not be told has `lacking` in words."""
-    return json_document(members_of(simulation, KEYS), KEYS)
+    return json_document(members_of(simulation, JSON_KEYS), JSON_KEYS)
 
 
 def simulation_document(simulation: Simulation) -> Document:

@@ -14,7 +14,7 @@ from loadgo.reproduction.layout import blocks
 from loadgo.reproduction.models.rfc_392_here import Again, Here
 from loadgo.reproduction.models.rfc_392_remedies import Remedied, Remedy
 from loadgo.reproduction.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
-from loadgo.transfers.json_keys import KEYS as TRANSFER_KEYS
+from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
 
 COLUMNS = (
     "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",

@@ -7,12 +7,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import Chart
+from loadgo.documents.chart import ACCENT, Chart, chart_of
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import DocumentAgain
 
-_ACCENT = "#3b7dd8"
-_MARKS = {"within": "#3b7dd8", "outside": "#c23b3b", "misprint": "#a35fc0"}
+_MARKS = {"within": ACCENT, "outside": "#c23b3b", "misprint": "#a35fc0"}
 _WIDEST = 4.0
 """Ratios beyond this, and below one over it, are drawn at the edge."""
 
@@ -58,7 +57,7 @@ def _ratios(again: DocumentAgain) -> Chart | None:
         caption += f" {beyond} lie beyond the edge, further than a factor of {_WIDEST:g}."
     height = 40 * frame["where"].n_unique()
     name = f"ratios-{again.document.name}"
-    return Chart(name, "What was predicted", caption, _specification(one + points, max(60, height)))
+    return chart_of(name, "What was predicted", caption, one + points, max(60, height))
 
 
 def _domain(frame: pl.DataFrame) -> list[float]:
@@ -83,7 +82,7 @@ def _plot(plot: Plot) -> Chart:
     lines = alt.Chart(points).mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     dots = alt.Chart(points.filter(~pl.col("dashed"))).mark_point(filled=True, size=40).encode(x=x, y=y, color=color)
     drawn: Any = alt.layer(*_areas(plot), lines, dots)
-    return Chart(plot.name, plot.title, plot.how.replace("`", ""), _specification(drawn, 320))
+    return chart_of(plot.name, plot.title, plot.how.replace("`", ""), drawn, 320)
 
 
 def _areas(plot: Plot) -> list[alt.Chart]:
@@ -97,14 +96,8 @@ def _areas(plot: Plot) -> list[alt.Chart]:
     )
     boxes = (
         alt.Chart(frame)
-        .mark_rect(fillOpacity=0.12, fill=_ACCENT, stroke=_ACCENT, strokeDash=[3, 3])
+        .mark_rect(fillOpacity=0.12, fill=ACCENT, stroke=ACCENT, strokeDash=[3, 3])
         .encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q")
     )
     names = alt.Chart(frame).mark_text(dy=-8, fontSize=11).encode(x="middle:Q", y="y2:Q", text="name:N")
     return [boxes, names]
-
-
-def _specification(drawn: alt.Chart | alt.LayerChart, height: int) -> dict[str, Any]:
-    spec: dict[str, Any] = drawn.properties(width="container", height=height).to_dict()
-    del spec["$schema"]
-    return spec | {"config": {"view": {"stroke": None}}}

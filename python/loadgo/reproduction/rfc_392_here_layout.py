@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import digits, joined, rate, seconds
 from loadgo.published.document import Figure, Table
 from loadgo.reproduction.block import Block, Shown, ShownRow
 from loadgo.reproduction.models.rfc_392_here import Again, Here
@@ -12,7 +12,6 @@ from loadgo.reproduction.models.rfc_392_remedies import LONG, NETWORK_PRICE, Rem
 from loadgo.reproduction.reproduce import DocumentAgain
 from loadgo.transfers.parts import Part, Parts
 from loadgo.transfers.row import GIGABYTE, MEGABIT
-from loadgo.transfers.words import a_rate, a_time, time_span
 
 _BYTE = 8
 _HOUR_S = 3600.0
@@ -71,19 +70,14 @@ def _table(table: Table, here: Here) -> Block:
 def _ours(again: Again) -> dict[str, tuple[str, float | None]]:
     """The cells of a row by column, and what each is in the printed column's unit."""
     row = again.row
-    rate, a_bit = row.bits_per_s or 0.0, 1e6 * (row.cpu_s_per_bit or 0.0)
+    bits_per_s, a_bit = row.bits_per_s or 0.0, 1e6 * (row.cpu_s_per_bit or 0.0)
     return {
-        "clock": (a_time(row.real_s), row.real_s),
-        "cpu": (a_time(row.cpu_s), row.cpu_s),
-        "bits-per-s": (a_rate(rate), rate),
-        "us-per-bit": (_a_bit(a_bit), a_bit),
+        "clock": (seconds(row.real_s), row.real_s),
+        "cpu": (seconds(row.cpu_s), row.cpu_s),
+        "bits-per-s": (rate(bits_per_s), bits_per_s),
+        "us-per-bit": (seconds(row.cpu_s_per_bit), a_bit),
         "load": (f"{again.load}", None),
     }
-
-
-def _a_bit(us: float) -> str:
-    """A time of a bit, with its unit: `107 ps`."""
-    return f"{1e6 * us:.3g} ps" if us < 1e-3 else f"{1e3 * us:.3g} ns"
 
 
 def _conclusions(again: DocumentAgain, here: Here) -> Block:
@@ -156,11 +150,13 @@ def _parts(here: Here) -> list[ShownRow]:
 
 
 def _each(part: Part | None) -> str:
-    return "" if part is None else a_time(part.each_s)
+    return "" if part is None else seconds(part.each_s)
 
 
 def _between(part: Part | None) -> str:
-    return "" if part is None or part.interval is None else time_span(part.interval)
+    return (
+        "" if part is None or part.interval is None else joined(seconds(part.interval.low), seconds(part.interval.high))
+    )
 
 
 def _way(kind: Parts) -> str:
@@ -175,15 +171,8 @@ def _times(ratio: float | None) -> str:
     """`×1.2k` or `1/1.2k`."""
     if ratio is None:
         return ""
-    return f"×{_three(ratio)}" if ratio >= 1 else f"1/{_three(1 / ratio)}"
-
-
-def _three(value: float) -> str:
-    """Three digits of it: `412`, `412k`, `3.18M`."""
-    for sign, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g}{sign}"
-    return digits(value)
+    shown = rate(max(ratio, 1 / ratio)).replace(" ", "")
+    return f"×{shown}" if ratio >= 1 else f"1/{shown}"
 
 
 def _plain(text: str) -> Shown:

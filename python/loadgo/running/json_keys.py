@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgo.running.command_run import Cold, ColdFile, CommandRun, Waited
 from loadgo.running.simulation import Estimate, Little, Responses, Simulation, Station
 
-KEYS: dict[type, str] = {
+JSON_KEYS: dict[type, str] = {
     Simulation: (
         "title seed streams until end interactions simulated_s events seconds all response_by_law_s classes "
         "stations asking time little"

@@ -10,7 +10,7 @@ from loadgo.documents.render import Format, render
 from loadgo.notation.figures import digits, duration, number, people, share
 from loadgo.sizing.answer import others_of
 from loadgo.sizing.curve import Point
-from loadgo.sizing.json_keys import KEYS
+from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.tables import capacity_tables
@@ -28,7 +28,7 @@ def render_capacity(made: Capacity, format: Format, *, width: int | None = None,
 
 def capacity_json(made: Capacity) -> str:
     """One JSON object in full precision; times in seconds; null is not known, or has no end."""
-    return json_document(members_of(made, KEYS), KEYS)
+    return json_document(members_of(made, JSON_KEYS), JSON_KEYS)
 
 
 def capacity_document(made: Capacity) -> Document:

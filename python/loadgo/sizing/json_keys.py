@@ -12,7 +12,7 @@ from loadgo.sizing.results import Capacity, Limits, Saturation
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, Scalability
 
-KEYS: dict[type, str] = {
+JSON_KEYS: dict[type, str] = {
     Capacity: (
         "bad script on targets end answer interval confidence in_words binding saturates_first points "
         "interactions_spent trials seconds classes limits servers currency models notes"

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from loadgo.documents import signs
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import legend
 from loadgo.notation.figures import digits, duration
 from loadgo.sizing.chart_data import (
     Row,
@@ -66,11 +66,8 @@ def curve_lines(plot: _Plot, width: int) -> list[str]:
     margin = max(len(label) for label in labels)
     columns = max(10, min(_WIDEST, width - margin - 2))
     canvas = _canvas(plot, columns)
-    shown = {0: labels[0], _ROWS // 2: labels[1]}
-    lines = [f"{shown.get(at, ''):>{margin}} │{''.join(line)}".rstrip() for at, line in enumerate(canvas)]
-    axis = f"{'0':>{margin}} └{'─' * columns}"
-    ends = f"{'':>{margin}}  0{f'{plot.last} users':>{columns - 1}}"
-    return [*lines, axis, ends, *_legend(plot, width)]
+    beside = ((0, labels[0]), (_ROWS // 2, labels[1]), (_ROWS, labels[2]))
+    return [*signs.plot(canvas, beside, ("0", f"{plot.last} users")), *_legend(plot, width)]
 
 
 def _plot(
@@ -130,4 +127,4 @@ def _legend(plot: _Plot, width: int) -> list[str]:
     parts += [f"{sign} {name}" for name, sign in _MODELS.items() if name in there]
     parts += [f"{_LIMIT} limit"] if plot.limits else []
     parts += [f"{_ANSWER} answer"] if plot.answer else []
-    return legend(parts, width)
+    return signs.legend(parts, width)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from loadgo.errors import BadArgument
+from loadgo.notation.units import TIME_S
 from loadgo.sizing.curve import Target
 from loadgo.sizing.resources import PROCESSORS
 
 MEASURES = ("mean", "p50", "p90", "p95", "p99", "errors", "busy", "throughput")
 """What can be asked for; any other quantile (`p75`, `p99.5`) too."""
 
-_SPAN_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _RATE = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 _SHARE = {"%": 0.01, "": 1.0}
 _TARGET = re.compile(
@@ -110,7 +110,7 @@ def _slower(measure: str) -> float | None:
 
 
 def _limit(text: str, measure: str, number: float, unit: str) -> float:
-    units, right = _SPAN_S, "a time with its unit, such as 500ms or 2s"
+    units, right = dict(TIME_S), "a time with its unit, such as 500ms or 2s"
     if measure == "throughput":
         units, right = _RATE, "a rate, such as 5/s or 300/min"
     if measure in ("errors", "busy"):

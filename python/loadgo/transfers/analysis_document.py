@@ -9,18 +9,19 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share, size
+from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, name_of
 from loadgo.transfers.compared import Ends, Level
 from loadgo.transfers.csv_table import THIS_HOST, Observed
-from loadgo.transfers.json_keys import KEYS
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import MEGABIT
-from loadgo.transfers.words import a_size, a_time, between, how_many
+from loadgo.transfers.words import between, how_many
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -37,7 +38,7 @@ def render_apart(made: Apart, format: Format, *, width: int | None = None, color
 
 def apart_json(made: Apart) -> str:
     """All of it, numbers unrounded."""
-    return json_document(members_of(made, KEYS), KEYS)
+    return json_document(members_of(made, JSON_KEYS), JSON_KEYS)
 
 
 def apart_document(made: Apart) -> Document:
@@ -99,7 +100,7 @@ def _loaded(made: Apart) -> list[str]:
     cpu, real = 100 * (high.cpu.times - 1), high.real.times
     return [
         f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu:+.0f} %, "
-        f"and real time is {real:.3g} times as long."
+        f"and real time is {digits(real)} times as long."
     ]
 
 
@@ -130,23 +131,23 @@ def _totals(made: Apart) -> Table:
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
         Column("bytes", tuple(f"{sum(one.bytes for one in group):,}" for _, group in groups)),
-        Column("CPU", tuple(f"{sum(one.cpu_s for one in group):.4g} s" for _, group in groups)),
+        Column("CPU", tuple(seconds(sum(one.cpu_s for one in group)) for _, group in groups)),
         Column("CPU a bit", tuple(_a_bit(group) for _, group in groups)),
         Column("a megabit", tuple(_priced(_megabit(group, made.prices), made.prices) for _, group in groups)),
     ]
     if network:
         ratios = [(_megabit(group, made.prices) or 0) / network for _, group in groups]
-        columns.append(Column("times the network", tuple(f"{ratio:.3g}" for ratio in ratios), spare=1))
+        columns.append(Column("times the network", tuple(digits(ratio) for ratio in ratios), spare=1))
     return Table("All of them", tuple(columns))
 
 
 def _a_bit(group: Sequence[Observed]) -> str:
     bits = sum(one.bits for one in group)
-    return a_time(sum(one.cpu_s for one in group) / bits) if bits else "-"
+    return seconds(sum(one.cpu_s for one in group) / bits) if bits else NOT_MEASURED
 
 
 def _priced(value: float | None, prices: Prices) -> str:
-    return "-" if value is None else f"{prices.currency}{value:.3g}"
+    return money(value, prices.currency)
 
 
 def _parts(kinds: Sequence[Parts]) -> Table:
@@ -155,9 +156,9 @@ def _parts(kinds: Sequence[Parts]) -> Table:
         "Processor time taken apart",
         (
             Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
-            Column("each", tuple(a_time(part.each_s) for _, part in rows)),
+            Column("each", tuple(seconds(part.each_s) for _, part in rows)),
             Column("95 %", tuple(_interval(part.interval) for _, part in rows)),
-            Column("of all", tuple(f"{part.share:.1%}" for _, part in rows)),
+            Column("of all", tuple(share(part.share) for _, part in rows)),
         ),
         name_width=40,
     )
@@ -168,9 +169,9 @@ def _lines(lines: Sequence[Line]) -> Table:
         "Against the load",
         (
             Column("", tuple(line.what for line in lines)),
-            Column("at none", tuple(f"{line.at_none:.3g}" for line in lines)),
+            Column("at none", tuple(digits(line.at_none) for line in lines)),
             Column("95 %", tuple(_numbers(line.at_none_interval) for line in lines), spare=1),
-            Column("more for 1 of load", tuple(f"{line.slope:+.3g}" for line in lines)),
+            Column("more for 1 of load", tuple(signed_digits(line.slope) for line in lines)),
             Column("95 %", tuple(_numbers(line.slope_interval) for line in lines)),
         ),
         name_width=40,
@@ -222,7 +223,7 @@ def _notes(made: Apart) -> list[tuple[str, str]]:
     if made.ends and made.table.name == THIS_HOST:
         notes.append(("ends", "on one host most of what the network's protocol does is in the time of who sends"))
     notes += [("not told", f"{_named(kind)}: {told}") for kind in made.kinds for told in kind.untold]
-    notes += [("off", f"{_named(kind)}: a transfer is {kind.off:.1%} from its parts") for kind in made.kinds]
+    notes += [("off", f"{_named(kind)}: a transfer is {share(kind.off)} from its parts") for kind in made.kinds]
     return notes
 
 
@@ -234,7 +235,7 @@ def _passes(made: Apart, at: int) -> str:
         return f"{what} dearer than the network however long the {one.of}s ({currency}{digits(one.a_byte)} a gigabyte)"
     if one.where == "always below" or one.size is None:
         return f"{what} cheaper than the network however short the {one.of}s"
-    return f"{what} dearer than the network when {one.of}s are shorter than {a_size(one.size)}"
+    return f"{what} dearer than the network when {one.of}s are shorter than {size(one.size)}"
 
 
 def _named(kind: Parts) -> str:
@@ -243,8 +244,8 @@ def _named(kind: Parts) -> str:
 
 
 def _interval(interval: Interval | None) -> str:
-    return between(interval, a_time)
+    return between(interval, seconds)
 
 
 def _numbers(interval: Interval | None) -> str:
-    return between(interval, lambda value: f"{value:.3g}")
+    return between(interval)

@@ -8,11 +8,11 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
 from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
-from loadgo.transfers.json_keys import KEYS
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import GIGABYTE, MEGABIT
-from loadgo.transfers.words import a_rate, a_time
 
 _SPLIT_TICKS = 50
 """So many ticks of the kernel's clock tell user and system apart well enough to say nothing of it."""
@@ -49,12 +49,12 @@ def command_json(made: CommandTransfer, prices: Prices) -> str:
         "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
         "prices": prices,
     }
-    return json_document(members_of(made, KEYS) | costs, KEYS)
+    return json_document(members_of(made, JSON_KEYS) | costs, JSON_KEYS)
 
 
 def _answer(made: CommandTransfer, prices: Prices) -> str:
     moved = made.moved
-    used = f"{made.name} used {_time(made.cpu_s)} of processor time"
+    used = f"{made.name} used {seconds(made.cpu_s)} of processor time"
     if moved is None:
         return f"{used}; what its sockets moved is not known."
     if not made.kinds:
@@ -62,7 +62,7 @@ def _answer(made: CommandTransfer, prices: Prices) -> str:
     sentence = f"{made.name} sent {moved.sent:,} bytes and received {moved.received:,}"
     if not made.bytes:
         return f"{sentence}: {used.removeprefix(made.name + ' ')} moved nothing."
-    sentence += f"; moving a gigabyte so costs {_money(made.cost(prices.cpu_hour, GIGABYTE), prices)}"
+    sentence += f"; moving a gigabyte so costs {money(made.cost(prices.cpu_hour, GIGABYTE), prices.currency)}"
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
     return sentence + "."
@@ -86,16 +86,16 @@ def _seeds_columns(made: CommandTransfer) -> Table:
     moved = made.moved
     each = (None, None, None) if moved is None else (moved.sent, moved.received, made.bytes)
     a_second = [None if count is None or not made.real_s else 8 * count / made.real_s for count in each]
-    real, load = _time(made.real_s), f"{made.load_5min:.2f}"
+    real, load = seconds(made.real_s), f"{made.load_5min:.2f}"
     return Table(
         "As RFC 392 printed it",
         (
             Column("", ("sends", "receives", "both")),
             Column("real", (real,) * 3),
-            Column("CPU", ("", "", _time(made.cpu_s))),
+            Column("CPU", ("", "", seconds(made.cpu_s))),
             Column("bytes", tuple(_count(count) for count in each), spare=1),
-            Column("bit/s", tuple(_rate(value) for value in a_second)),
-            Column("CPU a bit", ("", "", _time(made.cpu_s_per_bit))),
+            Column("bit/s", tuple(rate(value) for value in a_second)),
+            Column("CPU a bit", ("", "", seconds(made.cpu_s_per_bit))),
             Column("load", (load,) * 3, spare=2),
         ),
     )
@@ -108,9 +108,9 @@ def _used(made: CommandTransfer) -> Table:
         "What it used, all its processes together",
         (
             Column("", (made.name,)),
-            Column("user", (_time(made.user_s),)),
-            Column("system", (_time(made.system_s),)),
-            Column("interrupts", (_time(made.interrupts_s),)),
+            Column("user", (seconds(made.user_s),)),
+            Column("system", (seconds(made.system_s),)),
+            Column("interrupts", (seconds(made.interrupts_s),)),
             Column("calls", (_count(None if made.moved is None else made.moved.sends + made.moved.receives),), spare=1),
             Column("faults", (_count(faults),)),
             Column("waits", (_count(run.waited.switches_voluntary),), spare=2),
@@ -118,20 +118,8 @@ def _used(made: CommandTransfer) -> Table:
     )
 
 
-def _time(seconds: float | None) -> str:
-    return "-" if seconds is None else a_time(seconds) if seconds else "0"
-
-
-def _rate(a_second: float | None) -> str:
-    return "-" if a_second is None else a_rate(a_second)
-
-
-def _money(value: float | None, prices: Prices) -> str:
-    return "-" if value is None else f"{prices.currency}{value:.3g}"
-
-
 def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
+    return NOT_MEASURED if value is None else f"{value:,}"
 
 
 def _sockets(made: CommandTransfer) -> Table | None:
@@ -163,11 +151,11 @@ def _costs(made: CommandTransfer, prices: Prices) -> Table | None:
     gigabyte = made.cost(prices.cpu_hour, GIGABYTE)
     columns = [
         Column("", (made.name,)),
-        Column("a megabit", (_money(made.cost(prices.cpu_hour, MEGABIT), prices),)),
-        Column("a gigabyte", (_money(gigabyte, prices),)),
+        Column("a megabit", (money(made.cost(prices.cpu_hour, MEGABIT), prices.currency),)),
+        Column("a gigabyte", (money(gigabyte, prices.currency),)),
     ]
     if prices.network_gigabyte and gigabyte is not None:
-        columns.append(Column("times the network's price", (f"{gigabyte / prices.network_gigabyte:.3g}",)))
+        columns.append(Column("times the network's price", (digits(gigabyte / prices.network_gigabyte),)))
     return Table("What the processor time of that costs", tuple(columns))
 
 
@@ -192,12 +180,12 @@ def _notes(made: CommandTransfer, prices: Prices) -> list[tuple[str, str]]:
 
 
 def _about_interrupts(interrupts: Interrupts) -> str:
-    told = f"of the network, for its sockets: {_time(interrupts.soft_s)} soft"
+    told = f"of the network, for its sockets: {seconds(interrupts.soft_s)} soft"
     if interrupts.hard_s:
-        told += f" and {_time(interrupts.hard_s)} of devices (shared as the soft ones are, an estimate)"
-    told += f", of {_time(interrupts.all_s)} on this host meanwhile; a packet's work is its receiver's"
+        told += f" and {seconds(interrupts.hard_s)} of devices (shared as the soft ones are, an estimate)"
+    told += f", of {seconds(interrupts.all_s)} on this host meanwhile; a packet's work is its receiver's"
     if interrupts.inside_s:
-        told += f". {_time(interrupts.inside_s)}, whomever for, came upon its processes, and are not in system"
+        told += f". {seconds(interrupts.inside_s)}, whomever for, came upon its processes, and are not in system"
     return told
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from loadgo.errors import BadArgument
+from loadgo.notation.units import TIME_S
 
 NEEDED = ("bytes", "direction", "cpu_s")
 TEXTS = ("direction", "method", "table", "estimated")
@@ -19,7 +21,7 @@ KNOWN = (
 )  # fmt: skip
 TIMES = ("cpu_s", "real_s")
 _MOST = Decimal(10) ** 18
-_TIME_UNITS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
+_TIME_UNITS = {unit: round(math.log10(TIME_S[unit])) for unit in ("s", "ms", "us", "ns")}
 _BYTE_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _RATE_UNITS = {"bit/s": 0, "kbit/s": 3, "Mbit/s": 6, "Gbit/s": 9}
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")

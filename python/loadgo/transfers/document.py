@@ -9,7 +9,8 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.transfers.json_keys import KEYS
+from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
+from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
@@ -65,7 +66,8 @@ def transfer_document(made: Transferred, prices: Prices) -> Document:
 def transfer_json(made: Transferred, prices: Prices) -> str:
     """All of it, numbers unrounded."""
     rows = [
-        members_of(row, KEYS) | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
+        members_of(row, JSON_KEYS)
+        | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
         for row in made.rows
     ]
     members = {
@@ -76,7 +78,7 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
         "stopped": made.stopped,
         "prices": prices,
     }
-    return json_document(members, KEYS)
+    return json_document(members, JSON_KEYS)
 
 
 def _answer(rows: Sequence[Row], prices: Prices) -> str:
@@ -91,7 +93,9 @@ def _answer(rows: Sequence[Row], prices: Prices) -> str:
         if of_side:
             least = min(of_side, key=lambda row: row.cpu_s_per_bit or 0)
             doing = "sending" if side == "s" else "receiving"
-            parts.append(f"{doing} a gigabyte costs {_money(prices.host(least, GIGABYTE), prices)} ({least.method})")
+            parts.append(
+                f"{doing} a gigabyte costs {money(prices.host(least, GIGABYTE), prices.currency)} ({least.method})"
+            )
     sentence = "; ".join(parts)
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
@@ -103,11 +107,11 @@ def _seeds_columns(rows: Sequence[Row]) -> Table:
         "As RFC 392 printed it",
         (
             Column("", tuple(_name(row) for row in rows)),
-            Column("real", _each(rows, lambda row: _seconds(row.real_s))),
-            Column("CPU", _each(rows, lambda row: _seconds(row.cpu_s))),
+            Column("real", _each(rows, lambda row: seconds(row.real_s))),
+            Column("CPU", _each(rows, lambda row: seconds(row.cpu_s))),
             Column("bytes", _each(rows, lambda row: f"{row.bytes:,}"), spare=1),
-            Column("bit/s", _each(rows, lambda row: _rate(row.bits_per_s))),
-            Column("CPU a bit", _each(rows, lambda row: _per_bit(row.cpu_s_per_bit))),
+            Column("bit/s", _each(rows, lambda row: rate(row.bits_per_s))),
+            Column("CPU a bit", _each(rows, lambda row: seconds(row.cpu_s_per_bit))),
             Column("load", _each(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
     )
@@ -118,8 +122,8 @@ def _used(rows: Sequence[Row]) -> Table:
         "What else each end used",
         (
             Column("", tuple(_name(row) for row in rows)),
-            Column("user", _each(rows, lambda row: _seconds(row.user_s))),
-            Column("system", _each(rows, lambda row: _seconds(row.system_s))),
+            Column("user", _each(rows, lambda row: seconds(row.user_s))),
+            Column("system", _each(rows, lambda row: seconds(row.system_s))),
             Column("interrupts", _each(rows, _interrupts), spare=1),
             Column("calls", _each(rows, lambda row: f"{row.calls:,}")),
             Column("messages", _each(rows, lambda row: f"{row.messages:,}"), spare=2),
@@ -134,11 +138,11 @@ def _costs(rows: Sequence[Row], prices: Prices) -> Table:
     priced = [(prices.host(row, MEGABIT), prices.host(row, GIGABYTE)) for row in rows]
     columns = [
         Column("", tuple(_name(row) for row in rows)),
-        Column("a megabit", tuple(_money(megabit, prices) for megabit, _ in priced)),
-        Column("a gigabyte", tuple(_money(gigabyte, prices) for _, gigabyte in priced)),
+        Column("a megabit", tuple(money(megabit, prices.currency) for megabit, _ in priced)),
+        Column("a gigabyte", tuple(money(gigabyte, prices.currency) for _, gigabyte in priced)),
     ]
     if prices.network_gigabyte:
-        cells = tuple("-" if (ratio := prices.ratio(row)) is None else f"{ratio:.3g}" for row in rows)
+        cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)
         columns.append(Column("times the network's price", cells))
     return Table("What the processor time of that costs", tuple(columns))
 
@@ -177,16 +181,16 @@ def _processor_time(rows: Sequence[Row]) -> list[tuple[str, str]]:
 def _windows(row: Row) -> str:
     if row.interrupts_by != "windows" or row.interrupts_clocked is None:
         return ""
-    error = "" if row.interrupts_error_s is None else f", give or take {_seconds(2 * row.interrupts_error_s)}"
+    error = "" if row.interrupts_error_s is None else f", give or take {seconds(2 * row.interrupts_error_s)}"
     share = f"{row.interrupts_clocked:.0%} of its time was clocked, and stands for the rest"
     return f"~ {_name(row)}: of the network, for its socket alone; {share}{error}"
 
 
 def _interrupts(row: Row) -> str:
     if row.interrupt_work_s is None:
-        return f"{_seconds(row.soft_interrupt_s)} *"
+        return f"{seconds(row.soft_interrupt_s)} *"
     about = "~ " if row.interrupts_by == "windows" else ""
-    return f"{about}{_seconds(row.interrupt_work_s)}" if row.interrupt_work_s else "0"
+    return f"{about}{seconds(row.interrupt_work_s)}" if row.interrupt_work_s else "0"
 
 
 def _name(row: Row) -> str:
@@ -195,26 +199,3 @@ def _name(row: Row) -> str:
 
 def _each(rows: Sequence[Row], cell: Callable[[Row], str]) -> tuple[str, ...]:
     return tuple(cell(row) for row in rows)
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
-
-
-def _rate(value: float | None) -> str:
-    if value is None:
-        return "-"
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g}"
-
-
-def _per_bit(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{1e9 * value:.3g} ns" if value < 1e-6 else f"{1e6 * value:.3g} us"
-
-
-def _money(value: float | None, prices: Prices) -> str:
-    return "-" if value is None else f"{prices.currency}{value:.3g}"

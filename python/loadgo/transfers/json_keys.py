@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.running.json_keys import KEYS as COMMAND_KEYS
+from loadgo.running.json_keys import JSON_KEYS as COMMAND_KEYS
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.command import CommandTransfer, Interrupts, Moved
 from loadgo.transfers.compared import Ends, Level, Times
@@ -13,7 +13,7 @@ from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import Saving
 from loadgo.transfers.row import Row
 
-KEYS: dict[type, str] = {
+JSON_KEYS: dict[type, str] = {
     **COMMAND_KEYS,
     Row: (
         "side direction method message_bytes bytes wire_bytes counted_bytes messages calls real_s thread_s user_s "

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import legend
-from loadgo.notation.figures import digits
+from loadgo.documents.signs import legend, marks, place, plot
+from loadgo.notation.figures import digits, seconds, size
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import WORDS, Point, Priced, longest, points_by_size, priced_methods
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
-from loadgo.transfers.words import a_size, a_time
 
 _ROWS, _WIDEST = 12, 72
 _SIGNS = "●◆■▲○◇□△✚✖"
@@ -47,20 +46,17 @@ def _scattered(points: Sequence[Point], width: int) -> list[str]:
     ordered = sorted(points, key=lambda point: (point.method, point.end != WORDS["s"]))
     names = list(dict.fromkeys(point.name for point in ordered))
     x, y = [math.log(point.x) for point in points], [math.log(point.y) for point in points]
-    labels = [a_time(math.exp(max(y))), a_time(math.exp((max(y) + min(y)) / 2)), a_time(math.exp(min(y)))]
+    labels = [seconds(math.exp(max(y))), seconds(math.exp((max(y) + min(y)) / 2)), seconds(math.exp(min(y)))]
     margin = max(map(len, labels))
     columns = max(10, min(_WIDEST, width - margin - 2))
     canvas = [[" "] * columns for _ in range(_ROWS)]
-    ends_x, ends_y = (min(x), max(x)), (min(y), max(y))
     for point, at_x, at_y in zip(points, x, y, strict=True):
-        column, row = round(_part(at_x, ends_x) * (columns - 1)), round(_part(at_y, ends_y) * (_ROWS - 1))
+        column, row = place(at_x, min(x), max(x), columns), place(at_y, min(y), max(y), _ROWS)
         canvas[_ROWS - 1 - row][column] = _SIGNS[names.index(point.name) % len(_SIGNS)]
-    shown = {0: labels[0], _ROWS // 2: labels[1], _ROWS - 1: labels[2]}
-    lines = [f"{shown.get(at, ''):>{margin}} │{''.join(line)}".rstrip() for at, line in enumerate(canvas)]
-    left, right = a_size(math.exp(min(x))), a_size(math.exp(max(x)))
-    ends = f"{'':>{margin}}  {left}{right:>{columns - len(left)}}"
+    beside = ((0, labels[0]), (_ROWS // 2, labels[1]), (_ROWS - 1, labels[2]))
+    ends = size(math.exp(min(x))), size(math.exp(max(x)))
     signs = [f"{_SIGNS[at % len(_SIGNS)]} {name or 'all'}" for at, name in enumerate(names)]
-    return [*lines, f"{'':>{margin}} └{'─' * columns}", ends, *legend(signs, width)]
+    return [*plot(canvas, beside, ends), *legend(signs, width)]
 
 
 def _dots(told: Sequence[Priced], prices: Prices, width: int) -> list[str]:
@@ -73,11 +69,9 @@ def _dots(told: Sequence[Priced], prices: Prices, width: int) -> list[str]:
     room = max(8, min(_WIDEST, width - left - right - 4))
     lines = []
     for name, cell, one in zip(names, cells, told, strict=True):
-        scale = [" "] * room
-        if network:
-            scale[round(_part(math.log(network), logs) * (room - 1))] = _NETWORK
-        scale[round(_part(math.log(one.cost), logs) * (room - 1))] = "●" if one.end == "sent" else "○"
-        lines.append(f"{name:<{left}}  {cell:>{right}}  {''.join(scale)}".rstrip())
+        placed = [(place(math.log(network), min(logs), max(logs), room), _NETWORK)] if network else []
+        placed.append((place(math.log(one.cost), min(logs), max(logs), room), "●" if one.end == "sent" else "○"))
+        lines.append(f"{name:<{left}}  {cell:>{right}}  {marks(room, placed)}".rstrip())
     return lines
 
 
@@ -89,16 +83,10 @@ def _levels(made: Apart) -> Callable[[int], Sequence[str]]:
         room = max(8, min(_WIDEST, width - left - 18))
         found = []
         for name, level in zip(names, made.levels, strict=True):
-            scale = [" "] * room
-            scale[round(_part(math.log(level.cpu.times), logs) * (room - 1))] = "○"
-            scale[round(_part(math.log(level.real.times), logs) * (room - 1))] = "●"
-            real, cpu = f"{level.real.times:.3g}", f"{level.cpu.times:.3g}"
-            found.append(f"{name:<{left}}  {real:>6} {cpu:>6}  {''.join(scale)}".rstrip())
+            ends = ((level.cpu.times, "○"), (level.real.times, "●"))
+            placed = [(place(math.log(times), min(logs), max(logs), room), sign) for times, sign in ends]
+            real, cpu = digits(level.real.times), digits(level.cpu.times)
+            found.append(f"{name:<{left}}  {real:>6} {cpu:>6}  {marks(room, placed)}".rstrip())
         return found
 
     return lines
-
-
-def _part(value: float, of: Sequence[float]) -> float:
-    low, high = min(of), max(of)
-    return (value - low) / (high - low) if high > low else 0.0

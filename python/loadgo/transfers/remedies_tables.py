@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import seconds
 from loadgo.transfers.chart_data import SENDS
 from loadgo.transfers.remedies import BASES, Saving
-from loadgo.transfers.words import a_time, between, how_many
+from loadgo.transfers.words import between, how_many
 
 _TITLE = "What each remedy saves: times less processor time a bit than a byte a call, than records"
 _REMEDIES = (
@@ -24,7 +25,7 @@ def remedies_tables(saved: Sequence[Saving]) -> list[Table]:
     names = [f"{one.method} {SENDS[one.direction]}{'' if one.side == 'here' else ' there'}" for one in saved]
     columns = [
         Column("", tuple(names)),
-        Column("CPU a bit", tuple(a_time(one.cpu_s_per_bit) for one in saved)),
+        Column("CPU a bit", tuple(seconds(one.cpu_s_per_bit) for one in saved)),
     ]
     for place, base in enumerate(BASES):
         over = [one.over.get(base) for one in saved]

@@ -26,7 +26,7 @@ def _declared() -> Iterator[tuple[type, str]]:
     for module in pkgutil.walk_packages(loadgo.__path__, "loadgo."):
         if module.name != "loadgo.__main__":
             names = vars(importlib.import_module(module.name))
-            for table in (names.get("KEYS"), names.get("_KEYS")):
+            for table in (names.get("JSON_KEYS"), names.get("_KEYS")):
                 if isinstance(table, dict):
                     yield from ((kind, keys) for kind, keys in table.items() if isinstance(kind, type))
 

@@ -88,7 +88,7 @@ def test_the_seeds_tables_have_this_hosts_rows_under_them(width: int) -> None:
     at = next(i for i, line in enumerate(lines) if "Table 1" in line and "and this host" in line)
     below = lines[at:]
     row = next(i for i, line in enumerate(below) if "18930" in line)
-    assert re.search(r"here .*[um]s .* [MG] ", below[row + 1])
+    assert re.search(r"here .*[µm]s .* [MG] ", below[row + 1])
     assert re.search(r"ratio .*1/[\d.]+[kMG]", below[row + 2])
 
 

@@ -9,8 +9,8 @@ from importlib import resources
 from typing import Any
 
 from loadgo.errors import BadArgument
+from loadgo.notation.units import TIME_S
 
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIME = re.compile(r"([\d.]+)\s*(us|ms|s)")
 
 
@@ -31,7 +31,7 @@ def number(machine: str, key: str) -> float:
         time = _TIME.fullmatch(found)
         if not time:
             raise BadArgument(f"{key} of {machine} is {found!r}: no plain time")
-        return float(time[1]) * _UNITS[time[2]]
+        return float(time[1]) * TIME_S[time[2]]
     return float(found)
 
 

@@ -1,0 +1,19 @@
+"""Units of time: the one table of how long each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TIME_NS: Mapping[str, float] = {
+    "ns": 1.0,
+    "us": 1e3,
+    "µs": 1e3,
+    "μs": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "min": 6e10,
+    "h": 3.6e12,
+}
+"""Nanoseconds of each unit. The two signs for micro look alike: a sign of its own, and the Greek letter."""
+TIME_S: Mapping[str, float] = {unit: ns / 1e9 for unit, ns in TIME_NS.items()}
+"""Seconds of each unit."""
