@@ -7,6 +7,7 @@ residuals over the row's interactions: no draw is without a row, and what differ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,17 +15,8 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.side import MEASURES
-from loadgo.stats.cluster_bootstrap import Draws, Integers, quantile_replicates
-from loadgo.stats.resample import Floats, drawn, grouped
-
-STRETCHES = 8
-"""Stretches of a run's time: few and long, since a busy time lasts; of several runs those of each are other units."""
-WAITS_A_STRETCH = 2.0
-"""A stretch is at least so many mean waits long: a queue is what it was for about as long as one waits in it, and
-shorter stretches tell the same thing twice.
-"""
-FEWEST_A_STRETCH = 9
-"""Interactions in a stretch, on average: of fewer there are fewer stretches."""
+from loadgo.stats.cluster_bootstrap import Integers, quantile_replicates
+from loadgo.stats.resample import Floats, drawn, grouped, stretch_count
 
 
 @dataclass(frozen=True)
@@ -49,10 +41,9 @@ class Drawn:
     numbers: Integers
 
 
-def with_stretches(frame: pl.DataFrame, most: int = STRETCHES) -> pl.DataFrame:
-    """`frame` with the column `stretch`: which stretch of its run each interaction was sent in; of `most` in a run."""
-    runs = max(frame["run"].n_unique(), 1)
-    count = max(1, min(most, STRETCHES, len(frame) // runs // FEWEST_A_STRETCH))
+def with_stretches(frame: pl.DataFrame, waits: float = math.inf) -> pl.DataFrame:
+    """`frame` with the column `stretch`: in which stretch of its run, of `waits` mean waits, each line was sent."""
+    count = stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits)
     place = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
     return frame.with_columns(stretch=pl.col("run") * count + place)
 
@@ -137,5 +128,5 @@ def quantiles_of(frame: pl.DataFrame, side: Drawn, probabilities: Sequence[float
         return [None for _ in probabilities]
     values = frame["response"].fill_null(np.inf).to_numpy()
     order = np.argsort(values, kind="stable")
-    found = iter(quantile_replicates(values[order], side.numbers[order], Draws(side.weights), asked))
+    found = iter(quantile_replicates(values[order], side.numbers[order], side.weights, asked))
     return [next(found) if at in asked else None for at in probabilities]

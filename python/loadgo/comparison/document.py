@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgo.comparison.cells import WAITS_A_STRETCH
 from loadgo.comparison.chart_data import Distribution, distribution_of
 from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, Finding
 from loadgo.comparison.figures import change, change_interval
@@ -26,7 +25,7 @@ from loadgo.notation.figures import number
 from loadgo.notation.measures import MARK, name_of
 from loadgo.records.conditions import Condition
 from loadgo.records.extrapolation import Extrapolated
-from loadgo.stats.resample import FEWEST
+from loadgo.stats.resample import FEWEST, WAITS_A_STRETCH
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart

@@ -16,8 +16,6 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.cells import (
-    STRETCHES,
-    WAITS_A_STRETCH,
     Drawn,
     both_there,
     by_stretch,
@@ -29,7 +27,7 @@ from loadgo.comparison.cells import (
 )
 from loadgo.comparison.side import MEASURES, Side
 from loadgo.errors import BadArgument
-from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of
+from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
 """Of more lines in all passes together, rows are commands."""
@@ -141,13 +139,13 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
             left, right = (frame.filter(pl.col("unit").is_in(list(both))) for frame in (left, right))
     waits = min(_waits(a), _waits(b)) if plan.unit == "user" else math.inf
     runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
-    too_short = runs * int(waits / WAITS_A_STRETCH) < FEWEST if math.isfinite(waits) else False
+    short = too_short(runs, waits)
     rows, whole = _rows(plan, left, right, waits)
-    if too_short:
+    if short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
-    told = waits if too_short and whole else None
+    told = waits if short and whole else None
     return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(lost), told)
 
 
@@ -263,8 +261,7 @@ def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float) ->
     units = by_unit(a, _SEED), by_unit(b, _SEED if plan.paired else _OTHER_SEED)
     ways = [(*units, min(a.units, b.units))]
     if plan.unit == "user" and "printed" not in plan.kinds:
-        most = int(min(waits / WAITS_A_STRETCH, STRETCHES))
-        cut = [with_stretches(frame, most) for frame in (left, right)]
+        cut = [with_stretches(frame, waits) for frame in (left, right)]
         if plan.mirrored:
             cut[1] = mirrored(cut[1], cut[0])
         stretches = [cells_of(frame, "stretch", rows) for frame in cut]
@@ -296,6 +293,7 @@ def _summed(way: _Way, name: str, places: list[int], share: Floats) -> _Pair:
 def _told(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: bool = False) -> Difference:
     """The figure, with the wider of the intervals that the ways of drawing give."""
     first = pairs[0]
+    own = quantile_interval if name in QUANTILES else interval_of
     changes = [
         interval_of(pair.after[: len(pair.before)] - pair.before[: len(pair.after)], pair.units)
         for pair in pairs
@@ -305,18 +303,12 @@ def _told(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: 
         measure=name,
         before=_estimate(first.before),
         after=_estimate(first.after),
-        interval=_wider(changes),
-        before_interval=_wider([interval_of(pair.before, pair.units) for pair in pairs if pair.before is not None]),
-        after_interval=_wider([interval_of(pair.after, pair.units) for pair in pairs if pair.after is not None]),
+        interval=wider(changes),
+        before_interval=wider([own(pair.before, pair.units) for pair in pairs if pair.before is not None]),
+        after_interval=wider([own(pair.after, pair.units) for pair in pairs if pair.after is not None]),
         extrapolated=extrapolated,
         more_is_better=more_is_better,
     )
-
-
-def _wider(intervals: list[Interval | None]) -> Interval | None:
-    """What holds all of them; None when there is none."""
-    found = [interval for interval in intervals if interval is not None]
-    return Interval(min(one.low for one in found), max(one.high for one in found)) if found else None
 
 
 def _estimate(values: Floats | None) -> float | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.measures.charged_use import FEWEST_A_STRETCH
 from loadgo.measures.tariff import Tariff, shifts_in_words
 from loadgo.notation.figures import NOT_MEASURED, money
-from loadgo.stats.resample import FEWEST, Interval
+from loadgo.stats.resample import FEWEST, FEWEST_A_STRETCH, Interval
 
 AMOUNTS = {
     1: "An interaction costs",

@@ -15,15 +15,12 @@ from loadgo.measures.total_time import total_time_of
 from loadgo.records.conditions import SCRIPT_FILE
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in, stretch_of
+from loadgo.stats.resample import stretch_count
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 KEYS = ("run", "user", "command", "stretch")
-STRETCHES = 8
-"""Stretches of a run's time, as long as each other."""
-FEWEST_A_STRETCH = 9
-"""Interactions in a stretch, on average: of fewer there are fewer stretches."""
 MEANS = (*QUANTITIES, "response_ns")
 """What the mean of is asked for: what is charged for, and the response time."""
 
@@ -139,7 +136,7 @@ def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:
 def _cells(number: int, tables: Tables, stretch: Stretch, typed: dict[int, int]) -> pl.DataFrame:
     rows = classified_in(tables, stretch)
     lines = pl.DataFrame({"line": list(typed), "bytes_in": list(typed.values())}, schema=_LINES)
-    stretches = max(1, min(STRETCHES, len(rows) // FEWEST_A_STRETCH))
+    stretches = stretch_count(len(rows))
     moment = (pl.col("sent_ns").cast(pl.Float64) - stretch.start_ns) / max(stretch.span_ns, 1)
     told = rows.join(lines, on="line", how="left").select(
         run=pl.lit(number, pl.Int64),

@@ -18,11 +18,12 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, counts_of, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.records.interactions import Classes, classes_of
+from loadgo.records.interactions import Classes, classes_of, waits_in
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
-from loadgo.stats.cluster_bootstrap import FEWEST_USERS, STRETCHES, Integers, draw_users
+from loadgo.stats.cluster_bootstrap import Integers
 from loadgo.stats.quantiles import Response, Sample, responses
+from loadgo.stats.resample import stretch_count, too_short
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -123,7 +124,7 @@ def summarize(
     total = total_time_of(tables, stretch, counts_of(meters))
     run = _run(tables)
     held = held_of(tables, stretch, float(classes.total_ns))
-    commands, everything = _commands(rows, priced, held)
+    commands, everything = _commands(rows, stretch, priced, held)
     audit = little_open if run.model == "open" else None
     return Summary(
         run=run,
@@ -144,20 +145,14 @@ def summarize(
     )
 
 
-def _commands(rows: pl.DataFrame, tariff: Tariff, held: Held) -> tuple[tuple[Command, ...], Command]:
+def _commands(rows: pl.DataFrame, stretch: Stretch, tariff: Tariff, held: Held) -> tuple[tuple[Command, ...], Command]:
     """A row for each command, and one for all."""
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
-    user_count = int(users.max()) + 1 if len(rows) else 0
-    many = user_count >= FEWEST_USERS
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
-    sample = Sample(
-        values_ns=values,
-        users=users,
-        stretches=_stretches(rows),
-        draws=draw_users(user_count) if many else None,
-        stretch_draws=draw_users(STRETCHES) if many else None,
-    )
+    waits = waits_in(rows, stretch.span_ns)
+    stretches = _stretches(rows, stretch_count(len(rows), waits))
+    sample = Sample.drawn(values, users, stretches, judged=not too_short(1, waits))
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
     places = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
     commands = []
@@ -167,13 +162,13 @@ def _commands(rows: pl.DataFrame, tariff: Tariff, held: Held) -> tuple[tuple[Com
     return tuple(commands), _command("all", rows, sample, tariff, held)
 
 
-def _stretches(rows: pl.DataFrame) -> Integers:
-    """Which of `STRETCHES` equal stretches of the time each row was sent in."""
+def _stretches(rows: pl.DataFrame, count: int) -> Integers:
+    """Which of `count` equal stretches of the time each row was sent in."""
     sent = rows["sent_ns"].to_numpy().astype(np.float64)
     if not len(sent):
         return np.empty(0, np.int64)
     share = (sent - sent.min()) / max(float(sent.max() - sent.min()), 1.0)
-    stretches: Integers = np.minimum(share * STRETCHES, STRETCHES - 1).astype(np.int64)
+    stretches: Integers = np.minimum(share * count, count - 1).astype(np.int64)
     return stretches
 
 

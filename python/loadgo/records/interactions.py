@@ -39,6 +39,7 @@ RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
 """From the sending to the prompt; null where no prompt came."""
 LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
 """How late the driver sent the line."""
+RESPONSE_LESS_CPU = RESPONSE_NS.cast(pl.Float64) - CPU_NS.cast(pl.Float64).fill_null(0.0)
 CYCLE_NS = pl.sum_horizontal(*CLASSES).alias("cycle_ns")
 """From prompt to prompt, of rows of `with_classes`."""
 
@@ -95,3 +96,15 @@ def classes_of(rows: pl.DataFrame) -> Classes:
 def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
     ends = sessions.group_by("user").agg(pl.col("ended_ns").cast(pl.Int64).max())
     return interactions.join(ends, on="user", how="left", maintain_order="left")
+
+
+def waits_in(rows: pl.DataFrame, span_ns: float) -> float:
+    """How many mean waits for the system a span lasts, by rows with `response_ns`; infinite where nobody waits.
+
+    A wait is what was metered of it, or else the response without the processor time.
+    """
+    known = [name for name in ("ready_wait_ns", "paging_wait_ns", "io_wait_ns") if rows[name].count()]
+    metered = "ready_wait_ns" in known
+    waited = pl.sum_horizontal(pl.col(known).cast(pl.Float64)) if metered else RESPONSE_LESS_CPU
+    mean = rows.select(waited.mean()).item()
+    return span_ns / mean if span_ns and mean and mean > 0 else float("inf")

@@ -23,7 +23,6 @@ from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
-from loadgo.stats.cluster_bootstrap import FEWEST_USERS
 from loadgo.stats.quantiles import PROBABILITIES, samples_needed
 
 # From this share of the processors' time on, what is not this run's is told at the top.
@@ -266,7 +265,7 @@ def _legend(summary: Summary) -> list[str]:
         return list(summary.notes)
     lines = [
         "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are drawn again; "
-        f"from fewer than {FEWEST_USERS} users there is none."
+        "where there is none, the run is too short for the waits in it, or of too few users and interactions."
     ]
     if any(found.state == "too few samples" for row in rows for found in row.response.quantiles):
         lines.append(f"few: too few samples for this quantile; there is {rule} samples on.")

@@ -1,10 +1,10 @@
-"""Intervals for quantiles by the bootstrap over users, or stretches of time: what is alike is drawn again as a whole.
+"""Quantiles of values in every draw of their units: users, or stretches of time, whose values are drawn as wholes.
 
-A replicate is a weight for every user (how often it was drawn). Values are sorted once; a replicate's quantile is an
-order statistic of the weighted values. Sums of weights before every 512th value (of many, a thousand of them) come from
-one matrix product, and only the block that holds the rank is looked at, so that a million interactions take a fraction
-of a second, without an approximation. Method: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, percentile
-intervals (chapter 13), drawn by cluster.
+A draw is a weight for every unit (how often it was drawn). Values are sorted once; a draw's quantile is an order
+statistic of the weighted values. Sums of weights before every 512th value (of many, a thousand of them) come from one
+matrix product, and only the block that holds the rank is looked at, so that a million interactions take a fraction of a
+second, without an approximation. Method: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13,
+drawn by cluster; `resample.py` makes intervals of it.
 """
 
 from __future__ import annotations
@@ -18,63 +18,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-REPLICATES = 400
-CONFIDENCE = 0.95
-FEWEST_USERS = 5
-"""From fewer users no interval is given: drawing three users again says little about a fourth."""
-STRETCHES = 30
-"""Stretches of a run that are drawn again whole: as many as there are batches where a run ends by its precision."""
-
-_SEED = 19680513
-_MOST_GROUPS = 4096
 _BLOCK = 512
 _MOST_BLOCKS = 1024
 _CELLS_AT_ONCE = 2_000_000
 
 
-@dataclass(frozen=True)
-class Draws:
-    """How often each user, or group of users, was drawn in each replicate: shape (replicates, groups)."""
+def quantile_replicates(
+    values: Floats, owners: Integers, weights: Floats, probabilities: Sequence[float]
+) -> list[Floats]:
+    """Each quantile of ascending `values` in each draw in which any was drawn, in the order of the draws.
 
-    weights: Floats
-
-    @property
-    def groups(self) -> int:
-        """Users, or groups of users when there are more than 4096."""
-        return int(self.weights.shape[1])
-
-
-def draw_users(users: int, replicates: int = REPLICATES, seed: int = _SEED) -> Draws:
-    """Draws `users` (> 0) with replacement, `replicates` times; the same seed draws the same."""
-    groups = min(users, _MOST_GROUPS)
-    random = np.random.default_rng(seed)
-    weights = np.empty((replicates, groups))
-    for row in weights:
-        row[:] = np.bincount(random.integers(0, groups, groups), minlength=groups)
-    return Draws(weights)
-
-
-def quantile_intervals(
-    values: Floats, users: Integers, draws: Draws, probabilities: tuple[float, ...]
-) -> list[tuple[float, float]]:
-    """The 95 % interval of each quantile of ascending `values`, which belong to `users` (numbered from 0, aligned).
-
-    Infinite values are allowed and rank last. Quantiles interpolate linearly between order statistics, as
-    `numpy.quantile` does.
+    `owners` are the units of the values, numbered from 0; `weights`, of shape (draws, groups of units), come from
+    `drawn`. Infinite values rank last. Quantiles interpolate linearly, as those of `numpy.quantile`.
     """
-    sample = _Sample.of(values, users % draws.groups, draws)
-    tail = (1 - CONFIDENCE) / 2
-    found = []
-    for probability in probabilities:
-        replicates = sample.quantiles(probability)
-        low, high = np.quantile(replicates, [tail, 1 - tail], method="inverted_cdf")
-        found.append((float(low), float(high)))
-    return found
-
-
-def quantile_replicates(values: Floats, users: Integers, draws: Draws, probabilities: Sequence[float]) -> list[Floats]:
-    """Each quantile of ascending `values` in each replicate in which anybody was drawn, in their order."""
-    sample = _Sample.of(values, users % draws.groups, draws)
+    sample = _Sample.of(values, owners % weights.shape[1], weights)
     return [sample.quantiles(probability) for probability in probabilities]
 
 
@@ -90,15 +47,16 @@ class _Sample:
     block: int
 
     @staticmethod
-    def of(values: Floats, users: Integers, draws: Draws) -> _Sample:
+    def of(values: Floats, users: Integers, weights: Floats) -> _Sample:
+        groups = weights.shape[1]
         block = max(_BLOCK, -(-len(values) // _MOST_BLOCKS))
         blocks = -(-len(values) // block)
-        cells = (np.arange(len(values)) // block) * draws.groups + users
-        counts = np.bincount(cells, minlength=blocks * draws.groups).reshape(blocks, draws.groups).astype(np.float64)
-        through = (draws.weights @ counts.T).cumsum(axis=1)
+        cells = (np.arange(len(values)) // block) * groups + users
+        counts = np.bincount(cells, minlength=blocks * groups).reshape(blocks, groups).astype(np.float64)
+        through = (weights @ counts.T).cumsum(axis=1)
         drawn = through[:, -1] > 0
         before = np.hstack([np.zeros((len(through), 1)), through[:, :-1]])
-        return _Sample(values, users, draws.weights[drawn], before[drawn], through[drawn, -1], block)
+        return _Sample(values, users, weights[drawn], before[drawn], through[drawn, -1], block)
 
     def quantiles(self, probability: float) -> Floats:
         """The quantile in each replicate in which anybody with a value was drawn."""

@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from loadgo.stats.cluster_bootstrap import FEWEST_USERS, Draws, Floats, Integers, quantile_intervals
+from loadgo.stats.cluster_bootstrap import Integers, quantile_replicates
+from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, quantile_interval, wider
 
 PROBABILITIES = (0.5, 0.9, 0.95, 0.99)
 
@@ -66,9 +67,13 @@ def samples_needed(probability: float) -> int:
     return math.ceil(round(1 / (1 - probability), 9))
 
 
+REPLICATES = 400
+"""Draws of a report's quantiles: each row of the report has eight intervals, of up to a million values."""
+
+
 @dataclass(frozen=True)
 class Sample:
-    """Response times, and what they are drawn again by; all aligned."""
+    """Response times, and the units that are drawn again; all aligned."""
 
     values_ns: Floats
     """Infinite: never answered."""
@@ -76,10 +81,18 @@ class Sample:
     """Whose, numbered from 0."""
     stretches: Integers
     """In which stretch of the run, numbered from 0."""
-    draws: Draws | None
-    """Draws of users; None gives no intervals."""
-    stretch_draws: Draws | None
-    """Draws of stretches; None likewise."""
+    user_draws: Floats
+    """As from `drawn`: shape (draws, users)."""
+    stretch_draws: Floats
+    judged: bool = True
+    """Whether the run is long enough for intervals."""
+
+    @staticmethod
+    def drawn(values_ns: Floats, users: Integers, stretches: Integers, *, judged: bool = True) -> Sample:
+        """The sample with its users and its stretches of time drawn again."""
+        counts = [int(units.max()) + 1 if len(units) else 0 for units in (users, stretches)]
+        draws = [drawn(count, replicates=REPLICATES) for count in counts]
+        return Sample(values_ns, users, stretches, draws[0], draws[1], judged)
 
     def of(self, rows: Integers) -> Sample:
         """The sample of these rows alone."""
@@ -90,37 +103,38 @@ def responses(sample: Sample) -> Response:
     """The response times of `sample`.
 
     A user's lines are alike, and so are those of all users while a queue is long: the interval is the wider of two, by
-    drawing whole users again, and by drawing whole stretches of the run again.
+    drawing whole users again, and by drawing whole stretches of the run again. A comparison does the same.
     """
     order = np.argsort(sample.values_ns, kind="stable")
     sorted_sample = sample.of(order)
     values = sorted_sample.values_ns
     answered = values[np.isfinite(values)]
-    owner_count = len(np.unique(sorted_sample.users))
-    intervals = _intervals(sorted_sample) if owner_count >= FEWEST_USERS else []
+    intervals = _intervals(sorted_sample)
     return Response(
         count=len(values),
         answered=len(answered),
-        users=owner_count,
+        users=len(np.unique(sorted_sample.users)),
         mean_ns=float(answered.mean()) if len(answered) else None,
         max_ns=float(answered[-1]) if len(answered) else None,
-        quantiles=tuple(_quantile(values, p, intervals[i] if intervals else None) for i, p in enumerate(PROBABILITIES)),
+        quantiles=tuple(map(_quantile, [values] * len(PROBABILITIES), PROBABILITIES, intervals)),
     )
 
 
-def _intervals(sample: Sample) -> list[tuple[float, float]]:
-    """The interval of each quantile of a sample in ascending order; none where nothing is drawn."""
-    if sample.draws is None or sample.stretch_draws is None:
-        return []
-    by_user = quantile_intervals(sample.values_ns, sample.users, sample.draws, PROBABILITIES)
-    by_stretch = quantile_intervals(sample.values_ns, sample.stretches, sample.stretch_draws, PROBABILITIES)
-    return [(min(low, low_), max(high, high_)) for (low, high), (low_, high_) in zip(by_user, by_stretch, strict=True)]
+def _intervals(sample: Sample) -> list[Interval | None]:
+    """The interval of each quantile of a sample in ascending order; None where too little can be drawn."""
+    ways = []
+    for owners, weights in ((sample.users, sample.user_draws), (sample.stretches, sample.stretch_draws)):
+        units = len(np.unique(owners))
+        if sample.judged and units >= FEWEST and len(weights) > 1:
+            replicates = quantile_replicates(sample.values_ns, owners, weights, PROBABILITIES)
+            ways.append([quantile_interval(each, units) for each in replicates])
+    return [wider(found) for found in zip(*ways, strict=True)] if ways else [None] * len(PROBABILITIES)
 
 
-def _quantile(values: Floats, probability: float, interval: tuple[float, float] | None) -> Quantile:
+def _quantile(values: Floats, probability: float, interval: Interval | None) -> Quantile:
     if len(values) < samples_needed(probability):
         return Quantile(probability, "too few samples", None, None, None)
-    low, high = interval or (None, None)
+    low, high = (None, None) if interval is None else (max(interval.low, 0.0), interval.high)
     value = sorted_quantile(values, probability)
     if math.isinf(value):
         return Quantile(probability, "never", None, low, high)

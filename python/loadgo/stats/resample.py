@@ -1,4 +1,4 @@
-"""Units that are alike drawn again as wholes: users, or whole runs; and the interval that the draws give.
+"""Units drawn again as wholes (users, stretches of time, whole runs), and the interval that the draws give.
 
 Row 0 of a drawing has each unit once, so that an estimate and its replicates come out of one matrix product. The
 percentiles are taken further out the fewer the units are (Hesterberg, The American Statistician 69 (2015), page 371:
@@ -8,6 +8,7 @@ percentiles alone are as short as a normal interval that knows the spread.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,6 +23,14 @@ FEWEST = 5
 """From fewer units no interval is given."""
 STUDENT_BELOW = 8
 """Of fewer units the percentiles would lie at the ends of what can be drawn: Student's t takes their place."""
+STRETCHES = 8
+"""Stretches of a run's time: few and long, since a busy time lasts; of several runs those of each are other units."""
+WAITS_A_STRETCH = 2.0
+"""Fewest mean waits in a stretch: a queue stays as it is for about as long as a user waits in it, and shorter stretches
+would be alike.
+"""
+FEWEST_A_STRETCH = 9
+"""Fewest interactions in a stretch, on average."""
 
 _SEED = 19730517
 _MOST_GROUPS = 1024
@@ -80,6 +89,33 @@ def interval_of(values: Floats, units: int) -> Interval | None:
     tail = _tail(units)
     low, high = np.quantile(again, [tail, 1 - tail])
     return Interval(float(low), float(high))
+
+
+def quantile_interval(values: Floats, units: int) -> Interval | None:
+    """`interval_of` for a quantile whose draws may be infinite: lines that were never answered reach into it."""
+    if np.isfinite(values).all():
+        return interval_of(values, units)
+    if len(values) < 2 or units < 2:
+        return None
+    tail = _tail(units)
+    low, high = np.quantile(values[1:], [tail, 1 - tail], method="inverted_cdf")
+    return Interval(float(low), float(high))
+
+
+def wider(intervals: Iterable[Interval | None]) -> Interval | None:
+    """The interval that holds all that there are; None when there is none."""
+    found = [interval for interval in intervals if interval is not None]
+    return Interval(min(one.low for one in found), max(one.high for one in found)) if found else None
+
+
+def stretch_count(interactions: int, waits: float = np.inf) -> int:
+    """Into how many stretches of time a run of so many interactions is cut, which lasts `waits` mean waits."""
+    return max(1, int(min(waits / WAITS_A_STRETCH, STRETCHES, interactions // FEWEST_A_STRETCH)))
+
+
+def too_short(runs: int, waits: float) -> bool:
+    """Whether runs of `waits` mean waits each are too short to judge what is waited for."""
+    return bool(np.isfinite(waits)) and runs * int(waits / WAITS_A_STRETCH) < FEWEST
 
 
 @cache
