@@ -6,21 +6,20 @@
 mod virtual_host;
 
 mod faulty;
+mod faulty_users;
 
 use super::{End, Plan, Running};
 use crate::account::Account;
 use crate::asked::Asked;
-use crate::driver::{Begun, Driveable, Order, StopSwitch};
-use crate::progress::Watched;
+use crate::conditions;
+use crate::driver::{Begun, Order, StopSwitch};
 use crate::refusal::Refusal;
 use crate::sampling::Sampled;
 use crate::sections::{DriverPart, Setting, SystemPart};
-use crate::{conditions, metering::MetersState};
 use faulty::{FaultyDisk, Happens};
+use faulty_users::{CountingMeters, Fault, Life, Users};
 use loadgo_core::load::Load;
-use loadgo_core::record::{Lost, Sample};
-use loadgo_core::system::{Event, System, Typed, UserId};
-use loadgo_core::time::{Instant, Span};
+use loadgo_core::time::Span;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_store::{Folder, Table, WhenFull, whole};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -36,123 +35,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Lines that each of the two users types.
 const PASSES: u32 = 20;
-
-/// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    Nothing,
-    /// The disk does this from the write of this number on.
-    Disk(Happens, u64),
-    HomesRefused,
-    SystemRefused,
-    SystemPanicsAtItsBegin,
-    DriverPanicsAtLine(u32),
-    SystemPanicsAtItsEnd,
-    SamplerPanicsAtItsBegin,
-    SamplerPanicsAtSample(u32),
-    MetersLose,
-    CallbackPanics,
-    CallbackStops,
-    Dropped,
-}
-
-/// The users in virtual time, on a host where things go wrong. Its users do not leave by themselves when it is asked to stop.
-struct Users {
-    host: VirtualHost,
-    fault: Fault,
-    lines: u32,
-    stop: Arc<AtomicBool>,
-    /// A run that is to be stopped waits for that.
-    endless: bool,
-    life: Arc<Life>,
-}
-
-/// What the test looks at from outside.
-struct Life {
-    homes: PathBuf,
-    /// The homes were there when the users left.
-    homes_outlived_users: AtomicBool,
-    meters_at_work: AtomicBool,
-    lines: AtomicU64,
-}
-
-impl System for Users {
-    fn now(&self) -> Instant {
-        self.host.now()
-    }
-    fn log_in(&mut self, user: UserId) {
-        self.host.log_in(user);
-    }
-    fn keys(&mut self, user: UserId, keys: &[u8]) {
-        self.host.keys(user, keys);
-    }
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
-        self.lines += 1;
-        self.life.lines.store(u64::from(self.lines), Ordering::Relaxed);
-        assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "as the test has it");
-        self.host.send(user, typed)
-    }
-    fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        self.host.log_out(user, keys)
-    }
-    fn interrupt(&mut self, user: UserId) {
-        self.host.interrupt(user);
-    }
-    fn hang_up(&mut self, user: UserId) {
-        self.host.hang_up(user);
-    }
-    fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        while self.endless && self.lines > 8 && !self.stop.load(Ordering::Acquire) {
-            std::thread::yield_now();
-        }
-        if self.stop.swap(false, Ordering::AcqRel) {
-            return events.push(Event::Stop { at: self.now() });
-        }
-        self.host.wait(until, events);
-    }
-}
-
-impl Drop for Users {
-    fn drop(&mut self) {
-        self.life.homes_outlived_users.store(self.life.homes.is_dir(), Ordering::Release);
-    }
-}
-
-impl Driveable for Users {
-    fn log_in_words(_: &Asked) -> String {
-        String::new()
-    }
-    fn close(self, _: &mut Watched) -> Option<String> {
-        assert_ne!(self.fault, Fault::SystemPanicsAtItsEnd, "as the test has it");
-        None
-    }
-}
-
-/// Meters that count the samples, and know whether they are unloaded.
-struct CountingMeters {
-    fault: Fault,
-    samples: u32,
-    life: Arc<Life>,
-}
-
-impl Sampled for CountingMeters {
-    fn sample(&mut self) -> (Sample, Vec<Lost>) {
-        self.samples += 1;
-        assert_ne!(self.fault, Fault::SamplerPanicsAtSample(self.samples), "as the test has it");
-        let reason = "the meters do not answer".into();
-        let lost = Lost { at: Instant(0), user: None, what: "meters", count: 1, reason };
-        (Sample::default(), if self.fault == Fault::MetersLose { vec![lost] } else { Vec::new() })
-    }
-    fn end(self: Box<Self>) -> Option<MetersState> {
-        None
-    }
-}
-
-impl Drop for CountingMeters {
-    fn drop(&mut self) {
-        self.life.meters_at_work.store(false, Ordering::Release);
-    }
-}
 
 /// One life of a run, and what it has left.
 struct Lived {
