@@ -113,7 +113,7 @@ def responses(sample: Sample) -> Response:
     return Response(
         count=len(values),
         answered=len(answered),
-        users=len(np.unique(sorted_sample.users)),
+        users=_count(sorted_sample.users),
         mean_ns=float(answered.mean()) if len(answered) else None,
         max_ns=float(answered[-1]) if len(answered) else None,
         quantiles=tuple(map(_quantile, [values] * len(PROBABILITIES), PROBABILITIES, intervals)),
@@ -124,17 +124,22 @@ def _intervals(sample: Sample) -> list[Interval | None]:
     """The interval of each quantile of a sample in ascending order; None where too little can be drawn."""
     ways = []
     for owners, weights in ((sample.users, sample.user_draws), (sample.stretches, sample.stretch_draws)):
-        units = len(np.unique(owners))
+        units = _count(owners)
         if sample.judged and units >= FEWEST and len(weights) > 1:
             replicates = quantile_replicates(sample.values_ns, owners, weights, PROBABILITIES)
             ways.append([quantile_interval(each, units) for each in replicates])
     return [wider(found) for found in zip(*ways, strict=True)] if ways else [None] * len(PROBABILITIES)
 
 
+def _count(owners: Integers) -> int:
+    """The number of different owners."""
+    return int(np.count_nonzero(np.bincount(owners)))
+
+
 def _quantile(values: Floats, probability: float, interval: Interval | None) -> Quantile:
     if len(values) < samples_needed(probability):
         return Quantile(probability, "too few samples", None, None, None)
-    low, high = (None, None) if interval is None else (max(interval.low, 0.0), interval.high)
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
     value = sorted_quantile(values, probability)
     if math.isinf(value):
         return Quantile(probability, "never", None, low, high)

@@ -92,7 +92,13 @@ def interval_of(values: Floats, units: int) -> Interval | None:
 
 
 def quantile_interval(values: Floats, units: int) -> Interval | None:
-    """`interval_of` for a quantile whose draws may be infinite: lines that were never answered reach into it."""
+    """The interval of a quantile of response times, from its draws as for `interval_of`.
+
+    Lines that were never answered make draws infinite. The ends are those of the logarithm: no time is below 0.
+    """
+    if np.isfinite(values).all() and (values > 0).all():
+        logs = interval_of(np.log(values), units)
+        return None if logs is None else Interval(float(np.exp(logs.low)), float(np.exp(logs.high)))
     if np.isfinite(values).all():
         return interval_of(values, units)
     if len(values) < 2 or units < 2:
