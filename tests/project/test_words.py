@@ -16,6 +16,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/published",
         "loadgo/theory",
         "loadgo/transfers",
+        "loadgo/watching",
     }
 )
 
@@ -37,6 +38,8 @@ PENDING: frozenset[str] = frozenset(
         "python/loadgo/transfers/pictures.py",
         "python/loadgo/transfers/remedies_tables.py",
         "python/loadgo/transfers/words.py",
+        "python/loadgo/watching/frame.py",
+        "python/loadgo/watching/terminal.py",
     }
 )
 
