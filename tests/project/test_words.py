@@ -24,7 +24,6 @@ PLAIN: frozenset[str] = frozenset(
 PENDING: frozenset[str] = frozenset(
     {
         "python/loadgo/attribution/document.py",
-        "python/loadgo/decomposition/json_keys.py",
         "python/loadgo/decomposition/tables.py",
         "python/loadgo/decomposition/waterfall_charts.py",
         "python/loadgo/decomposition/waterfall_pictures.py",
@@ -34,10 +33,8 @@ PENDING: frozenset[str] = frozenset(
         "python/loadgo/transfers/charts.py",
         "python/loadgo/transfers/command_document.py",
         "python/loadgo/transfers/document.py",
-        "python/loadgo/transfers/json_keys.py",
         "python/loadgo/transfers/pictures.py",
         "python/loadgo/transfers/remedies_tables.py",
-        "python/loadgo/transfers/words.py",
         "python/loadgo/watching/frame.py",
         "python/loadgo/watching/terminal.py",
     }

@@ -93,9 +93,8 @@ def _answer(rows: Sequence[Row], prices: Prices) -> str:
         if of_side:
             least = min(of_side, key=lambda row: row.cpu_s_per_bit or 0)
             doing = "sending" if side == "s" else "receiving"
-            parts.append(
-                f"{doing} a gigabyte costs {money(prices.host(least, BITS_PER_GIGABYTE), prices.currency)} ({least.method})"
-            )
+            cost = money(prices.host(least, BITS_PER_GIGABYTE), prices.currency)
+            parts.append(f"{doing} a gigabyte costs {cost} ({least.method})")
     sentence = "; ".join(parts)
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
