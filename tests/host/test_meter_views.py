@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.metering.opentelemetry import exported
-from loadgo.metering.prometheus import exposition, served
-from loadgo.metering.totals import BOUNDS_S, MOST, OTHER, Totals
-from loadgo.metering.viewers import place
+from loadgo.metering.opentelemetry import export_metrics
+from loadgo.metering.prometheus import exposition, serve_metrics
+from loadgo.metering.totals import BOUNDS_S, MOST_LABELS, OTHER_LABEL, Totals
+from loadgo.metering.viewers import parse_address
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from prometheus_client.parser import text_string_to_metric_families
 from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, finished, wait_until
@@ -100,17 +100,17 @@ def test_a_histogram_has_all_its_bounds_from_the_beginning() -> None:
 
 def test_a_host_that_makes_up_names_without_end_fills_no_memory() -> None:
     summed = Totals("cheap", "0")
-    for number in range(3 * MOST):
+    for number in range(3 * MOST_LABELS):
         summed.add(ROWS | {"processes": [(f"worker-{number}", None, 1_000, None)]}, [])
     told = samples(exposition(summed))
     names = {labels for name, labels in told if name == "loadgo_process_time_seconds_total"}
-    assert len(names) == MOST + 1
-    assert told[at("loadgo_process_time_seconds_total", OTHER)] == pytest.approx(2 * MOST * 1e-6)
+    assert len(names) == MOST_LABELS + 1
+    assert told[at("loadgo_process_time_seconds_total", OTHER_LABEL)] == pytest.approx(2 * MOST_LABELS * 1e-6)
 
 
 def test_a_viewer_that_never_reads_keeps_nobody_waiting() -> None:
     summed = totals()
-    with served(summed, "127.0.0.1", 0) as port:
+    with serve_metrics(summed, "127.0.0.1", 0) as port:
         deaf = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
         for one in deaf:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
@@ -133,9 +133,9 @@ def read(port: int) -> bytes:
 
 def test_a_port_that_is_taken_is_named() -> None:
     with (
-        served(totals(), "127.0.0.1", 0) as port,
+        serve_metrics(totals(), "127.0.0.1", 0) as port,
         pytest.raises(Refused, match="in use"),
-        served(totals(), "127.0.0.1", port),
+        serve_metrics(totals(), "127.0.0.1", port),
     ):
         pass
 
@@ -150,16 +150,16 @@ def test_a_port_that_is_taken_is_named() -> None:
     ],
 )
 def test_an_address_is_of_the_loopback(asked: str, found: tuple[str, int]) -> None:
-    assert place(asked, beyond_loopback=False) == found
+    assert parse_address(asked, beyond_loopback=False) == found
 
 
 def test_an_address_that_others_reach_must_be_wanted() -> None:
     with pytest.raises(ValueError, match="`beyond_loopback`"):
-        place("0.0.0.0:9464", beyond_loopback=False)
-    assert place("0.0.0.0:9464", beyond_loopback=True) == ("0.0.0.0", 9464)
+        parse_address("0.0.0.0:9464", beyond_loopback=False)
+    assert parse_address("0.0.0.0:9464", beyond_loopback=True) == ("0.0.0.0", 9464)
     for wrong in ("here", "127.0.0.1:", "127.0.0.1:70000", "example.org:80"):
         with pytest.raises(ValueError, match=re.escape(wrong)):
-            place(wrong, beyond_loopback=True)
+            parse_address(wrong, beyond_loopback=True)
 
 
 class Collector(HTTPServer):
@@ -201,7 +201,7 @@ def collector() -> Iterator[Collector]:
 
 def test_a_collector_receives_sums_gauges_and_histograms() -> None:
     with collector() as server:
-        with exported(totals(), f"http://127.0.0.1:{server.server_port}/v1/metrics", every_s=3600):
+        with export_metrics(totals(), f"http://127.0.0.1:{server.server_port}/v1/metrics", every_s=3600):
             pass
         (request,) = server.received
     (resource,) = request.resource_metrics

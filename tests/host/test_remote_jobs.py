@@ -12,7 +12,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.running import host
-from loadgo.transfers.csv_cells import KNOWN
+from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import as_csv
 from loadgo.transfers.transfer import Served
@@ -73,9 +73,9 @@ def test_the_table_has_the_columns_that_are_read(tmp_path: Path) -> None:
     with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
-    ours = [name for name in as_csv([]).strip().split(",") if name in KNOWN]
+    ours = [name for name in as_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
     assert [name for name in names if name in ours] == ours
-    assert set(names) - set(KNOWN) == {"job", "load_1min"}
+    assert set(names) - set(KNOWN_COLUMNS) == {"job", "load_1min"}
 
 
 def notes(bench: Bench) -> str:

@@ -10,7 +10,7 @@ import pytest
 from loadgo.errors import Refused
 from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
-from loadgo.transfers.row import GIGABYTE, MEGABIT
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 from loadgo.transfers.transfer import impossible, methods, serving, transfer
 from support.far_end import waiting
 from support.outside import Bench, ended, wait_until
@@ -77,9 +77,11 @@ def test_the_seeds_formulas_the_right_way_up() -> None:
 
 def test_a_megabit_costs_what_the_memo_says() -> None:
     """75 to 85 s of processor time a megabit at $474.60 an hour: $9.90 to $11.20."""
-    costs = [row_of(thread_s=seconds).cost(474.60, MEGABIT) or 0 for seconds in (75, 85)]
+    costs = [row_of(thread_s=seconds).cost(474.60, BITS_PER_MEGABIT) or 0 for seconds in (75, 85)]
     assert costs == pytest.approx([9.90, 11.20], rel=2e-3)
-    assert row_of().cost(474.60, GIGABYTE) == pytest.approx(8000 * (row_of().cost(474.60, MEGABIT) or 0))
+    assert row_of().cost(474.60, BITS_PER_GIGABYTE) == pytest.approx(
+        8000 * (row_of().cost(474.60, BITS_PER_MEGABIT) or 0)
+    )
 
 
 def test_the_host_is_thirty_three_to_thirty_seven_times_the_network() -> None:

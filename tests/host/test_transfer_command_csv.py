@@ -8,8 +8,8 @@ import pytest
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.charts import apart_charts
-from loadgo.transfers.command_csv import COLUMNS, header, row
-from loadgo.transfers.csv_cells import KNOWN
+from loadgo.transfers.command_csv import COMMAND_CSV_COLUMNS, header, row
+from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import as_csv
 from support.command_transfers import PRICES, PYTHON, a_kind, a_run, made_of
@@ -18,8 +18,8 @@ from support.socket_programs import BOTH_ENDS
 
 
 def test_its_names_are_those_of_transfers_between_two_ends() -> None:
-    between = [name for name in as_csv([]).strip().split(",") if name in KNOWN]
-    assert [name for name in COLUMNS if name in KNOWN] == between
+    between = [name for name in as_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
+    assert [name for name in COMMAND_CSV_COLUMNS if name in KNOWN_COLUMNS] == between
 
 
 def test_a_row_is_read_as_it_was_told_and_more_than_one_processor_is_no_contradiction(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.transfers.background_load import MOST, at_loads, beside, loads_of, merged, running
+from loadgo.transfers.background_load import MOST_BUSY_PROCESSES, at_loads, beside, loads_of, merged, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.transfer import Transferred
 from support.outside import Bench
@@ -76,7 +76,7 @@ def test_they_end_when_their_program_is_killed() -> None:
     until(lambda: not any(alive(pid) for pid in ids))
 
 
-@pytest.mark.parametrize("count", [-1, MOST + 1])
+@pytest.mark.parametrize("count", [-1, MOST_BUSY_PROCESSES + 1])
 def test_a_load_out_of_range_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match="out of range"), beside(count):
         pass
@@ -110,7 +110,7 @@ def test_loads_take_turns() -> None:
 
 def test_a_load_that_cannot_be_had_is_told_before_the_first_transfer() -> None:
     with pytest.raises(ValueError, match="out of range"):
-        at_loads([0, MOST + 1], lambda _: pytest.fail("a transfer was made"))
+        at_loads([0, MOST_BUSY_PROCESSES + 1], lambda _: pytest.fail("a transfer was made"))
 
 
 def test_an_interrupt_ends_the_loads() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loadgo.running.command_run import CommandRun, Waited
-from loadgo.transfers.command import CommandTransfer, Interrupts, Moved
+from loadgo.transfers.command import CommandTransfer, Moved, NetworkInterrupts
 from loadgo.transfers.prices import Prices
 
 PYTHON = (sys.executable, "-I", "-c")
@@ -74,7 +74,7 @@ def made_of(run: CommandRun, *kinds: Moved, inside_s: float = 0.0, soft_s: float
         command=("/usr/bin/fetch", "it"),
         run=run,
         kinds=kinds,
-        interrupts=Interrupts(soft_s, 0.0, inside_s, 0.0, soft_s, 10, 10),
+        interrupts=NetworkInterrupts(soft_s, 0.0, inside_s, 0.0, soft_s, 10, 10),
         held=0,
         unsent=0,
         lost=0,

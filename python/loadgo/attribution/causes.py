@@ -1,9 +1,11 @@
 """Attributes a speed-up to several changes, from the measurements of every combination of them, in two ways.
 
-*Causes* are log-Shapley factors over the 2^k machines. Each change also has the factor that it has when made first and
-when made last; the pair that interacts most is named. *Bookkeeping* compares the meters of the machine with no change
-and with all of them, as chains that are identities. The two answer different questions and are never mixed. Whole runs
-are resampled, with the same seeds on every machine, so that the factors multiply to the whole in every resample.
+*Causes* are log-Shapley factors over the 2^k machines. For each change there are also its factors when made first and
+when made last. The pair that interacts most is named.
+
+*Bookkeeping* compares the meters of the machine without changes and with all of them, as chains that are identities.
+The two answer different questions and are never mixed. All runs are resampled with the same seeds on every machine, so
+the factors multiply to the ratio in every resample.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from loadgo.attribution.results import NONE, Cause, Caused, Change, Pair, Speedup
+from loadgo.attribution.results import NO_CHANGES, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import per_interaction
 from loadgo.decomposition.roads import Road, roads_of
@@ -35,15 +37,15 @@ def taken_apart(
     Raises `ValueError` when the processors' time is missing in a run.
     """
     runs = len(seeds)
-    if any(len(of) != runs for of in accounts):
+    if any(len(machine_accounts) != runs for machine_accounts in accounts):
         raise BadArgument("the processors' time was not measured in every run: there is nothing to take apart")
     weights = drawn(runs)
     causes = []
     for measure, unit, figure in _figures(accounts):
-        values = np.array([per_interaction(of, figure, weights) for of in accounts])
+        values = np.array([per_interaction(machine_accounts, figure, weights) for machine_accounts in accounts])
         if (values > 0).all():
             causes.append(_caused(measure, unit, values, changes, runs))
-    book, lacking = chains(accounts[NONE], accounts[-1], paired=True)
+    book, lacking = chains(accounts[NO_CHANGES], accounts[-1], paired=True)
     return Speedup(
         title=title,
         changes=changes,
@@ -51,7 +53,7 @@ def taken_apart(
         seeds=seeds,
         causes=tuple(causes),
         bookkeeping=book,
-        roads=(*roads_of(accounts[NONE], accounts[-1], paired=True), *alone),
+        roads=(*roads_of(accounts[NO_CHANGES], accounts[-1], paired=True), *alone),
         notes=lacking,
     )
 
@@ -68,35 +70,36 @@ def check_changes(changes: tuple[Change, ...], runs: int) -> None:
 
 def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:
     """The figures that are attributed, each with its name, its unit and a function that computes it."""
-    found: list[tuple[str, str, Callable[[Account], float]]] = [
-        ("elapsed", "ns", lambda one: one.elapsed_ns),
-        ("CPU", "ns", lambda one: one.used.get("cpu", 0.0)),
-        ("response", "ns", lambda one: one.used.get("response", 0.0)),
+    figures: list[tuple[str, str, Callable[[Account], float]]] = [
+        ("elapsed", "ns", lambda account: account.elapsed_ns),
+        ("CPU", "ns", lambda account: account.used.get("cpu", 0.0)),
+        ("response", "ns", lambda account: account.used.get("response", 0.0)),
     ]
-    for tariff in dict.fromkeys(name for of in accounts for one in of for name in one.charges):
-        found.append((f"cost, {tariff}", "$", lambda one, key=tariff: one.charges.get(key, 0.0)))  # type: ignore[misc]
-    return found
+    all_accounts = [account for machine_accounts in accounts for account in machine_accounts]
+    for tariff in dict.fromkeys(name for account in all_accounts for name in account.charges):
+        figures.append((f"cost, {tariff}", "$", lambda account, key=tariff: account.charges.get(key, 0.0)))  # type: ignore[misc]
+    return figures
 
 
 def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...], runs: int) -> Caused:
     logs = np.log(values)
-    ratio = logs[NONE] - logs[-1]
-    found = effects(logs)
-    closed = np.abs(sum(one.log for one in found) - ratio)
-    assert (closed < 1e-12 * (1 + np.abs(ratio))).all(), f"the causes of {measure} do not multiply to it"
-    difference = float(values[NONE][0] - values[-1][0])
-    whole = float(ratio[0])
+    ratio = logs[NO_CHANGES] - logs[-1]
+    change_effects = effects(logs)
+    error = np.abs(sum(effect.log for effect in change_effects) - ratio)
+    assert (error < 1e-12 * (1 + np.abs(ratio))).all(), f"the causes of {measure} do not multiply to it"
+    difference = float(values[NO_CHANGES][0] - values[-1][0])
+    total_log = float(ratio[0])
     causes = tuple(
         Cause(
-            name=changes[one.change].name,
-            factor=float(np.exp(one.log[0])),
-            interval=_exp(interval_of(one.log, runs)),
-            first=float(np.exp(one.first[0])),
-            last=float(np.exp(one.last[0])),
-            saved=difference * float(one.log[0]) / whole if whole else 0.0,
-            apart=_exp(interval_of(one.first - one.last, runs)),
+            name=changes[effect.change].name,
+            factor=float(np.exp(effect.log[0])),
+            interval=_exp(interval_of(effect.log, runs)),
+            first=float(np.exp(effect.first[0])),
+            last=float(np.exp(effect.last[0])),
+            saved=difference * float(effect.log[0]) / total_log if total_log else 0.0,
+            apart=_exp(interval_of(effect.first - effect.last, runs)),
         )
-        for one in found
+        for effect in change_effects
     )
     strongest = strongest_interaction(logs)
     pair = None
@@ -104,7 +107,7 @@ def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...]
         i, j = strongest.pair
         names = (changes[i].name, changes[j].name)
         pair = Pair(names, float(np.exp(-strongest.log[0])), _exp(interval_of(-strongest.log, runs)))
-    before, after = float(values[NONE][0]), float(values[-1][0])
+    before, after = float(values[NO_CHANGES][0]), float(values[-1][0])
     return Caused(measure, unit, before, after, before / after, _exp(interval_of(ratio, runs)), causes, pair)
 
 

@@ -1,7 +1,7 @@
-"""Two simulated machines as one and its changes, by the tables of their files: every choice of them is a machine.
+"""The differences between two simulated machines, by the tables of their files. Every combination is a machine.
 
-A change is all that differs in one table (`[processors]`, `[memory]`, all of `[storage.*]`). A store that only one of
-the two has is on every machine in between: nobody asks for it who was not told to. Tables that cannot be changed
+A change is all that differs in one table (`[processors]`, `[memory]`, all of `[storage.*]`). A store of only one of
+the two is on every machine in between, where nothing uses it unless a route names it. Tables that cannot be changed
 without each other are one change.
 """
 
@@ -19,34 +19,34 @@ from loadgo.errors import BadArgument, LoadgoError
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.machines import find
 
-STORAGE = "storage"
-_NO_CHANGE = ("", "fit", "[load]")
-"""What no user of a script meets: the title and source, where figures are from, users of the machine's own."""
+STORAGE_TABLE = "storage"
+_IGNORED_TABLES = ("", "fit", "[load]")
+"""Tables without effect on a script's users: title and source, origins of values, the machine's own users."""
 _HEADING = re.compile(r"^\[(.+)\]$", re.MULTILINE)
 
 Sections = dict[str, str]
-"""A machine's file by its tables' headings; empty is what stands before them."""
+"""The text of a machine file by table heading. The text before the first heading has an empty one."""
 
 
 @dataclass(frozen=True)
-class Between:
-    """Two machines, and the tables that differ, in groups: each is a change."""
+class MachineDifferences:
+    """Two machines, and the tables that differ, in groups. Each group is a change."""
 
     before: str
-    """The machine's whole text."""
+    """The complete text of the machine file."""
     after: str
     groups: tuple[tuple[str, ...], ...]
 
     def changes(self) -> tuple[Change, ...]:
-        """The groups as changes: what each is called, and the values that differ."""
-        told = [tomllib.loads(text) for text in (self.before, self.after)]
+        """The groups as changes, each with a name and the values that differ."""
+        before, after = (tomllib.loads(text) for text in (self.before, self.after))
         return tuple(
-            Change(", ".join(tables), tuple(said for table in tables for said in _said(told[0], told[1], table)))
+            Change(", ".join(tables), tuple(text for table in tables for text in _differing(before, after, table)))
             for tables in self.groups
         )
 
     def text(self, choice: int) -> str:
-        """The machine with the chosen changes: bit i says that change i is made."""
+        """The text of the machine with the chosen changes: bit i of `choice` says whether change i is made."""
         if choice == 0:
             return self.before
         if choice == (1 << len(self.groups)) - 1:
@@ -54,38 +54,44 @@ class Between:
         chosen = {table for bit, tables in enumerate(self.groups) if choice >> bit & 1 for table in tables}
         return _mixed(_sections(self.before), _sections(self.after), chosen)
 
-    def joined(self, places: Sequence[int]) -> Between:
-        """The same with the groups at these places as one, the last."""
-        kept = [tables for place, tables in enumerate(self.groups) if place not in places]
-        return Between(self.before, self.after, (*kept, tuple(t for place in places for t in self.groups[place])))
+    def joined(self, indices: Sequence[int]) -> MachineDifferences:
+        """The same differences with the groups at `indices` as one group, the last."""
+        others = [tables for index, tables in enumerate(self.groups) if index not in indices]
+        joined = tuple(table for index in indices for table in self.groups[index])
+        return MachineDifferences(self.before, self.after, (*others, joined))
 
 
-def between(on: str, to: str, set: Sequence[str]) -> Between:
-    """What is between two machines (names or files), with `set` over both.
+def between(on: str, to: str, set: Sequence[str]) -> MachineDifferences:
+    """The differences between two machines (names or files), after `set` has changed values of both.
 
-    Raises `ValueError` when nothing differs, or a machine in between cannot be; `errors.Mistake` for a file's mistake.
+    Raises `ValueError` if nothing differs or the changes cannot be separated, `errors.Mistake` for a file's mistake.
     """
     before, after = (str(parsed_machine(find(name).text, set)["text"]) for name in (on, to))
-    own = _sections(before), _sections(after)
-    tables = list(dict.fromkeys(_table(heading) for sections in own for heading in sections))
-    groups = tuple((table,) for table in tables if table not in _NO_CHANGE and _differs(*own, table))
+    both = _sections(before), _sections(after)
+    tables = list(dict.fromkeys(_table(heading) for sections in both for heading in sections))
+    groups = tuple((table,) for table in tables if table not in _IGNORED_TABLES and _differs(*both, table))
     if not groups:
         raise BadArgument(f"nothing differs between {on} and {to}: there is no change to take apart")
-    return _possible(Between(before, after, groups))
+    return _possible(MachineDifferences(before, after, groups))
 
 
-def _possible(asked: Between) -> Between:
-    """With groups joined until every machine in between can be: each time the two that most of the failures part."""
-    while failing := [choice for choice in range(1 << len(asked.groups)) if not _can_be(asked.text(choice))]:
-        pairs = list(combinations(range(len(asked.groups)), 2))
-        parted = [sum((choice >> i ^ choice >> j) & 1 for choice in failing) for i, j in pairs]
+def _possible(differences: MachineDifferences) -> MachineDifferences:
+    """Joins groups until every machine in between is valid.
+
+    Each time, the two groups are joined of which most failing machines have only one.
+    """
+    while failing := [
+        choice for choice in range(1 << len(differences.groups)) if not _is_valid(differences.text(choice))
+    ]:
+        pairs = list(combinations(range(len(differences.groups)), 2))
+        separated = [sum((choice >> i ^ choice >> j) & 1 for choice in failing) for i, j in pairs]
         if not pairs:
             raise BadArgument("the two machines have nothing in common that could be changed on its own")
-        asked = asked.joined(pairs[parted.index(max(parted))])
-    return asked
+        differences = differences.joined(pairs[separated.index(max(separated))])
+    return differences
 
 
-def _can_be(text: str) -> bool:
+def _is_valid(text: str) -> bool:
     try:
         parsed_machine(text)
     except (ValueError, LoadgoError):
@@ -94,8 +100,8 @@ def _can_be(text: str) -> bool:
 
 
 def _sections(text: str) -> Sections:
-    parts = _HEADING.split(text)
-    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+    first, *alternating = _HEADING.split(text)
+    return {"": first, **dict(zip(alternating[::2], alternating[1::2], strict=True))}
 
 
 def _table(heading: str) -> str:
@@ -103,43 +109,44 @@ def _table(heading: str) -> str:
 
 
 def _differs(before: Sections, after: Sections, table: str) -> bool:
-    """Whether the table differs; of the stores only those that both have."""
-    own = [heading for heading in {**before, **after} if _table(heading) == table]
-    if table == STORAGE:
-        own = [heading for heading in own if heading in before and heading in after]
-    return any(before.get(heading, "").strip() != after.get(heading, "").strip() for heading in own)
+    """Whether a table differs. Only stores that both machines have are compared."""
+    headings = [heading for heading in {**before, **after} if _table(heading) == table]
+    if table == STORAGE_TABLE:
+        headings = [heading for heading in headings if heading in before and heading in after]
+    return any(before.get(heading, "").strip() != after.get(heading, "").strip() for heading in headings)
 
 
 def _mixed(before: Sections, after: Sections, chosen: set[str]) -> str:
-    """The tables that are chosen from the machine after, all others from that before."""
-    found = [before[""]]
+    """A machine file with the chosen tables of the machine after, and all others of the machine before."""
+    texts = [before[""]]
     for heading in [name for name in {**before, **after} if name]:
         table = _table(heading)
-        if table in _NO_CHANGE:
+        if table in _IGNORED_TABLES:
             continue
         text = (after if table in chosen else before).get(heading)
-        if text is None and table == STORAGE:
+        if text is None and table == STORAGE_TABLE:
             text = before.get(heading, after.get(heading))
         if text is not None:
-            found.append(f"[{heading}]{text}")
-    return "".join(found)
+            texts.append(f"[{heading}]{text}")
+    return "".join(texts)
 
 
-def _said(before: Mapping[str, Any], after: Mapping[str, Any], table: str) -> Iterator[str]:
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any], table: str) -> Iterator[str]:
     """The values of a table that differ: `memory.frames 256 → 96`."""
-    own: list[Mapping[str, Any]] = [told.get(table, {}) for told in (before, after)]
-    if table == STORAGE:
-        own = [{name: store for name, store in one.items() if all(name in both for both in own)} for one in own]
-    flat = [dict(_values(told, table)) for told in own]
+    contents: list[Mapping[str, Any]] = [machine.get(table, {}) for machine in (before, after)]
+    if table == STORAGE_TABLE:
+        common = contents[0].keys() & contents[1].keys()
+        contents = [{name: store for name, store in content.items() if name in common} for content in contents]
+    flat = [dict(_values(content, table)) for content in contents]
     for name in dict.fromkeys([*flat[0], *flat[1]]):
-        values = [told.get(name, "none") for told in flat]
+        values = [by_name.get(name, "none") for by_name in flat]
         if values[0] != values[1]:
             yield f"{name} {values[0]} → {values[1]}"
 
 
-def _values(told: object, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(told, Mapping):
-        for key, value in told.items():
+def _values(content: object, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(content, Mapping):
+        for key, value in content.items():
             yield from _values(value, f"{name}.{key}")
     else:
-        yield name, str(told)
+        yield name, str(content)

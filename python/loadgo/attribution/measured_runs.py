@@ -1,9 +1,9 @@
-"""What each of several changes did, of runs that are there already: for a host, which no option changes.
+"""Attributes a speed-up to changes from existing runs, for a host, which no option can change.
 
-Each choice of the changes has runs of its own, as many as the others have, measured in turns: the first of each choice,
-the second of each, and so on, so that what else the host did then is drawn again with them. What a change was is read
-off the conditions of the runs: what differs wherever it is made and nowhere else. Whatever differs otherwise is told
-before any figure, since nothing can say what came of it.
+Each combination of the changes has the same number of runs, measured in turns: the first run of each combination, then
+the second of each. So disturbances of the host at one time are resampled together. A change is recognised by the
+conditions that differ in the runs with it and in no others. All other differences are reported before any figure,
+because their effect is not known.
 """
 
 from __future__ import annotations
@@ -27,57 +27,69 @@ from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, read_conditions, tables
 from loadgo.stats.shapley import MOST_CHANGES
 
-Run = str | os.PathLike[str]
+RunPath = str | os.PathLike[str]
 
-OTHERS_AT_MOST = 0.1
-"""More of the processors' time for others than this, in one of the runs, is a warning."""
-_OF_THE_MOMENT = ("seed", "load_average", "memory_available_bytes", "users_logged_in")
-"""Conditions that no change is told by: they are another time by time."""
-_THE_KERNELS = ("kernel thread", "interrupt", "soft interrupt", "getwork", "irq", "softirq", "meters", "uncharged")
-"""Busy time that may be nobody's without there being other programs: it writes the users' pages, too."""
-_LONGEST = 40
-"""How much of a condition's value is shown."""
+OTHERS_WARNING_SHARE = 0.1
+"""Largest share of the processors' time of other programs, in any run, without a warning."""
+_VOLATILE_CONDITIONS = ("seed", "load_average", "memory_available_bytes", "users_logged_in")
+"""Conditions that differ from run to run, and by which no change is recognised."""
+_KERNEL_CATEGORIES = (
+    "kernel thread",
+    "interrupt",
+    "soft interrupt",
+    "getwork",
+    "irq",
+    "softirq",
+    "meters",
+    "uncharged",
+)
+"""Categories of busy time without an owner that are no sign of other programs: the kernel works for users too."""
+_SHOWN_VALUE_CHARS = 40
+"""Longest part of a condition's value that is shown."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The runs with some of the changes made."""
+class ChangeSet:
+    """The runs with one combination of the changes."""
 
     made: int
-    """Bit i: change i is made."""
+    """Bit i says whether change i is made."""
     name: str
     side: Side
     conditions: Mapping[str, str]
-    """Those in which its runs are alike, and the script's lines."""
+    """The conditions that are the same in all these runs, and the script's lines."""
     warnings: tuple[str, ...]
 
 
-def speedup_of(measured: Mapping[str, Sequence[Run]], *, tariff: str = "default") -> Speedup:
-    """Takes apart what changes did in runs that are there: by the changes that were made, such as `""`, `"disk"`,
-    `"cpu"` and `"cpu+disk"`, each choice with as many runs as the others, in the order in which they were measured.
+def speedup_of(measured: Mapping[str, Sequence[RunPath]], *, tariff: str = "default") -> Speedup:
+    """Attributes a speed-up to changes, from existing runs.
 
-    Raises `ValueError` where a choice is lacking or a run is named twice, `errors.BadRun` for one that cannot be read.
+    The keys of `measured` name combinations of the changes, such as `""`, `"disk"`, `"cpu"` and `"cpu+disk"`. Each has
+    the same number of runs, in the order in which they were measured.
+
+    Raises `ValueError` for a missing combination or a run named twice, `errors.BadRun` for a run that cannot be read.
     """
     names = _names(measured)
     folders = _folders(measured, names)
     phases = _phases(folders)
-    choices = [_choice(made, names, folders[made], phases, tariff) for made in range(1 << len(names))]
-    known, told = _changes(names, choices)
-    whole = taken_apart(_title(choices), known, [choice.side.accounts for choice in choices], choices[0].side.seeds, ())
+    choices = [_change_set(made, names, folders[made], phases, tariff) for made in range(1 << len(names))]
+    changes, strange = _changes(names, choices)
+    accounts = [choice.side.accounts for choice in choices]
+    attributed = taken_apart(_title(choices), changes, accounts, choices[0].side.seeds, ())
     seeds = {choice.side.seeds for choice in choices}
     unpaired = () if len(seeds) == 1 else ("The seeds of the runs are not the same with every choice of the changes.",)
     return replace(
-        whole,
-        warnings=(*told, *unpaired, *(line for choice in choices for line in choice.warnings)),
+        attributed,
+        warnings=(*strange, *unpaired, *(line for choice in choices for line in choice.warnings)),
         measured=True,
     )
 
 
-def _names(measured: Mapping[str, Sequence[Run]]) -> list[str]:
-    """The changes, in the order in which they are first named."""
+def _names(measured: Mapping[str, Sequence[RunPath]]) -> list[str]:
+    """The names of the changes, in the order of their first use."""
     for key in measured:
-        own = _split(key)
-        if len(set(own)) < len(own):
+        in_key = _split(key)
+        if len(set(in_key)) < len(in_key):
             raise BadArgument(f"{key!r} names a change twice")
     names = list(dict.fromkeys(name for key in measured for name in _split(key)))
     if not 1 <= len(names) <= MOST_CHANGES:
@@ -89,25 +101,25 @@ def _split(key: str) -> list[str]:
     return [name.strip() for name in key.split("+") if name.strip()]
 
 
-def _folders(measured: Mapping[str, Sequence[Run]], names: Sequence[str]) -> dict[int, list[Path]]:
-    """The runs' folders by choice, in their order."""
-    asked: dict[int, list[Run]] = {}
+def _folders(measured: Mapping[str, Sequence[RunPath]], names: Sequence[str]) -> dict[int, list[Path]]:
+    """The folders of the runs by combination of the changes."""
+    runs_by_choice: dict[int, list[RunPath]] = {}
     for key, runs in measured.items():
         made = sum(1 << names.index(name) for name in _split(key))
-        asked.setdefault(made, []).extend(runs)
-    lacking = [_called(made, names) for made in range(1 << len(names)) if not asked.get(made)]
+        runs_by_choice.setdefault(made, []).extend(runs)
+    lacking = [_called(made, names) for made in range(1 << len(names)) if not runs_by_choice.get(made)]
     if lacking:
         raise BadArgument(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
-    found = {made: [find_run(run) for run in runs] for made, runs in asked.items()}
-    every = [folder.resolve() for folders in found.values() for folder in folders]
-    for folder in every:
-        if every.count(folder) > 1:
+    folders_by_choice = {made: [find_run(run) for run in runs] for made, runs in runs_by_choice.items()}
+    all_folders = [folder.resolve() for folders in folders_by_choice.values() for folder in folders]
+    for folder in all_folders:
+        if all_folders.count(folder) > 1:
             raise BadArgument(f"the run {folder.name} is named twice: each choice of the changes has runs of its own")
-    counts = {_called(made, names): len(folders) for made, folders in sorted(found.items())}
+    counts = {_called(made, names): len(folders) for made, folders in sorted(folders_by_choice.items())}
     if len(set(counts.values())) > 1:
         said = "; ".join(f"{count} with {name}" for name, count in counts.items())
         raise BadArgument(f"every choice of the changes needs as many runs as the others; there are {said}")
-    return found
+    return folders_by_choice
 
 
 def _called(made: int, names: Sequence[str]) -> str:
@@ -115,72 +127,72 @@ def _called(made: int, names: Sequence[str]) -> str:
 
 
 def _phases(folders: Mapping[int, Sequence[Path]]) -> str:
-    """The steady part of runs that end at a time; all of runs in which users did a number of passes."""
-    loads = [read_conditions(folder).get("load", {}) for each in folders.values() for folder in each]
+    """The phases to use: the steady one of runs that end at a time, all phases of runs with a number of passes."""
+    loads = [read_conditions(folder).get("load", {}) for of_choice in folders.values() for folder in of_choice]
     ended = [any(key in load for key in ("duration_s", "until")) for load in loads]
     if any(ended) and not all(ended):
         raise BadArgument("some of the runs end at a time and others after a number of passes: measure them alike")
     return "steady" if all(ended) else "all"
 
 
-def _choice(made: int, names: Sequence[str], folders: Sequence[Path], phases: str, tariff: str) -> Choice:
+def _change_set(combination: int, names: Sequence[str], folders: Sequence[Path], phases: str, tariff: str) -> ChangeSet:
     runs = tuple(tables(folder) for folder in folders)
     side = side_of_runs(folders[0].name, runs, phases, tariff, {})
-    name = _called(made, names)
-    every = [_conditions(folder, run) for folder, run in zip(folders, runs, strict=True)]
-    apart = [key for key in every[0] if any(one.get(key) != every[0][key] for one in every)]
-    warnings = [f"The runs with {name} differ among themselves in {key}." for key in apart]
-    alike = {key: value for key, value in every[0].items() if key not in apart}
+    name = _called(combination, names)
+    first, *others = [_conditions(folder, run) for folder, run in zip(folders, runs, strict=True)]
+    differing = [key for key in first if any(conditions.get(key) != first[key] for conditions in others)]
+    warnings = [f"The runs with {name} differ among themselves in {key}." for key in differing]
+    alike = {key: value for key, value in first.items() if key not in differing}
     if len(side.accounts) < len(runs):
         raise BadArgument(f"with {name} the processors' time, or any interaction, is lacking in one of the runs")
     ends = [(folder.name, run.conditions.get("outcome", "")) for folder, run in zip(folders, runs, strict=True)]
     warnings += [
         f"The run {run} with {name} is not whole: it was {outcome}." for run, outcome in ends if outcome != "done"
     ]
-    return Choice(made, name, side, alike, (*warnings, *_broken(name, side), *_unanswered(name, side)))
+    return ChangeSet(combination, name, side, alike, (*warnings, *_broken(name, side), *_unanswered(name, side)))
 
 
 def _conditions(folder: Path, run: Tables) -> dict[str, str]:
-    """The conditions that a change may be told by, with all that the script says."""
-    told = {
+    """The conditions by which a change can be recognised, with the lines of the script."""
+    conditions = {
         key: value
         for key, value in conditions_of(folder, run.conditions).items()
-        if not key.startswith(_OF_THE_MOMENT) and not key.endswith("used_bytes") and key != SCRIPT_TEXT
+        if not key.startswith(_VOLATILE_CONDITIONS) and not key.endswith("used_bytes") and key != SCRIPT_TEXT
     }
-    return {**told, **words_of(folder), "meters": str(run.conditions.get("meters", {}).get("tier", ""))}
+    return {**conditions, **words_of(folder), "meters": str(run.conditions.get("meters", {}).get("tier", ""))}
 
 
 def _broken(name: str, side: Side) -> list[str]:
-    """What does not hold in one of the runs, and others at work on the host."""
-    found: dict[str, list[str]] = {}
-    most = 0.0
+    """Warnings about checks of the records that fail, and about other programs on the host."""
+    texts_by_check: dict[str, list[str]] = {}
+    largest_share = 0.0
     for run, stretch in zip(side.tables, side.stretches, strict=True):
         for check in checks_of(run, stretch):
             if check.verdict == "broken":
-                found.setdefault(check.name, []).append(check.text)
-        most = max(most, _others(total_time_of(run, stretch)))
-    told = [
+                texts_by_check.setdefault(check.name, []).append(check.text)
+        largest_share = max(largest_share, _others_share(total_time_of(run, stretch)))
+    warnings = [
         f"With {name}, in {len(texts)} of {len(side.tables)} runs it does not hold that {check}: {texts[0]}."
-        for check, texts in found.items()
+        for check, texts in texts_by_check.items()
     ]
-    if side.kind == "host" and most > OTHERS_AT_MOST:
-        told.append(
-            f"With {name} other programs had up to {share(most)} of the processors' time of a run: measure again when "
-            "the host is quiet."
+    if side.kind == "host" and largest_share > OTHERS_WARNING_SHARE:
+        warnings.append(
+            f"With {name} other programs had up to {share(largest_share)} of the processors' time of a run: "
+            "measure again when the host is quiet."
         )
-    return told
+    return warnings
 
 
-def _others(total: TotalTime | None) -> float:
-    """The share of all time that is neither the users', nor loadgo's, nor the kernel's own, 0 to 1."""
+def _others_share(total: TotalTime | None) -> float:
+    """Share of all time of other programs: not the users', loadgo's or the kernel's own. From 0 to 1."""
     if total is None:
         return 0.0
-    own = sum(category.time_ns for category in total.categories if category.name in _THE_KERNELS)
-    return total.share_of(max((total.account.unattributed_ns or 0) - own, 0)) or 0.0
+    kernel_ns = sum(category.time_ns for category in total.categories if category.name in _KERNEL_CATEGORIES)
+    return total.share_of(max((total.account.unattributed_ns or 0) - kernel_ns, 0)) or 0.0
 
 
 def _unanswered(name: str, side: Side) -> list[str]:
-    """Interactions that did not do what the script expects: killed for want of memory, say."""
+    """A warning about interactions that failed or had no answer, for example because memory ran out."""
     failed = sum(
         run.interactions.select((pl.col("outcome").cast(pl.String) != "ok").sum()).item() for run in side.tables
     )
@@ -192,44 +204,43 @@ def _unanswered(name: str, side: Side) -> list[str]:
     ]
 
 
-def _changes(names: Sequence[str], choices: Sequence[Choice]) -> tuple[tuple[Change, ...], list[str]]:
-    """What each change was, by the conditions; and the conditions that differ otherwise than by the changes."""
-    own: list[list[str]] = [[] for _ in names]
+def _changes(names: Sequence[str], choices: Sequence[ChangeSet]) -> tuple[tuple[Change, ...], list[str]]:
+    """The changes with their conditions, and sentences about conditions that differ in another pattern."""
+    conditions_by_change: list[list[str]] = [[] for _ in names]
     strange = []
     for key in dict.fromkeys(key for choice in choices for key in choice.conditions):
         values = [choice.conditions.get(key, "") for choice in choices]
         if len(set(values)) == 1:
             continue
-        by = [bit for bit in range(len(names)) if _depends_on(values, bit)]
-        if len(by) == 1:
-            before, after = _shown([values[0], values[1 << by[0]]])
-            own[by[0]].append(f"{key}: {before} to {after}")
+        bits = [bit for bit in range(len(names)) if _depends_on(values, bit)]
+        if len(bits) == 1:
+            before, after = _shortened([values[0], values[1 << bits[0]]])
+            conditions_by_change[bits[0]].append(f"{key}: {before} to {after}")
         else:
-            said = "; ".join(f"{value} with {one.name}" for value, one in zip(_shown(values), choices, strict=True))
-            strange.append(f"{key} is not as the changes are: {said}.")
-    return tuple(Change(name, tuple(told)) for name, told in zip(names, own, strict=True)), strange
+            pairs = zip(_shortened(values), choices, strict=True)
+            listed = "; ".join(f"{value} with {choice.name}" for value, choice in pairs)
+            strange.append(f"{key} is not as the changes are: {listed}.")
+    changes = [Change(name, tuple(texts)) for name, texts in zip(names, conditions_by_change, strict=True)]
+    return tuple(changes), strange
 
 
 def _depends_on(values: Sequence[str], bit: int) -> bool:
     return any(values[made] != values[made | 1 << bit] for made in range(len(values)) if not made >> bit & 1)
 
 
-def _shown(values: Sequence[str]) -> list[str]:
-    """The values in one line each; of long ones the part in which they differ."""
+def _shortened(values: Sequence[str]) -> list[str]:
+    """Each value in one line. Long values are cut to the part in which they differ."""
     flat = [" ".join(value.split()) or "not told" for value in values]
-    if max(map(len, flat)) <= _LONGEST:
+    if max(map(len, flat)) <= _SHOWN_VALUE_CHARS:
         return flat
-    alike = next(
-        (at for at, letters in enumerate(zip(*flat, strict=False)) if len(set(letters)) > 1), min(map(len, flat))
-    )
-    begin = max(0, alike - _LONGEST // 4)
-    return [
-        f"{'…' if begin else ''}{text[begin : begin + _LONGEST]}{'…' if begin + _LONGEST < len(text) else ''}"
-        for text in flat
-    ]
+    columns = enumerate(zip(*flat, strict=False))
+    common_chars = next((index for index, letters in columns if len(set(letters)) > 1), min(map(len, flat)))
+    begin = max(0, common_chars - _SHOWN_VALUE_CHARS // 4)
+    end = begin + _SHOWN_VALUE_CHARS
+    return [f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}" for text in flat]
 
 
-def _title(choices: Sequence[Choice]) -> str:
+def _title(choices: Sequence[ChangeSet]) -> str:
     side = choices[0].side
     runs = len(side.tables)
     return f"{side.title}, measured with each choice of the changes in {number(runs)} run{'s' if runs > 1 else ''}"

@@ -1,4 +1,4 @@
-"""A speed-up as the result of an analysis: the changes, the factor of each, and the bookkeeping of the meters."""
+"""A speed-up as the result of an analysis: the changes, the factor of each, and the decomposition by meters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.decomposition.roads import Road
 from loadgo.stats.resample import Interval
 
-INTERACTS = 0.1
+INTERACTION_SHARE = 0.1
 """A change interacts with the others if its factors when made first and last differ by more than this share."""
-NONE = 0
+NO_CHANGES = 0
 """The index of the machine with none of the changes."""
 Progress = Callable[[str], None]
 
@@ -44,7 +44,7 @@ class Cause:
     def interacts(self) -> bool:
         """Whether the effect depends on the other changes by more than chance."""
         chance = self.apart is not None and self.apart.holds(1.0)
-        return abs(self.first / self.last - 1) > INTERACTS and not chance
+        return abs(self.first / self.last - 1) > INTERACTION_SHARE and not chance
 
 
 @dataclass(frozen=True)

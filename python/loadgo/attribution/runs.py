@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.attribution.causes import taken_apart
-from loadgo.attribution.results import NONE, Change, Progress, Speedup
+from loadgo.attribution.results import NO_CHANGES, Change, Progress, Speedup
 from loadgo.comparison.side import side_of_runs
 from loadgo.decomposition.roads import Road
 from loadgo.errors import BadArgument
@@ -21,7 +21,7 @@ from loadgo.measures.account import Account
 
 @dataclass(frozen=True)
 class Load:
-    """The load that users put on each machine, as arguments of `loadgo.run`."""
+    """The load on each machine, as arguments of `loadgo.run`."""
 
     script: str | Path
     users: int = 1
@@ -35,7 +35,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine by name or file, the values to set in it, and the names of its changes."""
+    """A machine by name or file, the values to set in it, and the names of the changes made."""
 
     on: str
     set: tuple[str, ...]
@@ -57,25 +57,25 @@ def of_machines(
     if progress is not None:
         progress(f"{len(machines)} machines × {len(seeds)} seeds = {len(machines) * len(seeds)} runs")
     accounts = accounts_on(load, machines, seeds)
-    alone = _alone(load, (machines[NONE], machines[-1]), seeds[0])
+    alone = _alone(load, (machines[NO_CHANGES], machines[-1]), seeds[0])
     return taken_apart(title, changes, accounts, tuple(seeds), alone)
 
 
 def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[Account]]:
-    """Runs every machine with every seed, as many at a time as there are processors; one list for each machine."""
+    """Runs every machine with every seed, one run a processor at a time. Returns one list for each machine."""
     with _workers() as (workers, folder):
-        asked = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
-        return [[one.result() for one in of] for of in asked]
+        tasks = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
+        return [[task.result() for task in of_machine] for of_machine in tasks]
 
 
 def _alone(load: Load, ends: tuple[Machine, Machine], seed: int) -> tuple[Road, ...]:
     """The programs' own processor time with a single user who does not think: a measure of the processor alone."""
     single = Load(load.script, 1, load.passes or 1, None, "none", load.set, load.tariff)
-    sides = [of[0] for of in accounts_on(single, ends, (seed,))]
-    used = [one.used.get("programs", 0.0) / one.interactions for one in sides]
-    if not all(value > 0 for value in used):
+    before, after = (of_machine[0] for of_machine in accounts_on(single, ends, (seed,)))
+    programs_ns = [account.used.get("programs", 0.0) / account.interactions for account in (before, after)]
+    if not all(time > 0 for time in programs_ns):
         return ()
-    return (Road("one user alone, programs only", "work", used[0], used[1], "ns"),)
+    return (Road("one user alone, programs only", "work", programs_ns[0], programs_ns[1], "ns"),)
 
 
 @contextmanager
@@ -89,11 +89,11 @@ def _workers() -> Iterator[tuple[ThreadPoolExecutor, Path]]:
 
 
 def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
-    """Makes one run and returns its account; the run's folder is deleted."""
+    """Makes one run and returns its account. The run's folder is deleted."""
     from loadgo.records.tables import tables
     from loadgo.running.run import run
 
-    with tempfile.TemporaryDirectory(dir=folder) as own:
+    with tempfile.TemporaryDirectory(dir=folder) as run_folder:
         done = run(
             load.script,
             on=machine.on,
@@ -103,7 +103,7 @@ def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
             think=load.think,
             seed=seed,
             set=(*load.set, *machine.set),
-            out=Path(own) / "run",
+            out=Path(run_folder) / "run",
         )
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:

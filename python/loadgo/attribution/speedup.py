@@ -29,14 +29,14 @@ def speedup(
     factors: int = MOST_CHANGES,
     progress: Progress | None = None,
 ) -> Speedup:
-    """Takes apart what `changes` of the simulated machine `on` do together to `users` who type `script`.
+    """Attributes the joint effect of `changes` of the machine `on` to each change, for `users` who type `script`.
 
-    A change is `KEY=VALUE` of the machine's file, or `NAME: KEY=VALUE; KEY=VALUE` of several that are made at once; at
-    most six. Every choice of them is run `runs` times, with the seeds from `seed` on: 2^k × `runs` runs. `set` are
-    values of every one of the machines. `to` names another machine in place of the changes: they are the tables in
-    which its file differs; of more than `factors` (2 to 6) those that do least are one.
+    A change is `KEY=VALUE` of the machine file, or `NAME: KEY=VALUE; KEY=VALUE` for several values at once. There are
+    at most six changes. Every combination of them is run `runs` times, with the seeds from `seed` on: 2^k × `runs`
+    runs. `set` changes values of all machines. `to` names another machine instead of the changes. The changes are then
+    the tables in which its file differs. With more than `factors` (2 to 6), those with the least effect become one.
 
-    Raises `ValueError` for what makes no sense, and what `loadgo.run` raises.
+    Raises `ValueError` that names the mistake, and the errors of `loadgo.run`.
     """
     if on == "here" or to == "here":
         raise BadArgument(
@@ -47,17 +47,17 @@ def speedup(
     seeds = range(seed, seed + runs)
     if to is not None:
         return _to_machine(load, on, to, changes, seeds, factors, progress)
-    made = tuple(change_of(text) for text in changes)
-    check_changes(made, runs)
-    machines = [Machine(on, _sets(made, choice), _called(made, choice)) for choice in range(1 << len(made))]
+    parsed = tuple(change_of(text) for text in changes)
+    check_changes(parsed, runs)
+    machines = [Machine(on, _sets(parsed, choice), _called(parsed, choice)) for choice in range(1 << len(parsed))]
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
-    return of_machines(title, load, made, machines, seeds, progress)
+    return of_machines(title, load, parsed, machines, seeds, progress)
 
 
 def _to_machine(
     load: Load, on: str, to: str, changes: Sequence[str], seeds: range, factors: int, progress: Progress | None
 ) -> Speedup:
-    """What is between two machines; the changes are found, and not given."""
+    """Attributes the difference between two machines. Their files give the changes."""
     from loadgo.attribution.between_machines import speedup_between
 
     if changes:
@@ -68,14 +68,13 @@ def _to_machine(
 
 
 def change_of(text: str) -> Change:
-    """`KEY=VALUE`, or `NAME: KEY=VALUE; KEY=VALUE`; raises `ValueError` in words."""
+    """Parses a change: `KEY=VALUE`, or `NAME: KEY=VALUE; KEY=VALUE`. Raises `ValueError` that says how to write it."""
     before, colon, after = text.partition(":")
-    named = bool(colon) and "=" not in before
-    values = tuple(part.strip() for part in (after if named else text).split(";") if part.strip())
-    wrong = [value for value in values if "=" not in value]
-    if wrong or not values:
+    has_name = bool(colon) and "=" not in before
+    values = tuple(value.strip() for value in (after if has_name else text).split(";") if value.strip())
+    if not values or any("=" not in value for value in values):
         raise BadArgument(f"change {text!r}: write KEY=VALUE, or NAME: KEY=VALUE; KEY=VALUE")
-    return Change(before.strip() if named else ", ".join(values), values)
+    return Change(before.strip() if has_name else ", ".join(values), values)
 
 
 def _sets(changes: tuple[Change, ...], choice: int) -> tuple[str, ...]:
@@ -83,5 +82,5 @@ def _sets(changes: tuple[Change, ...], choice: int) -> tuple[str, ...]:
 
 
 def _called(changes: tuple[Change, ...], choice: int) -> str:
-    made = [change.name for bit, change in enumerate(changes) if choice >> bit & 1]
-    return " and ".join(made) or "none of the changes"
+    chosen = [change.name for bit, change in enumerate(changes) if choice >> bit & 1]
+    return " and ".join(chosen) or "none of the changes"

@@ -213,7 +213,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
 
 def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
     """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
-    from loadgo.transfers.analysis import LOAD_AVERAGE, RUNNING, taken_apart
+    from loadgo.transfers.analysis import LOAD_AVERAGE_NOTE, RUNNING_LOAD_NOTE, taken_apart
     from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
     from loadgo.transfers.grid import as_csv, run_grid, table_of_grid
@@ -236,7 +236,9 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     )
     made = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
-    apart = taken_apart(table_of_grid(made, running), priced, LOAD_AVERAGE if running is None else RUNNING)
+    apart = taken_apart(
+        table_of_grid(made, running), priced, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
+    )
     _deliver(render_apart(apart, shown.page.format, color=in_colour()), shown, as_csv(made.rows, running))
     return _status(made)
 
@@ -256,14 +258,14 @@ def _status(made: Transferred) -> int:
 
 def _loads(text: str | None) -> list[int]:
     """The numbers of busy processes, each once, from the least; none where nothing is asked."""
-    from loadgo.transfers.background_load import MOST
+    from loadgo.transfers.background_load import MOST_BUSY_PROCESSES
 
     parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
     if text is not None and (not parts or not all(part.isdecimal() for part in parts)):
         raise ValueError(f"--load {text!r}: write whole numbers of busy processes, as in 0,2,6")
     loads = sorted({int(part) for part in parts})
-    if loads and loads[-1] > MOST:
-        raise ValueError(f"--load {text}: {loads[-1]} busy processes are out of range: 0 to {MOST}")
+    if loads and loads[-1] > MOST_BUSY_PROCESSES:
+        raise ValueError(f"--load {text}: {loads[-1]} busy processes are out of range: 0 to {MOST_BUSY_PROCESSES}")
     return loads
 
 

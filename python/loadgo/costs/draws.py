@@ -1,8 +1,8 @@
-"""A ratio of what was used, or of its price, in draws of the users and of stretches of time; the wider interval counts.
+"""Ratios of usage or of its price, with intervals from resampling users and stretches of time. The wider one counts.
 
-Users of one machine wait for each other, so what one of them met tells of all who were there then: users alone would
-give a saturated machine too short an interval. Stretches are drawn as residuals from each command's own ratio, so that
-what differs between commands is no spread. Usage that was read at some interactions only stands for all of them.
+Users of one machine wait for each other, so their response times are not independent. Resampling users alone would give
+a saturated machine too short an interval. Stretches are resampled as residuals from each command's own ratio, so that
+differences between commands are no spread. Usage that was read at some interactions only stands for all of them.
 """
 
 from __future__ import annotations
@@ -17,129 +17,129 @@ from loadgo.measures.charged_use import MEANS, Use
 from loadgo.measures.charges import Rate
 from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
 
-COUNT = "count"
-"""What a ratio is over, when it is of a mean interaction."""
+INTERACTION_COUNT = "count"
+"""The denominator of a ratio for a mean interaction."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """A figure in every draw, the figure itself first; not a number is not known."""
+    """A figure and its resamples, the figure itself first. Unknown values are NaN."""
 
     users: Floats
     stretches: Floats
     units: tuple[int, int]
-    """How many users, and how many stretches, were drawn from; 0 where nothing was drawn."""
+    """Number of users and number of stretches that were resampled. 0 if there was no resampling."""
 
     @property
     def value(self) -> float | None:
-        """The figure; None is not known."""
+        """The figure. None if it is not known."""
         return float(self.users[0]) if np.isfinite(self.users[0]) else None
 
     @property
     def interval(self) -> Interval | None:
-        """The wider one; None where there are fewer than five users and fewer than five stretches."""
-        every = zip((self.users, self.stretches), self.units, strict=True)
-        found = [interval_of(values, units) for values, units in every if units >= FEWEST]
-        known = [one for one in found if one is not None]
-        return max(known, key=lambda one: one.high - one.low, default=None)
+        """The wider 95 % interval. None with fewer than five users and fewer than five stretches."""
+        resamples = zip((self.users, self.stretches), self.units, strict=True)
+        intervals = [interval_of(values, units) for values, units in resamples if units >= FEWEST]
+        known = [interval for interval in intervals if interval is not None]
+        return max(known, key=lambda interval: interval.high - interval.low, default=None)
 
     def over(self, other: Draws) -> Draws:
-        """The ratio to another figure that was drawn apart from it."""
+        """The ratio to another figure that was resampled separately."""
         units = [min((n for n in pair if n), default=0) for pair in zip(self.units, other.units, strict=True)]
         with np.errstate(divide="ignore", invalid="ignore"):
             return Draws(self.users / other.users, self.stretches / other.stretches, (units[0], units[1]))
 
     def times(self, factor: float) -> Draws:
-        """So many times the figure."""
+        """The figure multiplied by a factor."""
         return Draws(self.users * factor, self.stretches * factor, self.units)
 
 
 def constant(value: float) -> Draws:
-    """A figure of which nothing can be drawn again, as printed ones are."""
+    """A figure without resamples, such as a printed one."""
     return Draws(np.array([value]), np.array([value]), (0, 0))
 
 
 def mixed(parts: Sequence[tuple[float, Draws]]) -> Draws:
-    """The sum of shares of figures that were drawn together.
+    """The weighted sum of figures that were resampled together.
 
-    A draw in which nobody typed a command takes that command's own figure: what is rare would else be no interval.
+    A resample without a command takes that command's own figure. Otherwise a rare command would leave no interval.
     """
     return Draws(
-        np.sum([share * _filled(one.users) for share, one in parts], axis=0),
-        np.sum([share * _filled(one.stretches) for share, one in parts], axis=0),
-        (max(one.units[0] for _, one in parts), max(one.units[1] for _, one in parts)),
+        np.sum([share * _filled(figure.users) for share, figure in parts], axis=0),
+        np.sum([share * _filled(figure.stretches) for share, figure in parts], axis=0),
+        (max(figure.units[0] for _, figure in parts), max(figure.units[1] for _, figure in parts)),
     )
 
 
 def _filled(values: Floats) -> Floats:
-    found: Floats = np.where(np.isfinite(values), values, values[0])
-    return found
+    filled: Floats = np.where(np.isfinite(values), values, values[0])
+    return filled
 
 
 @dataclass(frozen=True)
 class Lots:
-    """The cells of a use with the numbers of their users and stretches, and how often each of these is drawn."""
+    """The cells of a use, with the weights of users and stretches in every resample."""
 
     cells: pl.DataFrame
-    """As in `Use`, with the columns unit (the user in its run) and slot (the stretch in its run)."""
+    """The cells of `Use`, with the columns unit (index of user and run) and slot (index of stretch and run)."""
     users: Floats
     stretches: Floats
     units: int
     slots: int
 
-    def ratio(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str = COUNT) -> Draws:
-        """Of some of the cells: what is charged at the rates of `top`, over a quantity, or over the interactions."""
-        there = cells["unit"].n_unique(), cells["slot"].n_unique()
-        return Draws(self._by_users(cells, top, bottom), self._by_stretches(cells, top, bottom), there)
+    def ratio(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str = INTERACTION_COUNT) -> Draws:
+        """The charge of some cells at the rates of `top`, over the quantity `bottom` or over the interactions."""
+        units = cells["unit"].n_unique(), cells["slot"].n_unique()
+        return Draws(self._by_users(cells, top, bottom), self._by_stretches(cells, top, bottom), units)
 
     def mean(self, quantity: str) -> Draws:
-        """A quantity of a mean interaction."""
+        """The mean of a quantity over the interactions."""
         return self.ratio(self.cells, (Rate(quantity, quantity, 1.0),))
 
     def _by_users(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str) -> Floats:
-        names = [COUNT, *MEANS, *(f"{name} known" for name in MEANS)]
+        names = [INTERACTION_COUNT, *MEANS, *(f"{name} known" for name in MEANS)]
         sums = np.zeros((self.units, len(names)))
         np.add.at(sums, cells["unit"].to_numpy(), cells.select(names).to_numpy())
         totals = self.users @ grouped(sums)
 
         def mean(quantity: str) -> Floats:
-            at = 1 + MEANS.index(quantity)
-            found: Floats = totals[:, at] / totals[:, at + len(MEANS)]
-            return found
+            column = 1 + MEANS.index(quantity)
+            means: Floats = totals[:, column] / totals[:, column + len(MEANS)]
+            return means
 
-        found: Floats = np.where(totals[:, 0] > 0, 0.0, np.nan)
+        charged: Floats = np.where(totals[:, 0] > 0, 0.0, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             for rate in top:
-                found = found + (np.nan if rate.each is None else mean(rate.quantity) * rate.each)
-            return found if bottom == COUNT else found / mean(bottom)
+                charged = charged + (np.nan if rate.each is None else mean(rate.quantity) * rate.each)
+            return charged if bottom == INTERACTION_COUNT else charged / mean(bottom)
 
     def _by_stretches(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str) -> Floats:
         commands = cells["command"].cast(pl.Categorical).to_physical().to_numpy()
-        _, at = np.unique(commands, return_inverse=True)
-        shape = (self.slots, int(at.max(initial=0)) + 1)
+        _, columns = np.unique(commands, return_inverse=True)
+        shape = (self.slots, int(columns.max(initial=0)) + 1)
 
-        def laid(quantity: str) -> Floats:
-            """By stretch and command, with what was not read."""
-            found = np.zeros(shape)
-            np.add.at(found, (cells["slot"].to_numpy(), at), cells[quantity].to_numpy())
-            known = float(cells[COUNT if quantity == COUNT else f"{quantity} known"].sum())
-            factor = float(cells[COUNT].sum()) / known if known else np.nan
-            told: Floats = found * factor
-            return told
+        def summed(quantity: str) -> Floats:
+            """Sums by stretch and command, scaled up for interactions whose usage was not read."""
+            sums = np.zeros(shape)
+            np.add.at(sums, (cells["slot"].to_numpy(), columns), cells[quantity].to_numpy())
+            known = float(cells[INTERACTION_COUNT if quantity == INTERACTION_COUNT else f"{quantity} known"].sum())
+            factor = float(cells[INTERACTION_COUNT].sum()) / known if known else np.nan
+            scaled: Floats = sums * factor
+            return scaled
 
         charged = np.zeros(shape)
         for rate in top:
-            charged = charged + (np.nan if rate.each is None else laid(rate.quantity) * rate.each)
-        under = laid(bottom)
+            charged = charged + (np.nan if rate.each is None else summed(rate.quantity) * rate.each)
+        denominator = summed(bottom)
         with np.errstate(divide="ignore", invalid="ignore"):
-            own = np.where(under.sum(axis=0) > 0, charged.sum(axis=0) / under.sum(axis=0), 0.0)
-            residuals = (charged - own * under).sum(axis=1)
-            found: Floats = (charged.sum() + self.stretches @ residuals - residuals.sum()) / under.sum()
-        return found
+            command_ratios = np.where(denominator.sum(axis=0) > 0, charged.sum(axis=0) / denominator.sum(axis=0), 0.0)
+            residuals = (charged - command_ratios * denominator).sum(axis=1)
+            ratios: Floats = (charged.sum() + self.stretches @ residuals - residuals.sum()) / denominator.sum()
+        return ratios
 
 
 def lots_of(use: Use, seed: int = 1) -> Lots:
-    """The draws of a use; the same seed draws the same of users and stretches that are as many."""
+    """Resamples a use. The same seed gives the same weights for equal numbers of users and stretches."""
     units = use.cells.select("run", "user").unique(maintain_order=True).with_row_index("unit")
     slots = use.cells.select("run", "stretch").unique(maintain_order=True).with_row_index("slot")
     cells = use.cells.join(units, on=["run", "user"], how="left", maintain_order="left")

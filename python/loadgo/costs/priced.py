@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-from loadgo.costs.draws import COUNT, Draws, Lots, lots_of, mixed
+from loadgo.costs.draws import INTERACTION_COUNT, Draws, Lots, lots_of, mixed
 from loadgo.measures.charged_use import Use
 from loadgo.measures.charges import HOUR_NS, QUANTITIES, Held, Rate, charges, rates_of, summed
 from loadgo.measures.tariff import Tariff
@@ -141,7 +141,7 @@ def _users(cells: pl.DataFrame, rates: tuple[Rate, ...], longer: float) -> list[
     return found
 
 
-_SUMMED = [COUNT, *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
+_SUMMED = [INTERACTION_COUNT, *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
 
 
 def _sums(cells: pl.DataFrame) -> dict[str, float]:
@@ -151,7 +151,7 @@ def _sums(cells: pl.DataFrame) -> dict[str, float]:
 def _row(
     name: str, sums: Mapping[str, float], rates: tuple[Rate, ...], longer: float, draws: Draws | None = None
 ) -> Row:
-    means, count = _means(sums), float(sums[COUNT])
+    means, count = _means(sums), float(sums[INTERACTION_COUNT])
     parts, out = charges(means, rates), means["bytes_out"]
     each = _figure(draws) if draws is not None else Figure(summed(parts))
     total = None if each.value is None else each.value * count
@@ -196,7 +196,7 @@ def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]
 
 def _uncharged(use: Use, tariff: Tariff) -> float | None:
     """Busy time that is neither an interaction's nor the laboratory's, at the price of processor time."""
-    count, cpu = float(use.cells[COUNT].sum()), _means(_sums(use.cells))["cpu_ns"]
+    count, cpu = float(use.cells[INTERACTION_COUNT].sum()), _means(_sums(use.cells))["cpu_ns"]
     if use.machine is None or not tariff.cpu_hour or cpu is None or not count:
         return None
     left = use.machine.busy_ns - use.machine.laboratory_ns - cpu * count

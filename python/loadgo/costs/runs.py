@@ -1,4 +1,4 @@
-"""The runs that are priced together: of one script on one system, or there is no one cost of an interaction."""
+"""Runs that are priced together. They have one script and one system, so that an interaction has one cost."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 _SYSTEM = ("kind", "name", "hostname", "processor", "processors")
-"""Conditions that make another system; and every value of a simulated machine's file."""
+"""Conditions that belong to the system, besides all values of a simulated machine's file."""
 _OF_THE_LOAD = ("users", "passes", "seed", "duration_s", "until", "arrivals_per_second")
 _PASSING = ("load_average", "users_logged_in", "memory_available", "used_bytes", "paging_devices")
 
 
 @dataclass(frozen=True)
-class Found:
-    """The runs, in the order in which they were named."""
+class PricedRuns:
+    """The runs, in the order of their names on the command line."""
 
     title: str
     folders: tuple[Path, ...]
     runs: tuple[Tables, ...]
     differing: tuple[str, ...]
-    """In words, the conditions in which they differ, beside how many users there are and what goes by."""
+    """Sentences about conditions that differ, except for the load and conditions that always change."""
 
     def by_users(self) -> list[tuple[int, list[tuple[Path, Tables]]]]:
         """The runs by their number of users."""
@@ -39,50 +39,52 @@ class Found:
         return sorted(groups.items())
 
 
-def found_runs(names: Sequence[str]) -> Found:
-    """The runs called `names`; raises `ValueError` where they are not of one script on one system."""
+def found_runs(names: Sequence[str]) -> PricedRuns:
+    """Finds the runs by name. Raises `ValueError` if they differ in script or system."""
     if not names:
         raise BadArgument("no run is named: give a run's folder, its id, or last")
     folders = tuple(dict.fromkeys(find_run(name) for name in names))
     runs = tuple(tables(folder) for folder in folders)
-    told = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
+    all_conditions = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
     scripts = [lines_of(folder) for folder in folders]
-    for folder, script, conditions in zip(folders[1:], scripts[1:], told[1:], strict=True):
+    for folder, script, conditions in zip(folders[1:], scripts[1:], all_conditions[1:], strict=True):
         if script != scripts[0]:
             raise BadArgument(
                 f"{folder.name} has not typed the script of {folders[0].name}: price them apart, one loadgo cost each"
             )
-        _one_system(folders[0].name, folder.name, told[0], conditions)
-    return Found(_title(runs[0]), folders, runs, _differing(told))
+        _one_system(folders[0].name, folder.name, all_conditions[0], conditions)
+    return PricedRuns(_title(runs[0]), folders, runs, _differing(all_conditions))
 
 
 def users_of(run: Tables) -> int:
-    """How many users were asked for; of an open load, how many came."""
+    """Number of users of the load. In an open load, the users that logged in."""
     load = run.conditions.get("load", {})
     return int(load.get("users", 0)) or int(run.sessions["user"].n_unique())
 
 
 def _one_system(first: str, other: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    for one in differing(before, after):
-        if one.name in _SYSTEM or one.name.startswith("machine "):
+    for condition in differing(before, after):
+        if condition.name in _SYSTEM or condition.name.startswith("machine "):
             raise BadArgument(
-                f"{first} and {other} are of different systems ({one.name}: {one.before or 'none'}, "
-                f"{one.after or 'none'}), and one curve is of one system; whether a price is fair says "
+                f"{first} and {other} are of different systems ({condition.name}: {condition.before or 'none'}, "
+                f"{condition.after or 'none'}), and one curve is of one system; whether a price is fair says "
                 f"loadgo cost {first} --against {other}"
             )
 
 
-def _differing(told: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    found: dict[str, list[str]] = {}
-    for conditions in told[1:]:
-        for one in differing(told[0], conditions):
-            if not one.name.startswith((*_OF_THE_LOAD, *_PASSING)):
-                found.setdefault(one.name, [one.before or "none"]).append(one.after or "none")
-    return tuple(f"{name}: {', '.join(dict.fromkeys(values))}" for name, values in found.items())
+def _differing(all_conditions: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    values_by_name: dict[str, list[str]] = {}
+    for conditions in all_conditions[1:]:
+        for condition in differing(all_conditions[0], conditions):
+            if not condition.name.startswith((*_OF_THE_LOAD, *_PASSING)):
+                values = values_by_name.setdefault(condition.name, [condition.before or "none"])
+                values.append(condition.after or "none")
+    return tuple(f"{name}: {', '.join(dict.fromkeys(values))}" for name, values in values_by_name.items())
 
 
 def _title(run: Tables) -> str:
-    told = run.conditions
-    system = told.get("system", {})
-    where = system.get("title") or system.get("hostname") or system.get("name", "")
-    return f"{told.get('name', '')}, on {where}" if where else str(told.get("name", ""))
+    conditions = run.conditions
+    system = conditions.get("system", {})
+    system_name = system.get("title") or system.get("hostname") or system.get("name", "")
+    script_name = conditions.get("name", "")
+    return f"{script_name}, on {system_name}" if system_name else str(script_name)

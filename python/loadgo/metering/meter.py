@@ -1,4 +1,4 @@
-"""Meters this host without a load, for a time or as long as a command runs: into a run's folder, and to viewers."""
+"""Meters this host without a load, for a time or while a command runs, into a run folder and for viewers."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import BadArgument
 from loadgo.metering.totals import Totals
-from loadgo.metering.viewers import NOBODY, Viewers, viewed
+from loadgo.metering.viewers import NO_VIEWERS, Viewers, open_viewers
 from loadgo.notation import quantities
 from loadgo.running.command_meter import Signals, checked_program, passing_on
 from loadgo.running.folders import new_folder
 from loadgo.running.prepared import Progress
 from loadgo.running.stopping import asked_to_stop
 
-Told = dict[str, Any]
-TIERS = ("cheap", "exact")
-SHORTEST_S, LONGEST_S = 0.01, 3600.0
+MeterProgress = dict[str, Any]
+"""Options of a metered host, its progress, or its result, by name."""
+METER_TIERS = ("cheap", "exact")
+SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
 @dataclass(frozen=True)
 class Metered:
-    """What was metered. It can be given wherever a run's folder can, if it was recorded."""
+    """The result of metering. It can be used as a run folder if it was recorded."""
 
     folder: Path | None
-    """None when nothing was recorded."""
+    """None if nothing was recorded."""
     outcome: str
-    """`done`, or `stopped` before its time."""
+    """`done`, or `stopped` before the end."""
     exit_status: int | None
-    """The command's; None without a command, and when a signal ended it."""
+    """Exit status of the command. None without a command, and if a signal ended it."""
     signal: int | None
     """The signal that ended the command."""
     notes: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:
-        """As a shell tells it: the exit status, or 128 and the signal that ended the command; 0 without one."""
+        """Status as in a shell: the exit status, or 128 + the signal that ended the command. 0 without a command."""
         return 128 + self.signal if self.signal is not None else self.exit_status or 0
 
     def __fspath__(self) -> str:
@@ -57,22 +58,22 @@ def meter(
     meters: str = "cheap",
     every: float | str = 1.0,
     out: str | Path | None = None,
-    viewers: Viewers = NOBODY,
+    viewers: Viewers = NO_VIEWERS,
     command_line: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Metered:
-    """Meters this host for `duration` (seconds, or `2min`), until an interrupt, or for as long as `command` runs.
+    """Meters this host for `duration` (seconds, or `2min`), until an interrupt, or while `command` runs.
 
-    `meters` is `cheap` or `exact`; `every` the length of a span of the records. It is recorded in the folder `out`, a
-    new one in `runs/` by default, as a run without users, in which the command is the only one; with `viewers`, it is
-    recorded only when `out` says where. `progress` is called about three times a second with what there is to tell:
-    at_s, and serving, an address, once it is served. `command_line` is kept in `run.toml`.
+    `meters` is `cheap` or `exact`. `every` is the length of a span of the records. The records are a run without users,
+    in the folder `out` or a new one in `runs/`. With `viewers`, nothing is recorded unless `out` is given. `progress`
+    is called about three times a second with `at_s`, and with the address `serving` once meters are served.
+    `command_line` is stored in `run.toml`.
 
-    Raises `ValueError` for what makes no sense, `errors.Refused` for what the host does not allow, `errors.BadRun` for
-    a folder that cannot be written.
+    Raises `ValueError` for a wrong argument, `errors.Refused` if the host does not allow it, and `errors.BadRun` for a
+    folder that cannot be written.
     """
-    if meters not in TIERS:
-        raise BadArgument(f"there are no {meters} meters: say {' or '.join(TIERS)}")
+    if meters not in METER_TIERS:
+        raise BadArgument(f"there are no {meters} meters: say {' or '.join(METER_TIERS)}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
     _in_utf8("`out`", out)
@@ -89,12 +90,12 @@ def meter(
     }
     if command:
         checked_program(command[0])
-    with viewed(viewers, meters) as view:
+    with open_viewers(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
-        told = _watched(options, view.totals, progress)
-    notes = tuple(str(note) for note in told["notes"])
-    return Metered(folder, str(told["outcome"]), told["exit_status"], told["signal"], notes)
+        result = _watch_host(options, view.totals, progress)
+    notes = tuple(str(note) for note in result["notes"])
+    return Metered(folder, str(result["outcome"]), result["exit_status"], result["signal"], notes)
 
 
 def _in_utf8(what: str, *words: object) -> None:
@@ -107,38 +108,40 @@ def _in_utf8(what: str, *words: object) -> None:
 
 
 def _every_s(every: float | str) -> float:
-    seconds = quantities.span_s(every, "every")
-    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_S):
+    seconds = quantities.span_s(every)
+    if not (math.isfinite(seconds) and SHORTEST_SPAN_S <= seconds <= LONGEST_SPAN_S):
         raise BadArgument(f"`every={every}` is out of range: between 10ms and 1h").about("every")
     return seconds
 
 
-def _watched(options: Told, totals: Totals | None, progress: Progress | None) -> Told:
-    """Lets it go on until it ends; signals are the command's where there is one, else they end it in order.
+def _watch_host(options: MeterProgress, totals: Totals | None, progress: Progress | None) -> MeterProgress:
+    """Meters until the end. Signals are forwarded to the command, or end the metering if there is no command.
 
-    Without a command they are heard from before the meters are there, which take up to a second to come.
+    Without a command, signals are caught before the meters start, which takes up to a second.
     """
 
-    def hears(told: Told) -> bool:
-        if totals is not None and "rows" in told:
-            totals.add(told["rows"], told["lost"])
+    def on_progress(news: MeterProgress) -> bool:
+        if totals is not None and "rows" in news:
+            totals.add(news["rows"], news["lost"])
         if progress is not None:
-            progress(told)
+            progress(news)
         return True
 
     if options["command"]:
         host = _loadgo.MeteredHost(options)
-        with passing_on(host) as signals, ThreadPoolExecutor(1) as elsewhere:
-            return elsewhere.submit(_with_command, host, hears, totals is not None, signals).result()
+        with passing_on(host) as signals, ThreadPoolExecutor(1) as executor:
+            return executor.submit(_watch_command, host, on_progress, totals is not None, signals).result()
     with asked_to_stop() as stop:
         host = _loadgo.MeteredHost(options)
-        return host.watch(lambda told: hears(told) and not stop.is_set(), totals is not None)
+        return host.watch(lambda news: on_progress(news) and not stop.is_set(), totals is not None)
 
 
-def _with_command(host: _loadgo.MeteredHost, hears: Callable[[Told], bool], rows: bool, signals: Signals) -> Told:
-    """In a thread of its own, so that the main thread is there for signals."""
+def _watch_command(
+    host: _loadgo.MeteredHost, on_progress: Callable[[MeterProgress], bool], rows: bool, signals: Signals
+) -> MeterProgress:
+    """Meters while the command runs. It needs its own thread, because the main thread receives signals."""
     signals.in_run = True
     try:
-        return host.watch(hears, rows)
+        return host.watch(on_progress, rows)
     finally:
         signals.in_run = False

@@ -1,4 +1,4 @@
-"""The meters' sums to an OpenTelemetry collector, by OTLP over HTTP, every ten seconds; needs `loadgo[otel]`."""
+"""Exports the meters' sums to an OpenTelemetry collector, by OTLP over HTTP, every ten seconds (`loadgo[otel]`)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from loadgo import _loadgo
 from loadgo.metering.totals import BOUNDS_S, Distribution, Family, Totals, Values
 
-EVERY_S = 10.0
-PATIENCE_S = 5.0
-SCHEMA = ""
+EXPORT_PERIOD_S = 10.0
+EXPORT_TIMEOUT_S = 5.0
+SCHEMA_URL = ""
 
 
 @contextmanager
-def exported(totals: Totals, address: str, every_s: float = EVERY_S) -> Iterator[None]:
-    """Exports the sums to `address` every so often, and once more at the end."""
-    exporter = OTLPMetricExporter(endpoint=address, timeout=PATIENCE_S)
+def export_metrics(totals: Totals, address: str, every_s: float = EXPORT_PERIOD_S) -> Iterator[None]:
+    """Exports the sums to `address` every `every_s` seconds, and once more at the end."""
+    exporter = OTLPMetricExporter(endpoint=address, timeout=EXPORT_TIMEOUT_S)
     began_ns, over = time.time_ns(), threading.Event()
 
     def export() -> None:
         while not over.wait(every_s):
-            exporter.export(data_of(totals, began_ns))
-        exporter.export(data_of(totals, began_ns))
+            exporter.export(metrics_data(totals, began_ns))
+        exporter.export(metrics_data(totals, began_ns))
 
     thread = threading.Thread(target=export, name="loadgo-otlp", daemon=True)
     thread.start()
@@ -48,16 +48,16 @@ def exported(totals: Totals, address: str, every_s: float = EVERY_S) -> Iterator
         yield
     finally:
         over.set()
-        thread.join(2 * PATIENCE_S)
+        thread.join(2 * EXPORT_TIMEOUT_S)
         exporter.shutdown()
 
 
-def data_of(totals: Totals, began_ns: int) -> MetricsData:
-    """The sums since `began_ns` (of the epoch), as OpenTelemetry has them."""
+def metrics_data(totals: Totals, began_ns: int) -> MetricsData:
+    """The sums since `began_ns` (nanoseconds of the epoch), in OpenTelemetry's data model."""
     now_ns = time.time_ns()
     metrics = [_metric(family, values, began_ns, now_ns) for family, values in totals.families()]
-    scope = ScopeMetrics(InstrumentationScope("loadgo", _loadgo.__version__), metrics, SCHEMA)
-    return MetricsData([ResourceMetrics(Resource.create({"service.name": "loadgo"}), [scope], SCHEMA)])
+    scope = ScopeMetrics(InstrumentationScope("loadgo", _loadgo.__version__), metrics, SCHEMA_URL)
+    return MetricsData([ResourceMetrics(Resource.create({"service.name": "loadgo"}), [scope], SCHEMA_URL)])
 
 
 def _metric(family: Family, values: Values, began_ns: int, now_ns: int) -> Metric:
@@ -70,13 +70,13 @@ def _metric(family: Family, values: Values, began_ns: int, now_ns: int) -> Metri
         if not isinstance(value, Distribution)
     ]
     cumulative = AggregationTemporality.CUMULATIVE
-    data: Sum | Gauge | Histogram
+    points: Sum | Gauge | Histogram
     if family.kind == "counter":
-        data = Sum(numbers, cumulative, is_monotonic=True)
+        points = Sum(numbers, cumulative, is_monotonic=True)
     elif family.kind == "gauge":
-        data = Gauge(numbers)
+        points = Gauge(numbers)
     else:
-        data = Histogram(
+        points = Histogram(
             [
                 _point(value, attributes(labels), began_ns, now_ns)
                 for labels, value in values.items()
@@ -84,7 +84,7 @@ def _metric(family: Family, values: Values, began_ns: int, now_ns: int) -> Metri
             ],
             cumulative,
         )
-    return Metric(family.name, family.help, family.unit, data)
+    return Metric(family.name, family.help, family.unit, points)
 
 
 def _point(value: Distribution, attributes: dict[str, str], began_ns: int, now_ns: int) -> HistogramDataPoint:

@@ -1,4 +1,4 @@
-"""The meters' sums as Prometheus reads them: its text exposition, at an address of this host."""
+"""Serves the meters' sums to Prometheus, in its text format, at an address of this host."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from loadgo.metering.totals import BOUNDS_S, Distribution, Family, Totals, Value
 
 
 def exposition(totals: Totals) -> bytes:
-    """The sums as a text."""
+    """The sums in Prometheus' text format."""
     return generate_latest(_registry(totals))
 
 
 @contextmanager
-def served(totals: Totals, address: str, port: int) -> Iterator[int]:
-    """Serves the sums as they stand, to as many as ask, until it ends; the port. Raises `errors.Refused`."""
+def serve_metrics(totals: Totals, address: str, port: int) -> Iterator[int]:
+    """Serves the current sums and yields the port. Raises `errors.Refused` if the address cannot be used."""
     try:
         server, thread = start_http_server(port, address, _registry(totals))
     except OSError as error:
@@ -64,8 +64,8 @@ def _metric(family: Family, values: Values) -> Metric:
             metric.add_metric(labels, buckets=_cumulative(value), sum_value=value.sum_s)
         else:
             metric.add_metric(labels, value)
-    told: Metric = metric
-    return told
+    typed: Metric = metric
+    return typed
 
 
 def _cumulative(distribution: Distribution) -> list[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""A profile as folded stacks, a line a stack: what flamegraph.pl, inferno and speedscope read."""
+"""A profile as folded stacks, one line for each stack: the format of flamegraph.pl, inferno and speedscope."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from loadgo.profiling.profile import Frame, Profile
 
 
 def folded(profile: Profile) -> str:
-    """`process;function;…;function COUNT`, the outermost first, sorted; the kernel's end in `_[k]`."""
+    """Sorted lines `process;function;…;function COUNT`, the outermost first. Names of the kernel end in `_[k]`."""
     lines: Counter[str] = Counter()
     for stack in profile.stacks:
         lines[";".join([stack.process, *map(_folded, stack.frames)])] += stack.samples
@@ -16,6 +16,6 @@ def folded(profile: Profile) -> str:
 
 
 def _folded(frame: Frame) -> str:
-    """Its place; of the kernel with the mark that viewers colour."""
-    named = frame.place != frame.segment
-    return f"{frame.place}_[k]" if frame.segment == "[kernel]" and named else frame.place
+    """The frame's name. A function of the kernel has the suffix that viewers colour."""
+    is_function = frame.place != frame.segment
+    return f"{frame.place}_[k]" if frame.segment == "[kernel]" and is_function else frame.place

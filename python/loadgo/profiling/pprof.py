@@ -1,9 +1,9 @@
-"""A profile as pprof's protobuf, compressed: what `go tool pprof`, Parca, Pyroscope and Grafana read.
+"""A profile as pprof's compressed protobuf: the format of `go tool pprof`, Parca, Pyroscope and Grafana.
 
-Format: github.com/google/pprof/proto/profile.proto. A mapping is a segment, with its file's build-id; samples have
-the values *samples*, *cpu*, *minor* and *major* faults, and the labels *user*, *command* and *process*. The functions
-of a file without symbols are one. Protobuf is written by hand: of its wire format two kinds are needed, numbers and
-what has a length.
+Format: github.com/google/pprof/proto/profile.proto. Each mapping has its file's build identifier. Samples have the
+values *samples*, *cpu*, *minor* and *major* faults, and the labels *user*, *command* and *process*. A file without
+symbols is one function. Protobuf is written here, since two kinds of its wire format are enough: numbers, and bytes
+with a length.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def pprof(profile: Profile) -> bytes:
 
 
 def _number(field: int, value: int) -> bytes:
-    """A field that is a number; 0 need not be said."""
+    """A field that is a number. A field of 0 is left out."""
     return _varint(field << 3) + _varint(value) if value else b""
 
 
@@ -33,39 +33,39 @@ def _packed(field: int, values: Iterable[int]) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    told = bytearray()
+    encoded = bytearray()
     while value >= 0x80:
-        told.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    told.append(value)
-    return bytes(told)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 class _Writer:
-    """The tables of one file: texts, mappings, functions, and locations by what they are of."""
+    """The tables of one file: texts, mappings, and locations with their functions, each with its number."""
 
     def __init__(self, profile: Profile) -> None:
-        self._of = profile
+        self._source = profile
         self._texts: dict[str, int] = {"": 0}
         self._mappings: dict[str, int] = {}
         self._locations: dict[Frame, int] = {}
         self._period_ns = 0 if profile.hz is None else round(1e9 / profile.hz)
 
     def profile(self) -> bytes:
-        """A message `Profile`."""
-        samples = [self._sample(stack) for stack in self._of.stacks] + self._faults()
+        """The message `Profile`."""
+        samples = [self._sample(stack) for stack in self._source.stacks] + self._faults()
         types = [("samples", "count"), ("cpu", "nanoseconds"), ("minor_faults", "count"), ("major_faults", "count")]
-        parts = [_bytes(1, self._value_type(*kind)) for kind in types]
-        parts += [_bytes(2, sample) for sample in samples]
-        parts += [_bytes(3, self._mapping(name, number)) for name, number in self._mappings.items()]
-        parts += [_bytes(4, self._location(frame, number)) for frame, number in self._locations.items()]
-        parts += [_bytes(5, self._function(frame, number)) for frame, number in self._locations.items()]
-        parts.append(_number(10, round((self._of.seconds or 0) * 1e9)))
-        parts.append(_bytes(11, self._value_type("cpu", "nanoseconds")))
-        parts.append(_number(12, self._period_ns))
-        parts.append(_number(14, self._text("samples")))
-        parts += [_bytes(6, text.encode()) for text in self._texts]  # last: all texts are known by now
-        return b"".join(parts)
+        fields = [_bytes(1, self._value_type(*kind)) for kind in types]
+        fields += [_bytes(2, sample) for sample in samples]
+        fields += [_bytes(3, self._mapping(name, number)) for name, number in self._mappings.items()]
+        fields += [_bytes(4, self._location(frame, number)) for frame, number in self._locations.items()]
+        fields += [_bytes(5, self._function(frame, number)) for frame, number in self._locations.items()]
+        fields.append(_number(10, round((self._source.seconds or 0) * 1e9)))
+        fields.append(_bytes(11, self._value_type("cpu", "nanoseconds")))
+        fields.append(_number(12, self._period_ns))
+        fields.append(_number(14, self._text("samples")))
+        fields += [_bytes(6, text.encode()) for text in self._texts]  # last: all texts are known by now
+        return b"".join(fields)
 
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
@@ -74,37 +74,37 @@ class _Writer:
         return _number(1, self._text(kind)) + _number(2, self._text(unit))
 
     def _sample(self, stack: Stack) -> bytes:
-        places = [self._place(Frame(frame.segment, frame.place)) for frame in reversed(stack.frames)]
+        locations = [self._number_of(Frame(frame.segment, frame.place)) for frame in reversed(stack.frames)]
         values = [stack.samples, stack.samples * self._period_ns, 0, 0]
         labels = [self._label("process", stack.process)]
         if stack.command is not None:
             labels.append(self._label("command", stack.command))
         if stack.user is not None:
             labels.append(self._label("user", str(stack.user)))
-        return _packed(1, places) + _packed(2, values) + b"".join(_bytes(3, label) for label in labels)
+        return _packed(1, locations) + _packed(2, values) + b"".join(_bytes(3, label) for label in labels)
 
     def _faults(self) -> list[bytes]:
-        """A sample for each segment that faulted: its place is the segment itself."""
-        faulted = [one for one in self._of.segments if one.faults_minor or one.faults_major]
+        """One sample for each mapping with page faults. Its location is the mapping itself."""
+        faulted = [segment for segment in self._source.segments if segment.faults_minor or segment.faults_major]
         return [
-            _packed(1, [self._place(Frame(one.name, one.name))])
-            + _packed(2, [0, 0, one.faults_minor or 0, one.faults_major or 0])
-            for one in faulted
+            _packed(1, [self._number_of(Frame(segment.name, segment.name))])
+            + _packed(2, [0, 0, segment.faults_minor or 0, segment.faults_major or 0])
+            for segment in faulted
         ]
 
     def _label(self, key: str, text: str) -> bytes:
         return _number(1, self._text(key)) + _number(2, self._text(text))
 
-    def _place(self, frame: Frame) -> int:
+    def _number_of(self, frame: Frame) -> int:
         self._mappings.setdefault(frame.segment, len(self._mappings) + 1)
         return self._locations.setdefault(frame, len(self._locations) + 1)
 
     def _mapping(self, name: str, number: int) -> bytes:
-        """Each has a stretch of addresses of its own, since offsets in a file are no addresses of a process."""
+        """A mapping with an address range of its own, since offsets in a file are no addresses of a process."""
         start = number << 40
-        build_id = self._of.build_ids.get(name, "")
-        told = _number(1, number) + _number(2, start) + _number(3, start + (1 << 40)) + _number(5, self._text(name))
-        return told + _number(6, self._text(build_id)) + _number(7, 1)
+        build_id = self._source.build_ids.get(name, "")
+        range_fields = _number(1, number) + _number(2, start) + _number(3, start + (1 << 40))
+        return range_fields + _number(5, self._text(name)) + _number(6, self._text(build_id)) + _number(7, 1)
 
     def _location(self, frame: Frame, number: int) -> bytes:
         mapping = self._mappings[frame.segment]

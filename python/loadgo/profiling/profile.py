@@ -1,8 +1,8 @@
-"""Where a clock finds the processors, and which segment faults: the clock profile and the page trace of a live host.
+"""Clock profiles and page faults by mapping, of a live host, a command or a recorded run.
 
-A sample is a look at a processor on a clock: whose program, which segment (a mapped file, `[kernel]`, `[heap]`, …),
-which function and who called it. Shares are estimates: of n samples a share p is off by sqrt(p (1 − p) / n), and by
-what callers without frame pointers hide. Page faults are counted, each.
+A sample says what a busy processor was doing at a tick of a clock: process, mapping, function and callers. A mapping
+is a file, or `[kernel]`, `[heap]`, `[stack]`, `[anon]`. Shares are estimates. A share p of n samples has the standard
+error sqrt(p (1 − p) / n), and callers without frame pointers are missing. Page faults are all counted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from loadgo.errors import BadArgument, BadRun, Refused
 from loadgo.running.command_meter import checked_program, passing_on
 from loadgo.running.stopping import asked_to_stop
 
-EVERY_S = 1.0
-HZ = 1000
-MOST_HZ = 20_000
-INTERRUPTED = 130
-"""The exit status of who was asked to stop."""
+PROFILE_PERIOD_S = 1.0
+DEFAULT_CLOCK_HZ = 1000
+MOST_CLOCK_HZ = 20_000
+INTERRUPTED_STATUS = 130
+"""Exit status after an interrupt."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Frame:
     """A function on a stack."""
 
     segment: str
-    """The mapped file by its path, or a name in brackets."""
+    """The mapping: a file by its path, or a name in brackets."""
     function: str
-    """Its name; its offset where it has none; empty where nothing is known."""
+    """The function's name, or its offset if it has no name. Empty if nothing is known."""
 
     @property
     def text(self) -> str:
-        """As the records write it."""
+        """The frame as the records write it."""
         return f"{self.segment}`{self.function}" if self.function else self.segment
 
     @property
     def place(self) -> str:
-        """Where it is, for people: the function; of a file without symbols the file as one; the segment elsewhere."""
+        """The frame's name for people: the function, `no symbols (FILE)`, or the mapping."""
         if self.function and not self.function.startswith("0x"):
             return self.function
         return f"no symbols ({self.segment.rsplit('/', 1)[-1]})" if self.segment.startswith("/") else self.segment
@@ -52,7 +52,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack, and how often it was found."""
+    """A call stack, and the number of samples that had it."""
 
     user: int | None
     command: str | None
@@ -64,28 +64,28 @@ class Stack:
 
 @dataclass(frozen=True)
 class Segment:
-    """What a segment came to."""
+    """Samples and page faults of one mapping."""
 
     name: str
     samples: int | None
-    """None is not measured, never 0."""
+    """None means not measured, never 0."""
     faults_minor: int | None
     faults_major: int | None
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile, of now or of a run."""
+    """A profile of this host, a command or a run."""
 
     of: str
-    """The host, a command, or a run."""
+    """The subject: the host, a command, or a run."""
     seconds: float | None
     hz: int | None
-    """Samples a second of each busy processor; None where the records do not say."""
+    """Samples a second of each busy processor. None if the records do not have it."""
     stacks: tuple[Stack, ...]
     segments: tuple[Segment, ...]
     build_ids: dict[str, str] = field(default_factory=dict)
-    """Of files, in hexadecimal."""
+    """Build identifiers by file, in hexadecimal."""
     lost: tuple[tuple[int, str], ...] = ()
     notes: tuple[str, ...] = ()
     status: int = 0
@@ -93,17 +93,17 @@ class Profile:
 
     @property
     def samples(self) -> int:
-        """All of them."""
+        """The number of samples."""
         return sum(segment.samples or 0 for segment in self.segments) or sum(stack.samples for stack in self.stacks)
 
     def off(self, samples: int) -> float:
-        """How far the share of so many samples may be off, one standard deviation of a binomial law."""
+        """Standard error of the share of a number of samples, by the binomial distribution."""
         share = samples / max(self.samples, 1)
         return sqrt(share * (1 - share) / max(self.samples, 1))
 
 
 def frame_of(text: str) -> Frame:
-    """A frame as the records write it: SEGMENT`FUNCTION, or a segment, or a function alone."""
+    """Parses a frame as the records write it: SEGMENT`FUNCTION, a segment, or a function alone."""
     segment, mark, function = text.rpartition("`")
     if mark:
         return Frame(segment, function)
@@ -111,16 +111,20 @@ def frame_of(text: str) -> Frame:
 
 
 def profile(
-    command: str | Sequence[str] = (), *, duration: str | float | None = None, hz: int = HZ, of: Any = None
+    command: str | Sequence[str] = (),
+    *,
+    duration: str | float | None = None,
+    hz: int = DEFAULT_CLOCK_HZ,
+    of: Any = None,
 ) -> Profile:
-    """Profiles this host for `duration` (10 s by default), or `command` while it runs, or tells of a run (`of`).
+    """Profiles this host for `duration` (10 s by default), or `command` while it runs, or reads the profile of a run.
 
-    Raises `Refused` where the host does not let us, `BadRun` for a run without a profile.
+    Raises `Refused` if the host does not allow it, `BadRun` for a run (`of`) without a profile.
     """
     if of is not None:
         return profile_of(of)
-    if not 1 <= hz <= MOST_HZ:
-        raise BadArgument(f"`hz={hz}`: a clock has 1 to {MOST_HZ} Hz").about("hz")
+    if not 1 <= hz <= MOST_CLOCK_HZ:
+        raise BadArgument(f"`hz={hz}`: a clock has 1 to {MOST_CLOCK_HZ} Hz").about("hz")
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if words:
         checked_program(words[0])
@@ -140,32 +144,32 @@ def _live(command: list[str], seconds: float | None, hz: int) -> Profile:
     from loadgo import _loadgo
 
     live = _loadgo.LiveProfile(hz, bool(command))
-    found = _Found()
+    builder = ProfileBuilder()
     began = time.monotonic()
     try:
-        status = _watch(live, command, seconds, found)
+        status = _watch(live, command, seconds, builder)
         ended = time.monotonic()
-        found.add(live.sample())
+        builder.add(live.sample())
         notes = tuple(live.notes())
     finally:
         live.close()
-    of = shlex.join(command) if command else "this host"
-    return found.profile(of, ended - began, hz, notes, status)
+    subject = shlex.join(command) if command else "this host"
+    return builder.profile(subject, ended - began, hz, notes, status)
 
 
-def _watch(live: Any, command: list[str], seconds: float | None, found: _Found) -> int:
-    """Adds to `found` until the time is up, the command has ended, or an interrupt; the exit status."""
+def _watch(live: Any, command: list[str], seconds: float | None, builder: ProfileBuilder) -> int:
+    """Adds samples until the time is up, the command has ended, or an interrupt. Returns the exit status."""
     end = inf if seconds is None else time.monotonic() + seconds
     if command:
-        return _watch_command(live, command, end, found)
+        return _watch_command(live, command, end, builder)
     with asked_to_stop() as stop:
-        while not stop.wait(min(EVERY_S, max(end - time.monotonic(), 0))) and time.monotonic() < end:
-            found.add(live.sample())
-        return INTERRUPTED if stop.is_set() else 0
+        while not stop.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))) and time.monotonic() < end:
+            builder.add(live.sample())
+        return INTERRUPTED_STATUS if stop.is_set() else 0
 
 
-def _watch_command(live: Any, command: list[str], end: float, found: _Found) -> int:
-    """Signals are the command's, which ends it, or not."""
+def _watch_command(live: Any, command: list[str], end: float, builder: ProfileBuilder) -> int:
+    """Adds samples while the command runs, and forwards signals to it."""
     child = _Child()
     with passing_on(child) as signals:
         try:
@@ -176,24 +180,24 @@ def _watch_command(live: Any, command: list[str], end: float, found: _Found) -> 
             child.begun.send_signal(signals.came)
         while time.monotonic() < end:
             try:
-                return _status(child.begun.wait(min(EVERY_S, max(end - time.monotonic(), 0))))
+                return _status(child.begun.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))))
             except subprocess.TimeoutExpired:
-                found.add(live.sample())
-        return _ended(child.begun)
+                builder.add(live.sample())
+        return _end(child.begun)
 
 
 class _Child:
-    """The command, for whoever passes signals on to it."""
+    """The command as a receiver of forwarded signals."""
 
     begun: subprocess.Popen[bytes] | None = None
 
     def running(self) -> int:
-        """Its process, 0 before it is there and when it is gone."""
+        """The process id of the command. 0 before it starts and after it has ended."""
         return self.begun.pid if self.begun is not None and self.begun.returncode is None else 0
 
 
-def _ended(child: subprocess.Popen[bytes]) -> int:
-    """The status of a command whose time is up: it is asked to end, and made to when it does not."""
+def _end(child: subprocess.Popen[bytes]) -> int:
+    """Ends a command whose time is up, with SIGKILL if SIGTERM is not enough. Returns the status 0."""
     child.terminate()
     try:
         child.wait(2)
@@ -207,8 +211,8 @@ def _status(returned: int) -> int:
     return 128 - returned if returned < 0 else returned
 
 
-class _Found:
-    """What samples add up to."""
+class ProfileBuilder:
+    """Sums of samples and page faults, from which a profile is made."""
 
     def __init__(self) -> None:
         self.stacks: Counter[tuple[int | None, str | None, str, str]] = Counter()
@@ -216,49 +220,55 @@ class _Found:
         self.build_ids: dict[str, str] = {}
         self.lost: Counter[str] = Counter()
 
-    def add(self, told: dict[str, Any]) -> None:
-        for process, stack, samples in told["stacks"]:
+    def add(self, profile_data: dict[str, Any]) -> None:
+        for process, stack, samples in profile_data["stacks"]:
             self.stacks[None, None, process, stack] += samples
-        for name, minor, major, samples in told["segments"]:
+        for name, minor, major, samples in profile_data["segments"]:
             self.add_segment(name, (samples, minor, major))
-        self.build_ids.update(told["build_ids"])
-        for count, what in told["lost"]:
-            self.lost[what] += count
+        self.build_ids.update(profile_data["build_ids"])
+        for count, reason in profile_data["lost"]:
+            self.lost[reason] += count
 
     def add_segment(self, name: str, counts: Sequence[int | None]) -> None:
         sums = self.segments.setdefault(name, [None, None, None])
-        for place, count in enumerate(counts):
+        for index, count in enumerate(counts):
             if count is not None:
-                sums[place] = (sums[place] or 0) + count
+                sums[index] = (sums[index] or 0) + count
 
-    def profile(self, of: str, seconds: float | None, hz: int | None, notes: tuple[str, ...], status: int) -> Profile:
+    def profile(
+        self, subject: str, seconds: float | None, hz: int | None, notes: tuple[str, ...], status: int
+    ) -> Profile:
         stacks = [
             Stack(user, command, process, tuple(map(frame_of, stack.split(";"))), samples)
             for (user, command, process, stack), samples in self.stacks.most_common()
         ]
         segments = [Segment(name, *counts) for name, counts in self.segments.items()]
         segments.sort(
-            key=lambda one: (-(one.samples or 0), -(one.faults_minor or 0) - (one.faults_major or 0), one.name)
+            key=lambda segment: (
+                -(segment.samples or 0),
+                -(segment.faults_minor or 0) - (segment.faults_major or 0),
+                segment.name,
+            )
         )
-        lost = tuple((count, what) for what, count in self.lost.items())
-        return Profile(of, seconds, hz, tuple(stacks), tuple(segments), self.build_ids, lost, notes, status)
+        lost = tuple((count, reason) for reason, count in self.lost.items())
+        return Profile(subject, seconds, hz, tuple(stacks), tuple(segments), self.build_ids, lost, notes, status)
 
 
 def profile_of(run: str | PathLike[str]) -> Profile:
-    """The profile of a run that was recorded. Raises `BadRun` when it has none."""
+    """The profile of a recorded run. Raises `BadRun` if it has none."""
     from loadgo.records.tables import tables
 
-    told = tables(run)
-    found = _Found()
-    for row in told.stacks.iter_rows(named=True):
-        found.stacks[row["user"], row["command"], row["process"], row["stack"]] += row["samples"]
-    for row in told.segments.iter_rows(named=True):
+    run_tables = tables(run)
+    builder = ProfileBuilder()
+    for row in run_tables.stacks.iter_rows(named=True):
+        builder.stacks[row["user"], row["command"], row["process"], row["stack"]] += row["samples"]
+    for row in run_tables.segments.iter_rows(named=True):
         if row["user"] is None:
-            found.add_segment(row["segment"], (row["samples"], row["faults_minor"], row["faults_major"]))
-    if not found.stacks and not found.segments:
+            builder.add_segment(row["segment"], (row["samples"], row["faults_minor"], row["faults_major"]))
+    if not builder.stacks and not builder.segments:
         raise BadRun("there is no profile in this run: no clock looked at it (it had no meters, or they were not here)")
-    if not any(counts[0] for counts in found.segments.values()):
-        for (_, _, _, stack), samples in found.stacks.items():
-            found.add_segment(frame_of(stack.rsplit(";", 1)[-1]).segment, (samples, None, None))
-    conditions = told.conditions
-    return found.profile(f"run {conditions.get('id', run)}", conditions.get("wall_s"), None, (), 0)
+    if not any(counts[0] for counts in builder.segments.values()):
+        for (_, _, _, stack), samples in builder.stacks.items():
+            builder.add_segment(frame_of(stack.rsplit(";", 1)[-1]).segment, (samples, None, None))
+    conditions = run_tables.conditions
+    return builder.profile(f"run {conditions.get('id', run)}", conditions.get("wall_s"), None, (), 0)

@@ -1,6 +1,6 @@
-"""A profile as speedscope JSON: the samples, and the page faults by segment, as two profiles over one list of frames.
+"""A profile as speedscope JSON: samples, and page faults by mapping, as profiles over one list of frames.
 
-Format: speedscope's file-format-schema.json, of which a copy is in tests/.
+Format: speedscope's file-format-schema.json. The tests have a copy of it.
 """
 
 from __future__ import annotations
@@ -11,43 +11,43 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.profiling.profile import Frame, Profile
 
-SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+SCHEMA_URL = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(profile: Profile) -> str:
-    """The file's text."""
+    """The text of the file."""
     frames = _Frames()
     profiles = [_samples(profile, frames), *_faults(profile, frames)]
-    told = {
-        "$schema": SCHEMA,
+    content = {
+        "$schema": SCHEMA_URL,
         "name": f"loadgo: {profile.of}",
         "exporter": f"loadgo {_loadgo.__version__}",
         "activeProfileIndex": 0,
-        "shared": {"frames": frames.told},
+        "shared": {"frames": frames.entries},
         "profiles": profiles,
     }
-    return json.dumps(told, ensure_ascii=False) + "\n"
+    return json.dumps(content, ensure_ascii=False) + "\n"
 
 
 class _Frames:
     """The frames of all profiles, each once."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, str]] = []
-        self._places: dict[tuple[str, str], int] = {}
+        self.entries: list[dict[str, str]] = []
+        self._indices: dict[tuple[str, str], int] = {}
 
-    def place(self, name: str, file: str) -> int:
-        if (name, file) not in self._places:
-            self._places[name, file] = len(self.told)
-            self.told.append({"name": name, "file": file} if file else {"name": name})
-        return self._places[name, file]
+    def index(self, name: str, file: str) -> int:
+        if (name, file) not in self._indices:
+            self._indices[name, file] = len(self.entries)
+            self.entries.append({"name": name, "file": file} if file else {"name": name})
+        return self._indices[name, file]
 
-    def place_of(self, frame: Frame) -> int:
-        return self.place(frame.place, frame.segment)
+    def index_of(self, frame: Frame) -> int:
+        return self.index(frame.place, frame.segment)
 
 
 def _samples(profile: Profile, frames: _Frames) -> dict[str, Any]:
-    stacks = [[frames.place(stack.process, ""), *map(frames.place_of, stack.frames)] for stack in profile.stacks]
+    stacks = [[frames.index(stack.process, ""), *map(frames.index_of, stack.frames)] for stack in profile.stacks]
     period = 1.0 if profile.hz is None else 1 / profile.hz
     return _sampled(
         "samples",
@@ -58,16 +58,16 @@ def _samples(profile: Profile, frames: _Frames) -> dict[str, Any]:
 
 
 def _faults(profile: Profile, frames: _Frames) -> list[dict[str, Any]]:
-    told = []
+    profiles = []
     for name, counts in (
-        ("minor page faults", [(one.name, one.faults_minor) for one in profile.segments]),
-        ("major page faults", [(one.name, one.faults_major) for one in profile.segments]),
+        ("minor page faults", [(segment.name, segment.faults_minor) for segment in profile.segments]),
+        ("major page faults", [(segment.name, segment.faults_major) for segment in profile.segments]),
     ):
         faulted = [(segment, count) for segment, count in counts if count]
         if faulted:
-            stacks = [[frames.place(segment, "")] for segment, _ in faulted]
-            told.append(_sampled(name, "none", stacks, [float(count) for _, count in faulted]))
-    return told
+            stacks = [[frames.index(segment, "")] for segment, _ in faulted]
+            profiles.append(_sampled(name, "none", stacks, [float(count) for _, count in faulted]))
+    return profiles
 
 
 def _sampled(name: str, unit: str, stacks: list[list[int]], weights: list[float]) -> dict[str, Any]:

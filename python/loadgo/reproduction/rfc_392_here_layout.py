@@ -11,7 +11,7 @@ from loadgo.reproduction.models.rfc_392_here import Again, Here
 from loadgo.reproduction.models.rfc_392_remedies import LONG, NETWORK_PRICE, Remedied
 from loadgo.reproduction.reproduce import DocumentAgain
 from loadgo.transfers.parts import Part, Parts
-from loadgo.transfers.row import GIGABYTE, MEGABIT
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
 _BYTE = 8
 _HOUR_S = 3600.0
@@ -87,8 +87,8 @@ def _conclusions(again: DocumentAgain, here: Here) -> Block:
         one: told.figures[f"{told.name}/text/{one}"] for one in ("per-byte", "per-bit", "seconds", "cost", "times")
     }
     ends = sorted(here.us_per_bit(way) for way in ("s", "r"))
-    costs = [MEGABIT * one * 1e-6 * here.prices.cpu_hour / _HOUR_S for one in ends]
-    currency, network = here.prices.currency, (here.prices.network_gigabyte or 0) * MEGABIT / GIGABYTE
+    costs = [BITS_PER_MEGABIT * one * 1e-6 * here.prices.cpu_hour / _HOUR_S for one in ends]
+    currency, network = here.prices.currency, (here.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     rows = [
         _compared("processor time a byte, us", figures["per-byte"], [_BYTE * one for one in ends]),
         _compared("processor time a bit, us", figures["per-bit"], ends),

@@ -1,1 +1,1 @@
-"""What moving data over a network costs a host: transfers, their tables, and programs that move data."""
+"""The cost of moving data over a network: transfers, their tables, and programs that move data."""

@@ -1,4 +1,4 @@
-"""A table of transfers taken apart: its parts, its two ends, its loads, and where its price passes the network's."""
+"""Analysis of a table of transfers: cost parts, the two ends, loads, and crossings with the network's price."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from loadgo.transfers.csv_table import Table
 from loadgo.transfers.parts import Line, Parts, against_load, parts_of
 from loadgo.transfers.prices import Prices
 
-LOAD_AVERAGE = "the table's own load; of this host's rows the load average of five minutes"
-RUNNING = "processes running or ready to, as the kernel counted them when each transfer ended (no average of minutes)"
+LOAD_AVERAGE_NOTE = "the table's own load; of this host's rows the load average of five minutes"
+RUNNING_LOAD_NOTE = (
+    "processes running or ready to, as the kernel counted them when each transfer ended (no average of minutes)"
+)
 
 
 @dataclass(frozen=True)
 class Apart:
-    """A table of transfers, taken apart."""
+    """The analysis of a table of transfers."""
 
     table: Table
     kinds: tuple[Parts, ...]
     lines: tuple[Line, ...]
-    """Against the load, where loads are of all sorts."""
+    """Regressions on the load, for a table with many different loads."""
     prices: Prices
     ends: tuple[Ends, ...] = ()
     levels: tuple[Level, ...] = ()
-    """Against the load, where the same transfers were made at several."""
+    """Comparisons by load, for a table with the same transfers at several loads."""
     crossings: tuple[Crossing, ...] = ()
-    load: str = LOAD_AVERAGE
-    """What is counted as the load, in words."""
+    load: str = LOAD_AVERAGE_NOTE
+    """The definition of the load, in words."""
 
 
-def taken_apart(table: Table, prices: Prices, load: str = LOAD_AVERAGE) -> Apart:
-    """What the transfers of `table` are made of."""
+def taken_apart(table: Table, prices: Prices, load: str = LOAD_AVERAGE_NOTE) -> Apart:
+    """Analyses the transfers of `table`."""
     kinds, levels = tuple(parts_of(table.transfers)), tuple(by_load(table.transfers))
     return Apart(
         table,

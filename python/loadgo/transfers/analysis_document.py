@@ -20,7 +20,7 @@ from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Prices
-from loadgo.transfers.row import MEGABIT
+from loadgo.transfers.row import BITS_PER_MEGABIT
 from loadgo.transfers.words import between, how_many
 
 if TYPE_CHECKING:
@@ -121,12 +121,12 @@ def _groups(made: Apart) -> list[tuple[str, str, list[Observed]]]:
 
 def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
     bits = sum(one.bits for one in transfers)
-    return sum(one.cpu_s for one in transfers) / bits * MEGABIT * prices.cpu_hour / _HOUR_S if bits else None
+    return sum(one.cpu_s for one in transfers) / bits * BITS_PER_MEGABIT * prices.cpu_hour / _HOUR_S if bits else None
 
 
 def _totals(made: Apart) -> Table:
     groups = [(f"{method} {WORDS[way]}".strip(), group) for way, method, group in _groups(made)]
-    network = (made.prices.network_gigabyte or 0) * MEGABIT / 8e9
+    network = (made.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / 8e9
     columns = [
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),

@@ -1,8 +1,8 @@
-"""Busy processes beside transfers: a load of this program's own making, bounded, and ended by their ids.
+"""Busy processes beside transfers: a load that loadgo makes, limited in number and time, and ended by process id.
 
-They compute at the niceness of whoever asks, as other users do. A load average of five minutes (or one) is far behind
-processes that began just now: what is told instead is how many processes were running or ready to, as the kernel
-counts them the moment that a transfer ended.
+They compute at the caller's niceness, as other users do. A load average of one or five minutes lags far behind
+processes that began just now. So the load is the number of running and ready processes, which the kernel counts at the
+end of each transfer.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from loadgo.errors import BadArgument, Refused
 from loadgo.transfers.rounds import together
 from loadgo.transfers.transfer import Transferred
 
-MOST = 64
-"""Busy processes at once."""
+MOST_BUSY_PROCESSES = 64
+"""Largest number of busy processes at once. Chosen by hand."""
 _BOUND_S = 3600
-"""Of processor time each: then the kernel ends it, whatever became of this program."""
+"""Processor time after which the kernel ends a busy process, in case this program cannot."""
 _COUNTS = Path("/proc/loadavg")
 
 _COMPUTES = """
@@ -39,36 +39,37 @@ while os.getppid() == parent:
 
 @dataclass(frozen=True)
 class AtLoad:
-    """The transfers that were made beside so many busy processes."""
+    """The transfers that were made beside a number of busy processes."""
 
     busy: int
     running: float | None
-    """How many processes were running or ready to, the mean over the transfers; None where the kernel does not say."""
+    """Mean number of running and ready processes over the transfers. None if the kernel does not count them."""
     made: Transferred
 
 
 @contextmanager
 def beside(count: int) -> Iterator[tuple[int, ...]]:
-    """The ids of `count` processes that always want a processor; they end with the block, or with this program.
+    """Starts `count` processes that always want a processor, and yields their ids.
 
-    Raises `errors.Refused` when the system gives no more processes, `ValueError` for a count out of range.
+    They end with the block, or with this program. Raises `errors.Refused` if a process cannot be started, `ValueError`
+    for a count out of range.
     """
-    if not 0 <= count <= MOST:
-        raise BadArgument(f"a load of {count} busy processes is out of range: 0 to {MOST}")
+    if not 0 <= count <= MOST_BUSY_PROCESSES:
+        raise BadArgument(f"a load of {count} busy processes is out of range: 0 to {MOST_BUSY_PROCESSES}")
     with ExitStack() as ends:
         started = []
         for _ in range(count):
-            started.append(_started())
-            ends.callback(_ended, started[-1])
-        for one in started:
-            assert one.stdout is not None
-            if one.stdout.read(1) != b"!":
+            started.append(_start())
+            ends.callback(_end, started[-1])
+        for process in started:
+            assert process.stdout is not None
+            if process.stdout.read(1) != b"!":
                 raise Refused("a busy process ended before it began: there is no load beside the transfers")
-        yield tuple(one.pid for one in started)
+        yield tuple(process.pid for process in started)
 
 
 def running() -> int | None:
-    """How many processes and threads are running or ready to, this one among them; None where nobody says."""
+    """Number of running and ready processes and threads, this one included. None if the kernel does not count them."""
     try:
         return int(_COUNTS.read_text(encoding="ascii").split()[3].partition("/")[0])
     except (OSError, ValueError, IndexError):
@@ -78,29 +79,31 @@ def running() -> int | None:
 def at_loads(
     loads: Sequence[int], make: Callable[[Callable[[int, int], None]], Transferred], turns: int = 1
 ) -> list[AtLoad]:
-    """What `make` makes beside each number of busy processes, so many `turns` or until it is stopped.
+    """Makes transfers beside each number of busy processes, for a number of `turns` or until it is stopped.
 
-    Each turn goes through all loads, so that what else changes on the host falls on all of them. `make` is given what
-    is to be called after each transfer. Raises what `beside` raises.
+    Each turn goes through all loads, so that other changes on the host affect all of them. `make` receives a function
+    that it calls after each transfer. Raises the errors of `beside`.
     """
     counts: dict[int, list[int]] = {busy: [] for busy in loads}
-    made: dict[int, list[Transferred]] = {busy: [] for busy in loads}
+    transfers: dict[int, list[Transferred]] = {busy: [] for busy in loads}
     with beside(max(loads)):
-        pass  # a load that cannot be had is told before the first transfer
+        pass  # a load that cannot be started fails before the first transfer
     for busy in list(loads) * turns:
         with beside(busy):
-            made[busy].append(make(partial(_count, counts[busy])))
-        if made[busy][-1].stopped:
+            transfers[busy].append(make(partial(_count, counts[busy])))
+        if transfers[busy][-1].stopped:
             break
     return [
-        AtLoad(busy, sum(counts[busy]) / len(counts[busy]) if counts[busy] else None, together(made[busy]))
+        AtLoad(busy, sum(counts[busy]) / len(counts[busy]) if counts[busy] else None, together(transfers[busy]))
         for busy in loads
-        if made[busy]
+        if transfers[busy]
     ]
 
 
-def _count(into: list[int], _made: int, _of: int) -> None:
-    into.extend(one for one in [running()] if one is not None)
+def _count(counts: list[int], _finished: int, _planned: int) -> None:
+    count = running()
+    if count is not None:
+        counts.append(count)
 
 
 def merged(levels: Sequence[AtLoad]) -> Transferred:
@@ -109,11 +112,11 @@ def merged(levels: Sequence[AtLoad]) -> Transferred:
 
 
 def loads_of(levels: Sequence[AtLoad]) -> list[float]:
-    """The load of each row of `merged`: how many were running, or where nobody says how many busy ones there were."""
+    """The load of each row of `merged`: running processes, or the busy processes if the kernel does not count them."""
     return [float(level.busy) if level.running is None else level.running for level in levels for _ in level.made.rows]
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start() -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _COMPUTES, str(os.getpid()), str(_BOUND_S)],
@@ -121,12 +124,12 @@ def _started() -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-    except OSError as why:
-        raise Refused(f"a busy process cannot be started: {why.strerror}") from None
+    except OSError as error:
+        raise Refused(f"a busy process cannot be started: {error.strerror}") from None
 
 
-def _ended(one: subprocess.Popen[bytes]) -> None:
-    one.kill()
-    one.wait()
-    assert one.stdout is not None
-    one.stdout.close()
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()

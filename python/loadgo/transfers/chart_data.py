@@ -11,7 +11,7 @@ from loadgo.transfers.analysis import Apart
 from loadgo.transfers.crossing import Crossing
 from loadgo.transfers.csv_table import Observed
 from loadgo.transfers.prices import Prices
-from loadgo.transfers.row import GIGABYTE, Row
+from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 WORDS = {"s": "sent", "r": "received", "b": "both ways"}
 SENDS = {"s": "sends", "r": "receives"}
@@ -141,6 +141,6 @@ def priced_methods(rows: Sequence[Row], prices: Prices) -> list[Priced]:
     found = [
         Priced(f"{row.method}{' there' if both and row.side == 'there' else ''}", WORDS[row.direction], cost)
         for row in rows
-        if not row.broke_off and (cost := prices.host(row, GIGABYTE)) is not None and cost > 0
+        if not row.broke_off and (cost := prices.host(row, BITS_PER_GIGABYTE)) is not None and cost > 0
     ]
     return sorted(found, key=lambda one: -one.cost)

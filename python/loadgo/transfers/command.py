@@ -1,10 +1,10 @@
-"""What moving its data costs a program: any command, unchanged, with what its sockets moved and what that took.
+"""The cost of data transfer for any unchanged command: the data of its sockets, and the resources that took.
 
-The command is run under the meter of `loadgo ready`; kernel programs follow it and all that it starts. A TCP socket's
-bytes are those that the socket itself counts, read when it closes. Processor time is that of all its processes, less
-the network's interrupts that came upon them, plus those that worked for its sockets, wherever they came: on a kernel
-without an account of interrupts whoever is interrupted pays for them. A packet's work is its receiver's, so that over
-loopback what a sender's call does for the far end is the far end's.
+The command runs under the meter of `loadgo ready`, and kernel programs follow it and all that it starts. A TCP socket
+counts its own bytes, which are read when it closes. Processor time is that of all processes of the command. Network
+interrupts during their time are subtracted, and interrupts for the command's sockets on any processor are added. This
+matters on a kernel without interrupt accounting, which charges the interrupted process. A packet's work belongs to its
+receiver. So over loopback, work that a sender's call does for the far end belongs to the far end.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from loadgo.errors import BadArgument
 from loadgo.running.command_meter import Host, Signals, command_run, not_run, own_bytes, passing_on, with_wait4
 from loadgo.running.command_run import CommandRun
 
-UNIX = "Unix"
+UNIX_SOCKETS = "Unix"
 _HOUR_S = 3600.0
 _FIRST_NAMESPACE = "the kernel tells what an ended task has used in its first network namespace alone; run loadgo there"
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What the command's sockets of a kind moved."""
+    """The traffic of the command's sockets of one kind."""
 
     kind: str
     """`TCP, network`, `TCP, loopback`, the same with `UDP`; `UDP, to anywhere` (no fixed far end), `Unix`, `other`."""
     sockets: int
-    """Connections; TCP alone, of others no end is seen."""
+    """Number of connections, for TCP only: the end of other sockets is not seen."""
     sent: int
-    """Bytes, each once."""
+    """Bytes, each counted once."""
     received: int
     sent_again: int
-    """Bytes, of those that were lost on the way; TCP alone."""
+    """Bytes sent again after a loss, for TCP only."""
     sends: int
-    """Calls that moved something."""
+    """Calls that moved data."""
     receives: int
     segments_sent: int
-    """TCP alone, with those that carry nothing."""
+    """Segments, for TCP only, those without data included."""
     segments_received: int
 
     @property
     def nothing(self) -> bool:
-        """No connection was made, and nothing moved."""
+        """Whether no connection was made and no data moved."""
         return not (self.sockets or self.sends or self.receives)
 
     def __add__(self, other: Moved) -> Moved:
@@ -59,21 +59,21 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Interrupts:
-    """Time in interrupts of the network while the command ran."""
+class NetworkInterrupts:
+    """Time in network interrupts while the command ran."""
 
     soft_s: float
-    """Soft ones for the command's sockets, on any processor."""
+    """Soft interrupts for the command's sockets, on any processor."""
     hard_s: float
-    """Devices' for the command's sockets: shared as the soft ones are, an estimate."""
+    """Device interrupts for the command's sockets: an estimate, shared in proportion to the soft interrupts."""
     inside_s: float
-    """Of both kinds, whomever for, that came upon the command's processes and are in their processor time."""
+    """Both kinds, for any socket, during the command's processes: a part of their processor time."""
     unknown_s: float
-    """Soft ones without a packet, on the whole host; they are shared as the others are."""
+    """Soft interrupts of the host without a packet. They are shared in proportion to the others."""
     all_s: float
-    """Of the whole host, whomever for."""
+    """Both kinds of the whole host, for any socket."""
     packets: int
-    """That came in for the command's sockets."""
+    """Packets received for the command's sockets."""
     packets_all: int
 
     @property
@@ -84,42 +84,42 @@ class Interrupts:
 
 @dataclass(frozen=True)
 class CommandTransfer:
-    """What one run of a command moved, and what it used. Times in seconds; None where nobody can tell."""
+    """Data moved and resources used by one run of a command. Times are in seconds; None means not measured."""
 
     command: tuple[str, ...]
     run: CommandRun
-    """What the command used, raw, interrupts that came upon it included."""
+    """The usage of the command as measured, with the interrupts during its time."""
     kinds: tuple[Moved, ...] | None
-    """What its sockets moved, those kinds that moved anything; None when that is not known."""
-    interrupts: Interrupts | None
+    """Traffic by kind of socket, without idle kinds. None if it was not measured."""
+    interrupts: NetworkInterrupts | None
     held: int
-    """Connections that a process still holds which the command left running: counted as far as they were."""
+    """Connections of processes that the command left running. Their traffic is counted up to the command's end."""
     unsent: int
-    """Connections that the kernel had not emptied five seconds after the command's end."""
+    """Connections with unsent data five seconds after the command's end."""
     lost: int
-    """Tasks and connections that found no room: bytes are at least what is told."""
+    """Tasks and connections that the meter had no room for. If there are any, the bytes are a lower bound."""
     load_5min: float
     sources: Mapping[str, str | int]
-    """Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split."""
+    """Sources of the figures: cpu, faults, waits, cpu_resolution_ns, split."""
     notes: tuple[str, ...]
-    """What could not be measured and why, and the remedy."""
+    """Sentences about missing measurements, each with its reason and remedy."""
 
     @property
     def name(self) -> str:
-        """The program's name."""
+        """Name of the program."""
         return Path(self.command[0]).name
 
     @property
     def status(self) -> int:
-        """As a shell tells it: the exit status, or 128 and the signal that ended it."""
+        """Status as in a shell: the exit status, or 128 + the signal that ended the command."""
         return self.run.status
 
     @property
     def moved(self) -> Moved | None:
-        """All that the bits are counted of: every kind but Unix sockets; these where there is nothing else."""
+        """The traffic that bits are computed from: all kinds but Unix sockets, or these if there is nothing else."""
         if self.kinds is None:
             return None
-        network = [kind for kind in self.kinds if kind.kind != UNIX]
+        network = [kind for kind in self.kinds if kind.kind != UNIX_SOCKETS]
         nothing = Moved("all", *[0] * 8)
         return reduce(Moved.__add__, network or self.kinds, nothing)
 
@@ -130,22 +130,22 @@ class CommandTransfer:
 
     @property
     def real_s(self) -> float:
-        """From the loading of the program to its end."""
+        """Time from the loading of the program to its end."""
         return self.run.real_ns / 1e9
 
     @property
     def user_s(self) -> float | None:
-        """In programs, without interrupts; of system time as the kernel divides it, by ticks on most kernels."""
+        """Time in programs, without interrupts. Most kernels divide user and system time by ticks."""
         return None if self._own_s is None else self._own_s[0]
 
     @property
     def system_s(self) -> float | None:
-        """In the kernel, without interrupts of the network."""
+        """Time in the kernel, without network interrupts."""
         return None if self._own_s is None else self._own_s[1]
 
     @property
     def interrupts_s(self) -> float | None:
-        """Of the network, for the command."""
+        """Time in network interrupts for the command."""
         return None if self.interrupts is None else self.interrupts.for_command_s
 
     @property
@@ -155,22 +155,22 @@ class CommandTransfer:
 
     @property
     def bits_per_s(self) -> float | None:
-        """Bits both ways a second of real time."""
+        """Bits in both directions per second of real time."""
         return 8 * self.bytes / self.real_s if self.bytes and self.real_s else None
 
     @property
     def cpu_s_per_bit(self) -> float | None:
-        """Processor time a bit, both ways together: it cannot be divided between them."""
+        """Processor time per bit in both directions, which have no separate processor time."""
         return self.cpu_s / (8 * self.bytes) if self.bytes and self.cpu_s is not None else None
 
     def cost(self, cpu_hour: float, bits: float) -> float | None:
-        """What moving so many bits like these costs at a price for an hour of processor time."""
+        """Cost of moving `bits` at the measured rate, by the price of an hour of processor time."""
         each = self.cpu_s_per_bit
         return None if each is None else each * bits * cpu_hour / _HOUR_S
 
     @property
     def _own_s(self) -> tuple[float, float] | None:
-        """User and system time less the interrupts in it, which the kernel counts as system time if it can."""
+        """User and system time without the interrupts in them, which the kernel counts as system time if it can."""
         if self.run.cpu_user_ns is None or self.run.cpu_system_ns is None:
             return None
         inside = 0.0 if self.interrupts is None else self.interrupts.inside_s
@@ -179,10 +179,10 @@ class CommandTransfer:
 
 
 def transfer_of(command: str | Sequence[str]) -> CommandTransfer:
-    """Runs `command` once (words; a text is split as a shell would), with this process's streams; tells what it moved.
+    """Runs `command` once with this process's streams, and measures its transfer. A text is split as in a shell.
 
-    Nothing else of this process may start a program at the same moment. Raises `command_meter.NotRun` when there is no
-    such command, `errors.Refused` on a host that can measure nothing, `ValueError`.
+    This process must not start another program at the same time. Raises `command_meter.NotRun` if the command does not
+    exist, `errors.Refused` on a host without any meter, and `ValueError` without a command.
     """
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
@@ -191,16 +191,16 @@ def transfer_of(command: str | Sequence[str]) -> CommandTransfer:
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
         sources = with_wait4(meter.sources())
-        with passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
-            told = elsewhere.submit(_once, meter, words, signals).result()
+        with passing_on(meter) as signals, ThreadPoolExecutor(1) as executor:
+            measured = executor.submit(_run_once, meter, words, signals).result()
     finally:
         meter.close()
-    run = command_run(told["run"], "as it is", Host(began_ns, own_bytes(), sources), signals.came is not None)
-    return _of(tuple(words), run, told, sources)
+    run = command_run(measured["run"], "as it is", Host(began_ns, own_bytes(), sources), signals.came is not None)
+    return _command_transfer(tuple(words), run, measured, sources)
 
 
-def _once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: Signals) -> dict[str, Any]:
-    """In a thread of its own, so that the main thread is there for signals."""
+def _run_once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: Signals) -> dict[str, Any]:
+    """Runs the command. It needs its own thread, because the main thread receives signals."""
     signals.in_run = True
     try:
         return meter.run(words)
@@ -210,14 +210,14 @@ def _once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: Signals) 
         signals.in_run = False
 
 
-def _of(
-    words: tuple[str, ...], run: CommandRun, told: Mapping[str, Any], sources: Mapping[str, Any]
+def _command_transfer(
+    words: tuple[str, ...], run: CommandRun, measured: Mapping[str, Any], sources: Mapping[str, Any]
 ) -> CommandTransfer:
-    counted = told["counted"]
+    counted = measured["counted"]
     kinds = None if counted is None else [Moved(kind, **numbers) for kind, numbers in counted["moved"].items()]
     notes = [*sources["missing"], *sources["notes"]]
-    if told["why_not"] and not sources["missing"]:
-        notes.insert(0, f"the bytes of its sockets are not known: {told['why_not']}")
+    if measured["why_not"] and not sources["missing"]:
+        notes.insert(0, f"the bytes of its sockets are not known: {measured['why_not']}")
     if sources["waits"] == "taskstats" and run.ready_wait_ns is None:
         notes.append(f"its waits, and faults beyond wait4's: {_FIRST_NAMESPACE}")
     return CommandTransfer(
@@ -228,16 +228,16 @@ def _of(
         held=0 if counted is None else counted["held"],
         unsent=0 if counted is None else counted["unsent"],
         lost=0 if counted is None else counted["lost"],
-        load_5min=told["load_5min"],
+        load_5min=measured["load_5min"],
         sources={name: value for name, value in sources.items() if name not in ("notes", "groups", "missing")},
         notes=tuple(notes),
     )
 
 
-def _interrupts(counted: Mapping[str, Any]) -> Interrupts:
+def _interrupts(counted: Mapping[str, Any]) -> NetworkInterrupts:
     sums = counted["interrupts"]
     inside = sums["soft_inside_ns"] + sums["hard_inside_ns"]
-    return Interrupts(
+    return NetworkInterrupts(
         soft_s=sums["soft_ns"] / 1e9,
         hard_s=sums["hard_ns"] / 1e9,
         inside_s=inside / 1e9 if counted["charges_the_interrupted"] else 0.0,

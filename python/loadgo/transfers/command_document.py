@@ -9,10 +9,10 @@ from loadgo.documents.document import Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
-from loadgo.transfers.command import UNIX, CommandTransfer, Interrupts
+from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices
-from loadgo.transfers.row import GIGABYTE, MEGABIT
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
 _SPLIT_TICKS = 50
 """So many ticks of the kernel's clock tell user and system apart well enough to say nothing of it."""
@@ -45,8 +45,8 @@ def command_document(made: CommandTransfer, prices: Prices) -> Document:
 def command_json(made: CommandTransfer, prices: Prices) -> str:
     """All of it, numbers unrounded; null is not known."""
     costs = {
-        "cost_megabit": made.cost(prices.cpu_hour, MEGABIT),
-        "cost_gigabyte": made.cost(prices.cpu_hour, GIGABYTE),
+        "cost_megabit": made.cost(prices.cpu_hour, BITS_PER_MEGABIT),
+        "cost_gigabyte": made.cost(prices.cpu_hour, BITS_PER_GIGABYTE),
         "prices": prices,
     }
     return json_document(members_of(made, JSON_KEYS) | costs, JSON_KEYS)
@@ -62,7 +62,7 @@ def _answer(made: CommandTransfer, prices: Prices) -> str:
     sentence = f"{made.name} sent {moved.sent:,} bytes and received {moved.received:,}"
     if not made.bytes:
         return f"{sentence}: {used.removeprefix(made.name + ' ')} moved nothing."
-    sentence += f"; moving a gigabyte so costs {money(made.cost(prices.cpu_hour, GIGABYTE), prices.currency)}"
+    sentence += f"; moving a gigabyte so costs {money(made.cost(prices.cpu_hour, BITS_PER_GIGABYTE), prices.currency)}"
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
     return sentence + "."
@@ -148,10 +148,10 @@ def _sockets(made: CommandTransfer) -> Table | None:
 def _costs(made: CommandTransfer, prices: Prices) -> Table | None:
     if made.cpu_s_per_bit is None:
         return None
-    gigabyte = made.cost(prices.cpu_hour, GIGABYTE)
+    gigabyte = made.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
     columns = [
         Column("", (made.name,)),
-        Column("a megabit", (money(made.cost(prices.cpu_hour, MEGABIT), prices.currency),)),
+        Column("a megabit", (money(made.cost(prices.cpu_hour, BITS_PER_MEGABIT), prices.currency),)),
         Column("a gigabyte", (money(gigabyte, prices.currency),)),
     ]
     if prices.network_gigabyte and gigabyte is not None:
@@ -179,7 +179,7 @@ def _notes(made: CommandTransfer, prices: Prices) -> list[tuple[str, str]]:
     return notes + [("not known", note) for note in made.notes]
 
 
-def _about_interrupts(interrupts: Interrupts) -> str:
+def _about_interrupts(interrupts: NetworkInterrupts) -> str:
     told = f"of the network, for its sockets: {seconds(interrupts.soft_s)} soft"
     if interrupts.hard_s:
         told += f" and {seconds(interrupts.hard_s)} of devices (shared as the soft ones are, an estimate)"
@@ -197,8 +197,8 @@ def _about_sockets(made: CommandTransfer) -> list[tuple[str, str]]:
         notes.append(("TCP", "bytes as the sockets themselves count them, each once"))
     if names - {"TCP, network", "TCP, loopback"}:
         notes.append(("others", "bytes by the calls that moved them: what was lost on the way is not known"))
-    if UNIX in names and len(names) > 1:
-        notes.append((UNIX, "not in the bytes above, which are those of the network"))
+    if UNIX_SOCKETS in names and len(names) > 1:
+        notes.append((UNIX_SOCKETS, "not in the bytes above, which are those of the network"))
     if any("loopback" in name for name in names):
         notes.append(("loopback", "no network carries that; where both ends are the command's, it counts at each"))
     if made.held:

@@ -1,8 +1,8 @@
-"""Transfers compared: receives against sends, and loads against each other, with intervals.
+"""Comparisons of transfers: receives with sends, and loads with each other, with intervals.
 
-Like is compared with like: transfers of one method, size and message, by the logarithm of the ratio of their means;
-the kinds are drawn again as wholes for the intervals. Where two ends have too few sizes in common (somebody else's
-table), it is their processor time over their bits, all together.
+Transfers of one method, size and message are one kind. Kinds are compared by the logarithm of the ratio of their means,
+and are resampled as units for the intervals. Two ends with too few common sizes, as in other people's tables, are
+compared by all their processor time over all their bits.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from loadgo.stats.resample import FEWEST, Interval, drawn, grouped, interval_of
+from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
 from loadgo.transfers.csv_table import Observed
 
-Floats = NDArray[np.float64]
-Kind = tuple[str, str, int, int | None]
+TransferKind = tuple[str, str, int, int | None]
 
 _REPLICATES = 1000
 _MOST_LOADS = 16
@@ -26,7 +24,7 @@ _SEED_OF_SENDS, _SEED_OF_RECEIVES = 392, 1972
 
 @dataclass(frozen=True)
 class Times:
-    """How many times something is something else."""
+    """The ratio of two figures, with its interval."""
 
     times: float
     interval: Interval | None
@@ -34,64 +32,69 @@ class Times:
 
 @dataclass(frozen=True)
 class Ends:
-    """What a bit costs who receives, over what it costs who sends."""
+    """Processor time per bit of the receiver over that of the sender."""
 
     method: str
     compared: int
-    """Kinds of transfers that both ends have."""
+    """Number of kinds of transfers that both ends have."""
     receives: Times
     alike: bool
-    """Whether transfers of one size are compared, and not all together."""
+    """Whether transfers of the same size are compared, rather than all transfers together."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """The transfers at one load, over the same ones at the lowest."""
+    """The transfers at one load, compared with the same transfers at the lowest load."""
 
     load: float
     transfers: int
     cpu: Times
-    """Processor time a bit."""
+    """Ratio of processor time per bit."""
     real: Times
-    """Real time a bit: the stretch."""
+    """Ratio of real time per bit."""
     stretch: Times
     """Real time over processor time, at this load."""
 
 
 def receives_over_sends(transfers: Sequence[Observed]) -> list[Ends]:
-    """The two ends of each method that has both."""
-    found = []
-    for method in dict.fromkeys(one.method for one in transfers):
-        of_method = [one for one in transfers if one.method == method and one.cpu_s > 0 and one.bytes]
-        sends, receives = ([one for one in of_method if one.direction == way] for way in ("s", "r"))
+    """Compares the two ends of each method that has both."""
+    comparisons = []
+    for method in dict.fromkeys(transfer.method for transfer in transfers):
+        of_method = [transfer for transfer in transfers if transfer.method == method and _is_measured(transfer)]
+        sends, receives = (
+            [transfer for transfer in of_method if transfer.direction == direction] for direction in ("s", "r")
+        )
         if sends and receives:
-            found.append(_ends(method, sends, receives))
-    return found
+            comparisons.append(_ends(method, sends, receives))
+    return comparisons
+
+
+def _is_measured(transfer: Observed) -> bool:
+    return transfer.cpu_s > 0 and transfer.bytes > 0
 
 
 def by_load(transfers: Sequence[Observed]) -> list[Level]:
-    """Each load of a table that has the same kinds of transfers at several; none where loads are of all sorts."""
-    known = [one for one in transfers if one.load is not None and one.cpu_s > 0 and one.real_s and one.bytes]
-    loads = sorted({one.load for one in known if one.load is not None})
+    """Compares the loads of a table that has the same kinds at several loads. Empty if there are too many loads."""
+    measured = [transfer for transfer in transfers if transfer.real_s and _is_measured(transfer)]
+    loads = sorted({transfer.load for transfer in measured if transfer.load is not None})
     if not 2 <= len(loads) <= _MOST_LOADS:
         return []
-    at = {load: _kinds([one for one in known if one.load == load]) for load in loads}
-    common = [kind for kind in at[loads[0]] if all(kind in kinds for kinds in at.values())]
+    by_kind = {load: _kinds([transfer for transfer in measured if transfer.load == load]) for load in loads}
+    lowest = by_kind[loads[0]]
+    common = [kind for kind in lowest if all(kind in kinds for kinds in by_kind.values())]
     if len(common) < FEWEST:
         return []
-    return [
-        _level(load, [at[load][kind] for kind in common], [at[loads[0]][kind] for kind in common]) for load in loads
-    ]
+    return [_level(load, [by_kind[load][kind] for kind in common], [lowest[kind] for kind in common]) for load in loads]
 
 
-def _level(load: float, here: list[list[Observed]], lowest: list[list[Observed]]) -> Level:
-    cpu = [_mean(many, _cpu_of) for many in here]
-    real = [_mean(many, _real_of) for many in here]
+def _level(load: float, kinds: list[list[Observed]], lowest: list[list[Observed]]) -> Level:
+    cpu = [_mean(transfers, _cpu_of) for transfers in kinds]
+    real = [_mean(transfers, _real_of) for transfers in kinds]
     return Level(
         load,
-        sum(map(len, here)),
-        _times(np.log(cpu) - np.log([_mean(many, _cpu_of) for many in lowest])),
-        _times(np.log(real) - np.log([_mean(many, _real_of) for many in lowest])),
+        sum(map(len, kinds)),
+        _times(np.log(cpu) - np.log([_mean(transfers, _cpu_of) for transfers in lowest])),
+        _times(np.log(real) - np.log([_mean(transfers, _real_of) for transfers in lowest])),
         _times(np.log(real) - np.log(cpu)),
     )
 
@@ -102,27 +105,28 @@ def _ends(method: str, sends: list[Observed], receives: list[Observed]) -> Ends:
     if len(common) >= FEWEST:
         logs = [np.log(_mean(of_receives[kind], _cpu_of) / _mean(of_sends[kind], _cpu_of)) for kind in common]
         return Ends(method, len(common), _times(np.array(logs)), alike=True)
-    ratio = _a_bit(receives, _SEED_OF_RECEIVES), _a_bit(sends, _SEED_OF_SENDS)
+    receive, send = _cpu_per_bit(receives, _SEED_OF_RECEIVES), _cpu_per_bit(sends, _SEED_OF_SENDS)
     units = min(len(sends), len(receives))
-    if min(len(one) for one in ratio) < 2:
-        return Ends(method, units, Times(float(ratio[0][0] / ratio[1][0]), None), alike=False)
-    draws = ratio[0] / ratio[1]
+    if min(len(receive), len(send)) < 2:
+        return Ends(method, units, Times(float(receive[0] / send[0]), None), alike=False)
+    draws = receive / send
     return Ends(method, units, Times(float(draws[0]), interval_of(draws, units)), alike=False)
 
 
-def _a_bit(transfers: list[Observed], seed: int) -> Floats:
-    """Processor time over bits: of all transfers, then of each drawing; of too few to draw, only the first."""
-    sums = grouped(np.array([(one.cpu_s, one.bits) for one in transfers], dtype=float))
+def _cpu_per_bit(transfers: list[Observed], seed: int) -> Floats:
+    """Processor time over bits: of all transfers, then of each resample. Too few transfers are not resampled."""
+    sums = grouped(np.array([(transfer.cpu_s, transfer.bits) for transfer in transfers], dtype=float))
     cpu, bits = (drawn(len(transfers), seed, _REPLICATES) @ sums).T
     return np.asarray(cpu / bits, dtype=float)
 
 
-def _kinds(transfers: Sequence[Observed], *, ends: bool = False) -> dict[Kind, list[Observed]]:
-    """The transfers by what they have alike; of the two `ends`, without the direction."""
-    found: dict[Kind, list[Observed]] = {}
-    for one in transfers:
-        found.setdefault(("" if ends else one.direction, one.method, one.bytes, one.message), []).append(one)
-    return found
+def _kinds(transfers: Sequence[Observed], *, ends: bool = False) -> dict[TransferKind, list[Observed]]:
+    """The transfers by kind. With `ends`, both directions are one kind."""
+    by_kind: dict[TransferKind, list[Observed]] = {}
+    for transfer in transfers:
+        kind = ("" if ends else transfer.direction, transfer.method, transfer.bytes, transfer.message)
+        by_kind.setdefault(kind, []).append(transfer)
+    return by_kind
 
 
 def _times(logs: Floats) -> Times:
@@ -133,13 +137,13 @@ def _times(logs: Floats) -> Times:
     return Times(float(means[0]), interval_of(means, len(logs)) if np.ptp(means) > 0 else None)
 
 
-def _mean(transfers: Sequence[Observed], of: Callable[[Observed], float]) -> float:
-    return sum(map(of, transfers)) / len(transfers)
+def _mean(transfers: Sequence[Observed], figure: Callable[[Observed], float]) -> float:
+    return sum(map(figure, transfers)) / len(transfers)
 
 
-def _cpu_of(one: Observed) -> float:
-    return one.cpu_s
+def _cpu_of(transfer: Observed) -> float:
+    return transfer.cpu_s
 
 
-def _real_of(one: Observed) -> float:
-    return one.real_s or 0.0
+def _real_of(transfer: Observed) -> float:
+    return transfer.real_s or 0.0

@@ -1,4 +1,4 @@
-"""Where the processor's price passes the network's: the size of a message, or of a transfer, that makes them equal."""
+"""Crossings: the size of a message, or of a transfer, at which the prices of processor and network are equal."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from loadgo.transfers.prices import Prices
 
 Of = Literal["message", "transfer"]
 Where = Literal["at a size", "always above", "always below"]
-_HOUR_S, _BYTES = 3600.0, 1e9
+_HOUR_S, _BYTES_PER_GIGABYTE = 3600.0, 1e9
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a gigabyte costs the processor by the size of its messages, `each / size + a_byte`, and the network."""
+    """The price of a gigabyte for the processor, `each / size + a_byte`, and for the network."""
 
     kind: str
-    """As `Parts.kind`."""
+    """The kind of transfer, as in `Parts.kind`."""
     of: Of
-    """Of what the size is: of a message, or where those are not told apart of a whole transfer."""
+    """The unit whose size counts: a message, or a transfer if messages have no part of their own."""
     each: float
-    """The price of one, times 10⁹."""
+    """The price of one such unit, times 10⁹."""
     a_byte: float
-    """The price of 10⁹ bytes that no message or transfer is begun for."""
+    """The price of 10⁹ further bytes of a message or transfer."""
     network: float
     """The network's price of a gigabyte."""
     where: Where
     size: float | None
-    """Bytes; below them the processor's price is above the network's. None where it is always on one side."""
+    """Size in bytes below which the processor's price is above the network's. None if there is no such size."""
 
     def gigabyte(self, size: float) -> float:
-        """The processor's price of a gigabyte in messages, or transfers, of so many bytes."""
+        """The processor's price of a gigabyte in messages, or transfers, of `size` bytes."""
         return self.each / size + self.a_byte
 
 
 def crossings(kinds: Sequence[Parts], prices: Prices) -> list[Crossing]:
-    """One for each kind of transfer that a message or transfer can be told apart in; none without a network's price."""
+    """The crossing of each kind of transfer with a part for messages or transfers. Empty without a network price."""
     if not prices.network_gigabyte:
         return []
-    found = []
+    priced = []
     for kind in kinds:
-        each = {part.of: part.each_s for part in kind.parts}
-        of: Of = "message" if "message" in each else "transfer"
-        if of in each and "byte" in each:
-            a_second = prices.cpu_hour / _HOUR_S * _BYTES
-            found.append(
-                _crossing(kind.kind, of, each[of] * a_second, each["byte"] * a_second, prices.network_gigabyte)
+        each_s = {part.of: part.each_s for part in kind.parts}
+        unit: Of = "message" if "message" in each_s else "transfer"
+        if unit in each_s and "byte" in each_s:
+            second = prices.cpu_hour / _HOUR_S * _BYTES_PER_GIGABYTE
+            priced.append(
+                _crossing(kind.kind, unit, each_s[unit] * second, each_s["byte"] * second, prices.network_gigabyte)
             )
-    return found
+    return priced
 
 
 def _crossing(kind: str, of: Of, each: float, a_byte: float, network: float) -> Crossing:

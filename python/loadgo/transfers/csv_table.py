@@ -1,4 +1,4 @@
-"""Reads a table of transfers in CSV by naming its columns; rows that contradict themselves are named."""
+"""Reads a table of transfers in CSV by the names of its columns, and finds rows that contradict themselves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from pathlib import Path
 from statistics import median
 
 from loadgo.errors import BadArgument
-from loadgo.transfers.csv_cells import NEEDED, TEXTS, Place, cells_of, lines_of, number, parting_sign, places
+from loadgo.transfers.csv_cells import (
+    REQUIRED_COLUMNS,
+    TEXT_COLUMNS,
+    ColumnPosition,
+    cells_of,
+    detect_separator,
+    lines_of,
+    locate_columns,
+    number,
+)
 
 THIS_HOST = "this host"
-"""What a table of rows that were made here is called."""
+"""The name of a table whose rows were measured on this host."""
 
 _SENDS = ("s", "send", "sends", "sent")
 _RECEIVES = ("r", "receive", "receives", "received")
@@ -22,14 +31,14 @@ _THOUSANDTHS = {-3: "thousands of seconds", 3: "milliseconds", 6: "microseconds"
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A transfer as somebody measured it; None where the table does not say."""
+    """A transfer of a table. Figures are None if the table does not have them."""
 
     place: str
-    """`row 33 of table 2`: where the file has it."""
+    """The row in the file: `row 33 of table 2`."""
     direction: str
-    """`s`, `r`; `b` where what was sent and received share one processor time, as a program's does."""
+    """`s` (sent), `r` (received), or `b` if both directions share one processor time, as in a program."""
     method: str
-    """Empty where the table has none."""
+    """Empty if the table has no methods."""
     bytes: int
     cpu_s: float
     real_s: float | None = None
@@ -37,45 +46,47 @@ class Observed:
     faults: int | None = None
     load: float | None = None
     message: int | None = None
-    """The most bytes of a call."""
+    """Largest number of bytes in a call."""
 
     @property
     def bits(self) -> int:
-        """Bits of the file."""
+        """Number of bits of the file."""
         return 8 * self.bytes
 
 
 @dataclass(frozen=True)
 class Table:
-    """The transfers of a file that hold together, and what is said of those that do not."""
+    """The transfers of a file that can be read, and remarks about rows that are inconsistent or left out."""
 
     name: str
     transfers: tuple[Observed, ...]
     contradictions: tuple[str, ...]
-    """Of rows that are left in: printed figures that do not follow from the others, each with its place."""
+    """Printed figures that do not follow from the others of their row, each with its row. The rows are not left out."""
     left_out: tuple[str, ...]
     """Rows that cannot be read, and why."""
     remarks: tuple[str, ...] = ()
-    """What all rows together look like: figures in another unit than they should be."""
+    """Remarks about all rows, such as figures that seem to have another unit."""
     estimated: tuple[str, ...] = ()
-    """The columns that the table itself calls estimates, in one of its rows at least."""
+    """The columns that the table calls estimates in at least one row."""
 
 
 def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Table:
-    """The table in the CSV file `path`; `columns` says what the file calls a column of `KNOWN` where it is not that,
-    and its unit behind a colon where it is another: `runtime:ms`.
+    """Reads the table in the CSV file `path`.
 
-    Raises `ValueError` in words for a file that is none, lacks a column that is needed, or has no row that can be read;
-    `OSError` for one that is not there.
+    `columns` has the file's name for a column of `KNOWN_COLUMNS` if it differs, and after a colon its unit if that
+    differs: `runtime:ms`.
+
+    Raises `ValueError` for a file that is no table, lacks a required column, or has no readable row. Raises `OSError`
+    for a missing file.
     """
     text = _text(path)
-    sign = parting_sign(text.partition("\n")[0])
+    sign = detect_separator(text.partition("\n")[0])
     lines = lines_of(str(path), text, sign)
     names = next(lines, None)
     if names is None:
         raise BadArgument(f"{path} is empty: a table has a line of names, and a line a transfer")
-    where = places(str(path), [name.strip() for name in names], dict(columns or {}))
-    found: list[Observed] = []
+    where = locate_columns(str(path), [name.strip() for name in names], dict(columns or {}))
+    transfers: list[Observed] = []
     wrong: list[str] = []
     left_out: list[str] = []
     counts: dict[str, int] = {}
@@ -85,20 +96,20 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
         place = _place(_cell(line, where.get("table")), counts)
         try:
             cells = cells_of(line, where, sign)
-            found.append(_observed(cells, place))
-            wrong += [f"{place}: {told}" for told in contradictions(cells)]
-            _compare(cells, found[-1], factors)
+            transfers.append(_observed(cells, place))
+            wrong += [f"{place}: {contradiction}" for contradiction in contradictions(cells)]
+            _compare(cells, transfers[-1], factors)
             estimated |= dict.fromkeys(cells.get("estimated", "").split())
         except ValueError as mistake:
             left_out.append(f"{place}: {mistake}")
-    if not found:
+    if not transfers:
         raise BadArgument(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
     remarks = tuple(_units(factors))
-    return Table(Path(path).name, tuple(found), tuple(wrong), tuple(left_out), remarks, tuple(estimated))
+    return Table(Path(path).name, tuple(transfers), tuple(wrong), tuple(left_out), remarks, tuple(estimated))
 
 
-def _cell(line: list[str], place: Place | None) -> str:
-    return line[place.at].strip() if place is not None and place.at < len(line) else ""
+def _cell(line: list[str], position: ColumnPosition | None) -> str:
+    return line[position.at].strip() if position is not None and position.at < len(line) else ""
 
 
 def _text(path: str | Path) -> str:
@@ -112,25 +123,25 @@ def _text(path: str | Path) -> str:
         raise BadArgument(f"{path} is not UTF-8 (line {line}): write the table as CSV in UTF-8") from None
 
 
-def _compare(cells: Mapping[str, str], one: Observed, factors: dict[str, list[float]]) -> None:
-    """Adds how many times too great the row's times are, by its other figures."""
-    if "us_per_bit" in cells and one.bits and one.cpu_s and (printed := float(number(cells, "us_per_bit"))):
-        factors.setdefault("cpu_s", []).append(1e6 * one.cpu_s / one.bits / printed)
-    if "bits_per_s" in cells and one.bits and one.real_s and (printed := float(number(cells, "bits_per_s"))):
-        factors.setdefault("real_s", []).append(one.real_s * printed / one.bits)
+def _compare(cells: Mapping[str, str], row: Observed, factors: dict[str, list[float]]) -> None:
+    """Adds the factors by which the row's times are too large according to its other figures."""
+    if "us_per_bit" in cells and row.bits and row.cpu_s and (printed := float(number(cells, "us_per_bit"))):
+        factors.setdefault("cpu_s", []).append(1e6 * row.cpu_s / row.bits / printed)
+    if "bits_per_s" in cells and row.bits and row.real_s and (printed := float(number(cells, "bits_per_s"))):
+        factors.setdefault("real_s", []).append(row.real_s * printed / row.bits)
 
 
 def _units(factors: Mapping[str, list[float]]) -> list[str]:
-    """A remark on each time that is in another unit, as most rows have it."""
-    found = []
-    for key, told in factors.items():
-        powers = math.log10(median(told))
+    """A remark for each time whose figures have another unit in most rows."""
+    remarks = []
+    for key, row_factors in factors.items():
+        powers = math.log10(median(row_factors))
         power = 3 * round(powers / 3)
         if power in _THOUSANDTHS and abs(powers - power) < 0.1:
             unit = {3: "ms", 6: "us", 9: "ns"}.get(power)
             remedy = f": say so with --columns {key}=NAME:{unit}" if unit else ""
-            found.append(f"{key} seems to be in {_THOUSANDTHS[power]}, by the other columns{remedy}")
-    return found
+            remarks.append(f"{key} seems to be in {_THOUSANDTHS[power]}, by the other columns{remedy}")
+    return remarks
 
 
 def _place(table: str, counts: dict[str, int]) -> str:
@@ -139,25 +150,25 @@ def _place(table: str, counts: dict[str, int]) -> str:
 
 
 def _observed(cells: Mapping[str, str], place: str) -> Observed:
-    absent = [key for key in NEEDED if key not in cells]
+    absent = [key for key in REQUIRED_COLUMNS if key not in cells]
     if absent:
         raise BadArgument(f"no {', '.join(absent)}")
-    numbers = {key: float(number(cells, key)) for key in cells if key not in TEXTS}
-    whole = {key: int(numbers[key]) for key in ("bytes", "message", "messages", "faults") if key in numbers}
-    broken = next((key for key, value in whole.items() if numbers[key] != value), None)
+    numbers = {key: float(number(cells, key)) for key in cells if key not in TEXT_COLUMNS}
+    integers = {key: int(numbers[key]) for key in ("bytes", "message", "messages", "faults") if key in numbers}
+    broken = next((key for key, value in integers.items() if numbers[key] != value), None)
     if broken is not None:
         raise BadArgument(f"{cells[broken]} {broken} are no whole number")
     return Observed(
         place=place,
         direction=_direction(cells["direction"]),
         method=cells.get("method", ""),
-        bytes=whole["bytes"],
+        bytes=integers["bytes"],
         cpu_s=numbers["cpu_s"],
         real_s=numbers.get("real_s"),
-        messages=whole.get("messages"),
-        faults=whole.get("faults"),
+        messages=integers.get("messages"),
+        faults=integers.get("faults"),
         load=numbers.get("load"),
-        message=whole.get("message"),
+        message=integers.get("message"),
     )
 
 
@@ -172,42 +183,42 @@ def _direction(text: str) -> str:
 
 
 def contradictions(cells: Mapping[str, str]) -> list[str]:
-    """What a row's figures say against each other; its cells by the names of `KNOWN`.
+    """Contradictions between the figures of a row, whose cells are named by `KNOWN_COLUMNS`.
 
-    A printed figure may be off by one unit of its last place, whether it was rounded or cut. The formulas are the
-    right way up: bits a second are bits over real time, which RFC 392 printed upside down. Where both ways share a
-    row, several processes may, which can use more than the real time.
+    A printed figure may be off by one unit of its last place, whether it was rounded or truncated. Bits per second are
+    bits over real time: RFC 392 printed this formula inverted. A row of both directions may be of several processes,
+    which can use more processor time than real time.
     """
     bits = 8 * float(number(cells, "bytes"))
     cpu = _spread(cells, "cpu_s")
-    found = []
+    sentences = []
     if "real_s" in cells:
         real = _spread(cells, "real_s")
         if cpu[0] > real[1] and cells.get("direction", "").lower() not in _BOTH:
-            found.append(f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time")
+            sentences.append(f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time")
         if "bits_per_s" in cells:
-            found += _apart(cells, "bits_per_s", bits, real, 1.0, "real time")
+            sentences += _contradiction(cells, "bits_per_s", bits, real, 1.0, "real time")
     if "us_per_bit" in cells and bits:
         low, high = _spread(cells, "us_per_bit")
         if 1e6 * cpu[1] / bits < low or 1e6 * cpu[0] / bits > high:
             ours = 1e6 * float(number(cells, "cpu_s")) / bits
-            found.append(f"{cells['us_per_bit']} us a bit printed, {ours:.2f} from its processor time and bytes")
-    return found
+            sentences.append(f"{cells['us_per_bit']} us a bit printed, {ours:.2f} from its processor time and bytes")
+    return sentences
 
 
-def _apart(
-    cells: Mapping[str, str], key: str, bits: float, over: tuple[float, float], factor: float, what: str
+def _contradiction(
+    cells: Mapping[str, str], key: str, bits: float, over: tuple[float, float], factor: float, noun: str
 ) -> list[str]:
     low, high = _spread(cells, key)
     least = factor * bits / over[1] if over[1] else math.inf
     most = factor * bits / over[0] if over[0] else math.inf
     if most < low or least > high:
-        return [f"{cells[key]} bits a second printed, {least:.5g} to {most:.5g} from its bytes and {what}"]
+        return [f"{cells[key]} bits a second printed, {least:.5g} to {most:.5g} from its bytes and {noun}"]
     return []
 
 
 def _spread(cells: Mapping[str, str], key: str) -> tuple[float, float]:
-    """What a printed number may stand for: one unit of its last place more or less."""
+    """The interval that a printed number stands for: one unit of its last place more or less."""
     printed = number(cells, key)
     exponent = printed.as_tuple().exponent
     unit = 10.0 ** (exponent if isinstance(exponent, int) else 0)

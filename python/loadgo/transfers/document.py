@@ -16,7 +16,7 @@ from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.remedies_tables import remedies_notes, remedies_tables
 from loadgo.transfers.rounds import by_kind, in_the_middle
-from loadgo.transfers.row import GIGABYTE, MEGABIT, Row
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, Row
 from loadgo.transfers.transfer import Transferred
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def transfer_json(made: Transferred, prices: Prices) -> str:
     """All of it, numbers unrounded."""
     rows = [
         members_of(row, JSON_KEYS)
-        | {"cost_megabit": prices.host(row, MEGABIT), "cost_gigabyte": prices.host(row, GIGABYTE)}
+        | {"cost_megabit": prices.host(row, BITS_PER_MEGABIT), "cost_gigabyte": prices.host(row, BITS_PER_GIGABYTE)}
         for row in made.rows
     ]
     members = {
@@ -93,9 +93,8 @@ def _answer(rows: Sequence[Row], prices: Prices) -> str:
         if of_side:
             least = min(of_side, key=lambda row: row.cpu_s_per_bit or 0)
             doing = "sending" if side == "s" else "receiving"
-            parts.append(
-                f"{doing} a gigabyte costs {money(prices.host(least, GIGABYTE), prices.currency)} ({least.method})"
-            )
+            cost = money(prices.host(least, BITS_PER_GIGABYTE), prices.currency)
+            parts.append(f"{doing} a gigabyte costs {cost} ({least.method})")
     sentence = "; ".join(parts)
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
@@ -135,7 +134,7 @@ def _used(rows: Sequence[Row]) -> Table:
 
 
 def _costs(rows: Sequence[Row], prices: Prices) -> Table:
-    priced = [(prices.host(row, MEGABIT), prices.host(row, GIGABYTE)) for row in rows]
+    priced = [(prices.host(row, BITS_PER_MEGABIT), prices.host(row, BITS_PER_GIGABYTE)) for row in rows]
     columns = [
         Column("", tuple(_name(row) for row in rows)),
         Column("a megabit", tuple(money(megabit, prices.currency) for megabit, _ in priced)),

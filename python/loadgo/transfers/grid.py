@@ -1,4 +1,4 @@
-"""Transfers over a grid of sizes and messages, in shuffled order: what is needed to take their processor time apart."""
+"""Transfers over a grid of sizes and messages, in shuffled order: data to divide their processor time into parts."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from loadgo.transfers.rounds import together
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Transferred, methods, transfer
 
-MESSAGES = (64, 512, 4096, 65536)
-SMALLEST = 4096
+GRID_MESSAGE_BYTES = (64, 512, 4096, 65536)
+SMALLEST_GRID_BYTES = 4096
 _MOST_CALLS = 200_000
-_STEP = 8
+_SIZE_RATIO = 8
 _COLUMNS = (
     "method", "direction", "bytes", "message", "messages", "faults",
     "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load",
     "user_s", "system_s", "interrupts_s", "interrupts_by",
 )  # fmt: skip
-"""Up to `load` those that are read again; the last four are what `cpu_s` consists of, as `Row` has it."""
+"""Columns of the CSV. Those up to `load` are read again. The last four are the parts of `cpu_s`, as in `Row`."""
 
 
 def grid_of(method: str, largest: int) -> list[tuple[int, int]]:
-    """(size, message) of the transfers by a method: sizes of 4 KiB and eight times that up to `largest`.
+    """(size, message) of the transfers by a method: sizes from 4 KiB, each eight times the one before, to `largest`.
 
-    A method whose messages are its own matter has one; transfers of more than 200,000 calls are left out.
+    A method that chooses its own messages has only one. Transfers of more than 200,000 calls are left out.
     """
-    sizes = [size for at in range(12) if (size := SMALLEST * _STEP**at) < largest] + [largest]
+    sizes = [size for power in range(12) if (size := SMALLEST_GRID_BYTES * _SIZE_RATIO**power) < largest] + [largest]
     usual = methods()[method]
-    messages = (1,) if usual == 1 else MESSAGES
+    messages = (1,) if usual == 1 else GRID_MESSAGE_BYTES
     return [(size, message) for size in sizes for message in messages if size <= message * _MOST_CALLS]
 
 
@@ -47,64 +47,64 @@ def run_grid(
     token: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Transferred:
-    """Makes each transfer of the grid so many `times`, in an order that is shuffled and the same each time.
+    """Makes each transfer of the grid a number of `times`, in a shuffled order that is always the same.
 
-    Of `all` methods, those that are not possible between the two hosts are left out and named. Raises what
-    `transfer.transfer` raises. `progress` hears how many are made, of how many.
+    With `all` methods, those that are not possible between the two hosts are left out and named. `progress` is called
+    with the number of finished transfers and of all. Raises the errors of `transfer.transfer`.
     """
-    if times < 1 or largest < SMALLEST:
-        raise BadArgument(f"a grid needs one time or more, and sizes up to {SMALLEST} bytes or more")
+    if times < 1 or largest < SMALLEST_GRID_BYTES:
+        raise BadArgument(f"a grid needs one time or more, and sizes up to {SMALLEST_GRID_BYTES} bytes or more")
     names = list(methods()) if method == "all" else method.split(",")
     unknown = [name for name in names if name not in methods()]
     if unknown:
         raise BadArgument(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(methods())}")
-    every = [(name, *cell) for name in names for cell in grid_of(name, largest)] * times
-    random.Random(1972).shuffle(every)
-    made: list[Transferred] = []
+    planned = [(name, *cell) for name in names for cell in grid_of(name, largest)] * times
+    random.Random(1972).shuffle(planned)
+    transfers: list[Transferred] = []
     left_out: dict[str, str] = {}
-    for at, (name, size, message) in enumerate(every):
+    for index, (name, size, message) in enumerate(planned):
         if name in left_out:
             continue
         try:
-            made.append(transfer(to, size=size, method=name, message=message, receive=receive, token=token))
-        except NotPossible as why:
+            transfers.append(transfer(to, size=size, method=name, message=message, receive=receive, token=token))
+        except NotPossible as error:
             if method != "all":
                 raise
-            left_out[name] = str(why)
+            left_out[name] = str(error)
             continue
         if progress is not None:
-            progress(at + 1, len(every))
-        if made[-1].stopped:
+            progress(index + 1, len(planned))
+        if transfers[-1].stopped:
             break
-    return replace(together(made), left_out=tuple(left_out[name] for name in names if name in left_out))
+    return replace(together(transfers), left_out=tuple(left_out[name] for name in names if name in left_out))
 
 
-def table_of_grid(made: Transferred, loads: Sequence[float] | None = None) -> Table:
-    """The table of a grid; it names the methods that were left out, and what is not known and why."""
-    table = table_of(made.rows, loads=loads)
-    return replace(table, left_out=(*made.left_out, *table.left_out), remarks=made.notes)
+def table_of_grid(transferred: Transferred, loads: Sequence[float] | None = None) -> Table:
+    """The table of a grid, with the methods that were left out and the notes of the transfers."""
+    table = table_of(transferred.rows, loads=loads)
+    return replace(table, left_out=(*transferred.left_out, *table.left_out), remarks=transferred.notes)
 
 
 def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] | None = None) -> Table:
-    """The rows that came to their end as a table to be taken apart; the others are named.
+    """The complete rows as a table for analysis. Rows that broke off are named.
 
-    `loads` is the load of each row, where it is another than the load average of five minutes.
+    `loads` is the load of each row if it is not the load average of five minutes.
     """
-    kept, left_out = [], []
-    for at, row in enumerate(rows):
+    observed, left_out = [], []
+    for index, row in enumerate(rows):
         if row.broke_off:
-            left_out.append(f"row {at + 1}: broke off: {row.broke_off}")
+            left_out.append(f"row {index + 1}: broke off: {row.broke_off}")
         else:
-            kept.append(_observed(at + 1, row, row.load_5min if loads is None else loads[at]))
-    return Table(name, tuple(kept), (), tuple(left_out))
+            observed.append(_observed(index + 1, row, row.load_5min if loads is None else loads[index]))
+    return Table(name, tuple(observed), (), tuple(left_out))
 
 
 def as_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
-    """The rows as CSV, by the names that `csv_table` reads; `loads` as `table_of` takes them."""
+    """The rows as CSV with the column names that `csv_table` reads. `loads` is as in `table_of`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.broke_off:
             continue
         faults = row.faults_minor + row.faults_major
@@ -112,16 +112,16 @@ def as_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
         writer.writerow(
             [row.method, row.direction, row.bytes, row.message_bytes, row.messages, faults]
             + [repr(row.real_s), repr(row.cpu_s)]
-            + ["" if value is None else repr(value) for value in derived]
-            + [row.load_5min if loads is None else repr(loads[at]), repr(row.user_s), repr(row.system_s)]
+            + ["" if figure is None else repr(figure) for figure in derived]
+            + [row.load_5min if loads is None else repr(loads[index]), repr(row.user_s), repr(row.system_s)]
             + ["" if row.interrupt_work_s is None else repr(row.interrupt_work_s), row.interrupts_by]
         )
     return out.getvalue()
 
 
-def _observed(at: int, row: Row, load: float) -> Observed:
+def _observed(row_number: int, row: Row, load: float) -> Observed:
     return Observed(
-        place=f"row {at}",
+        place=f"row {row_number}",
         direction=row.direction,
         method=row.method,
         bytes=row.bytes,

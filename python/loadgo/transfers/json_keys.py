@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.running.json_keys import JSON_KEYS as COMMAND_KEYS
 from loadgo.transfers.analysis import Apart
-from loadgo.transfers.command import CommandTransfer, Interrupts, Moved
+from loadgo.transfers.command import CommandTransfer, Moved, NetworkInterrupts
 from loadgo.transfers.compared import Ends, Level, Times
 from loadgo.transfers.crossing import Crossing
 from loadgo.transfers.csv_table import Observed, Table
@@ -27,7 +27,7 @@ JSON_KEYS: dict[type, str] = {
         "system_s interrupts_s bits_per_s cpu_s_per_bit"
     ),
     Moved: "kind sockets sent received sent_again sends receives segments_sent segments_received",
-    Interrupts: "soft_s hard_s inside_s unknown_s all_s packets packets_all",
+    NetworkInterrupts: "soft_s hard_s inside_s unknown_s all_s packets packets_all",
     Apart: "table kinds lines prices ends levels crossings load",
     Table: "name transfers contradictions left_out remarks estimated",
     Observed: "place direction method bytes cpu_s real_s messages faults load message",

@@ -1,4 +1,4 @@
-"""What the two parts of a transfer are charged at: the host's processor by the hour, the network by the gigabyte."""
+"""Prices of a transfer: the host's processor by the hour, and the network by the gigabyte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import Tariff, load_tariff
-from loadgo.transfers.row import GIGABYTE, Row
+from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 
 @dataclass(frozen=True)
@@ -15,28 +15,28 @@ class Prices:
 
     currency: str
     cpu_hour: float
-    """An hour of one processor."""
+    """Price of an hour of one processor."""
     network_gigabyte: float | None
-    """What the network takes for a gigabyte; None where nobody says."""
+    """Price of a gigabyte on the network. None if it is not known."""
     about: str
-    """Where they are from, in words."""
+    """Source of the prices, in words."""
 
     def host(self, row: Row, bits: float) -> float | None:
-        """What moving so many bits like a row's costs in processor time; None where nothing was moved."""
+        """Cost in processor time of moving `bits` at a row's rate. None if the row moved nothing."""
         return row.cost(self.cpu_hour, bits)
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the network's price the host's is, for the same bits; None where one of them is not known."""
-        host = self.host(row, GIGABYTE)
+        """Ratio of the host's cost to the network's, for the same bits. None if one of them is not known."""
+        host = self.host(row, BITS_PER_GIGABYTE)
         return host / self.network_gigabyte if host is not None and self.network_gigabyte else None
 
 
 def prices(tariff: str = "default", network: str | None = None, *, processors: int = 1) -> Prices:
-    """The prices of a tariff; the whole machine's rent is shared by its `processors`.
+    """The prices of a tariff. The rent of the machine is divided by its `processors`.
 
-    `network` is a price for a gigabyte in the tariff's currency, or another tariff that has one.
+    `network` is the price of a gigabyte in the tariff's currency, or another tariff that has such a price.
 
-    Raises `ValueError` for tariffs that do not exist, or charge for nothing of that.
+    Raises `ValueError` for a tariff that does not exist or has no such price.
     """
     host = load_tariff(tariff)
     cpu_hour = host.cpu_hour + host.machine_hour / processors
@@ -47,21 +47,21 @@ def prices(tariff: str = "default", network: str | None = None, *, processors: i
         about += f", which {processors} processors share"
     gigabyte = host.gigabyte_out or None
     if network is not None:
-        gigabyte, told = _network(network, host)
-        about += f"; network: {told}"
+        gigabyte, source = _network(network, host)
+        about += f"; network: {source}"
     return Prices(host.currency, cpu_hour, gigabyte, about)
 
 
-def _network(asked: str, host: Tariff) -> tuple[float, str]:
+def _network(text: str, host: Tariff) -> tuple[float, str]:
     try:
-        price = float(asked)
+        price = float(text)
     except ValueError:
-        other = load_tariff(asked)
+        other = load_tariff(text)
         if not other.gigabyte_out or other.currency != host.currency:
             raise BadArgument(
-                f"`network={asked}`: that tariff has no gigabyte_out in {host.currency}; name a price, or another"
+                f"`network={text}`: that tariff has no gigabyte_out in {host.currency}; name a price, or another"
             ).about("network") from None
         return other.gigabyte_out, other.title
     if not 0 < price < float("inf"):
-        raise BadArgument(f"`network={asked}`: a price is a positive number").about("network")
+        raise BadArgument(f"`network={text}`: a price is a positive number").about("network")
     return price, f"{host.currency}{price:g} a gigabyte, as given"

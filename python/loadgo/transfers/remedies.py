@@ -1,7 +1,7 @@
-"""What another way to move the same bytes saves: each method over a byte a call and over blocked records.
+"""Savings of other ways to move the same bytes: each method compared with a byte a call and with blocked records.
 
-The ratio of processor time a bit, round by round (what drifts on the host is in both), and for three rounds or more
-the interval that Student's t gives for the mean of its logarithm.
+Ratios of processor time per bit are computed round by round, so that drift of the host affects both sides. With three
+rounds or more, Student's t gives an interval for the mean logarithm.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from loadgo.transfers.compared import Times
 from loadgo.transfers.rounds import by_kind
 from loadgo.transfers.row import Row
 
-BASES = ("bytes", "records")
-"""What the seed's program did: BIN and BOUT a byte, and records with headers in blocks."""
-_FEWEST = 3
+BASE_METHODS = ("bytes", "records")
+"""The methods of the programs of RFC 392: BIN and BOUT move a byte, or records with headers in blocks."""
+_FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Saving:
-    """A method at one end, and how many times less processor time a bit it takes than each of `BASES`."""
+    """A method at one end, and the ratio of each base method's processor time per bit to its own."""
 
     method: str
     side: str
@@ -31,42 +31,43 @@ class Saving:
     cpu_s_per_bit: float
     """The geometric mean of the rounds."""
     over: Mapping[str, Times]
-    """By the base; a base that was not measured is not there."""
+    """Ratios by base method. A base that was not measured is left out."""
 
 
 def savings(rows: Sequence[Row]) -> list[Saving]:
-    """A saving for each method and end; none where no base was measured, or nothing but bases.
+    """The saving of each method and end. Empty if no base was measured, or only one method.
 
-    Ordered by direction and cost, the dearest first.
+    They are ordered by direction and cost, the most expensive first.
     """
     logs = {
         kind: [math.log(row.cpu_s_per_bit) if not row.broke_off and row.cpu_s_per_bit else math.nan for row in of_kind]
         for kind, of_kind in by_kind(rows).items()
     }
-    known = {kind: of_kind for kind, of_kind in logs.items() if any(map(math.isfinite, of_kind))}
-    measured = {method for method, _, _ in known}
-    if not measured & set(BASES) or len(measured) < 2:
+    measured = {kind: of_kind for kind, of_kind in logs.items() if any(map(math.isfinite, of_kind))}
+    methods = {method for method, _, _ in measured}
+    if not methods & set(BASE_METHODS) or len(methods) < 2:
         return []
-    found = []
-    for (method, side, direction), of_kind in known.items():
-        bases = {base: known[base, side, direction] for base in BASES if (base, side, direction) in known}
-        over = {base: _less(of_base, of_kind) for base, of_base in bases.items() if base != method}
-        whole = [one for one in of_kind if math.isfinite(one)]
-        cost = math.exp(sum(whole) / len(whole))
+    unsorted = []
+    for (method, side, direction), of_kind in measured.items():
+        bases = {base: measured[base, side, direction] for base in BASE_METHODS if (base, side, direction) in measured}
+        over = {base: _ratio(of_base, of_kind) for base, of_base in bases.items() if base != method}
+        complete = [log for log in of_kind if math.isfinite(log)]
+        cost = math.exp(sum(complete) / len(complete))
         known_over = {base: times for base, times in over.items() if times is not None}
-        found.append(Saving(method, side, direction, len(whole), cost, known_over))
-    return sorted(found, key=lambda one: (one.direction != "s", one.side, -one.cpu_s_per_bit))
+        unsorted.append(Saving(method, side, direction, len(complete), cost, known_over))
+    return sorted(unsorted, key=lambda saving: (saving.direction != "s", saving.side, -saving.cpu_s_per_bit))
 
 
-def _less(base: Sequence[float], other: Sequence[float]) -> Times | None:
-    """How many times less `other` is, from the logarithms of the rounds that both came through."""
-    pairs = [one - two for one, two in zip(base, other, strict=False) if math.isfinite(one - two)]
-    if not pairs:
+def _ratio(base: Sequence[float], other: Sequence[float]) -> Times | None:
+    """The ratio of `base` to `other`, from the logarithms of the rounds that both completed."""
+    pairs = zip(base, other, strict=False)
+    logs = [base_log - other_log for base_log, other_log in pairs if math.isfinite(base_log - other_log)]
+    if not logs:
         return None
-    count, mean = len(pairs), sum(pairs) / len(pairs)
-    if count < _FEWEST:
+    count, mean = len(logs), sum(logs) / len(logs)
+    if count < _FEWEST_ROUNDS:
         return Times(math.exp(mean), None)
-    spread = math.sqrt(sum((one - mean) ** 2 for one in pairs) / (count - 1))
+    spread = math.sqrt(sum((log - mean) ** 2 for log in logs) / (count - 1))
     half = _student(count - 1) * spread / math.sqrt(count)
     return Times(math.exp(mean), Interval(math.exp(mean - half), math.exp(mean + half)))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import seconds
 from loadgo.transfers.chart_data import SENDS
-from loadgo.transfers.remedies import BASES, Saving
+from loadgo.transfers.remedies import BASE_METHODS, Saving
 from loadgo.transfers.words import between, how_many
 
 _TITLE = "What each remedy saves: times less processor time a bit than a byte a call, than records"
@@ -27,7 +27,7 @@ def remedies_tables(saved: Sequence[Saving]) -> list[Table]:
         Column("", tuple(names)),
         Column("CPU a bit", tuple(seconds(one.cpu_s_per_bit) for one in saved)),
     ]
-    for place, base in enumerate(BASES):
+    for place, base in enumerate(BASE_METHODS):
         over = [one.over.get(base) for one in saved]
         if any(over):
             columns.append(Column(base, tuple(how_many(times) for times in over)))

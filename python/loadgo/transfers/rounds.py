@@ -1,4 +1,4 @@
-"""The same transfers in several rounds, and of each end the row that lies in the middle."""
+"""The same transfers in several rounds, and the median row of each end."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from loadgo.errors import BadArgument
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Transferred
 
-Kind = tuple[str, str, str]
+MethodEnd = tuple[str, str, str]
 """Method, side and direction."""
 
 
 def in_rounds(times: int, make: Callable[[], Transferred]) -> Transferred:
-    """What `make` makes, so many times one after the other, or until it is stopped.
+    """Calls `make` a number of times, or until it is stopped, and joins the transfers.
 
-    Rounds, and not each method so many times at once: what drifts on the host meanwhile does not fall on one method.
+    All methods are in each round, so that drift of the host does not affect one method more than others.
     """
     if times < 1:
         raise BadArgument(f"{times} rounds are none: give 1 or more")
-    made: list[Transferred] = []
+    rounds: list[Transferred] = []
     for _ in range(times):
-        made.append(make())
-        if made[-1].stopped:
+        rounds.append(make())
+        if rounds[-1].stopped:
             break
-    return together(made)
+    return together(rounds)
 
 
-def together(made: Sequence[Transferred]) -> Transferred:
-    """All of them as one; a note that several have is told once."""
+def together(rounds: Sequence[Transferred]) -> Transferred:
+    """Joins the transfers of several rounds. Equal notes are kept once."""
     return Transferred(
-        tuple(row for one in made for row in one.rows),
-        tuple(dict.fromkeys(note for one in made for note in one.notes)),
-        any(one.stopped for one in made),
-        tuple(dict.fromkeys(why for one in made for why in one.left_out)),
+        tuple(row for each_round in rounds for row in each_round.rows),
+        tuple(dict.fromkeys(note for each_round in rounds for note in each_round.notes)),
+        any(each_round.stopped for each_round in rounds),
+        tuple(dict.fromkeys(reason for each_round in rounds for reason in each_round.left_out)),
     )
 
 
-def by_kind(rows: Sequence[Row]) -> dict[Kind, list[Row]]:
+def by_kind(rows: Sequence[Row]) -> dict[MethodEnd, list[Row]]:
     """The rows of each method and end, round by round."""
-    found: dict[Kind, list[Row]] = {}
+    rows_by_kind: dict[MethodEnd, list[Row]] = {}
     for row in rows:
-        found.setdefault((row.method, row.side, row.direction), []).append(row)
-    return found
+        rows_by_kind.setdefault((row.method, row.side, row.direction), []).append(row)
+    return rows_by_kind
 
 
 def in_the_middle(rows: Sequence[Row]) -> list[Row]:
-    """Of each method and end the row with the median processor time a bit, and every row that broke off."""
-    found = []
+    """The row with the median processor time per bit of each method and end, and every row that broke off."""
+    shown = []
     for of_kind in by_kind(rows).values():
-        whole = sorted((row for row in of_kind if not row.broke_off), key=lambda row: row.cpu_s_per_bit or 0.0)
-        found += [whole[(len(whole) - 1) // 2]] if whole else []
-        found += [row for row in of_kind if row.broke_off]
-    return found
+        complete = sorted((row for row in of_kind if not row.broke_off), key=lambda row: row.cpu_s_per_bit or 0.0)
+        shown += [complete[(len(complete) - 1) // 2]] if complete else []
+        shown += [row for row in of_kind if row.broke_off]
+    return shown

@@ -1,4 +1,4 @@
-"""One end of a transfer as a row: the columns of the seed's tables (RFC 392), and what they did not have."""
+"""One end of a transfer as a row: the columns of the tables of RFC 392, and further figures."""
 
 from __future__ import annotations
 
@@ -7,103 +7,111 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Side = Literal["here", "there"]
-Interrupts = Literal["exact", "windows", "no network", "ticks"]
-MEGABIT = 1e6
-GIGABYTE = 8e9
-"""In bits."""
+InterruptSource = Literal["exact", "windows", "no network", "ticks"]
+BITS_PER_MEGABIT = 1e6
+BITS_PER_GIGABYTE = 8e9
+"""Number of bits in a gigabyte."""
 _HOUR_S = 3600.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one end moved and used. Times in seconds; None where nobody can tell."""
+    """Data moved and resources used by one end. Times are in seconds; None means not measured."""
 
     side: Side
     direction: Literal["s", "r"]
-    """`s`, this end sent; `r`, it received."""
+    """`s` if this end sent, `r` if it received."""
     method: str
     message_bytes: int
-    """The most bytes of a call."""
+    """Largest number of bytes in a call."""
     bytes: int
-    """Of the file."""
+    """Size of the file."""
     wire_bytes: int
-    """On the connection: with the headers of records."""
+    """Bytes on the connection, with the headers of records."""
     counted_bytes: int | None
-    """What the socket itself counted; None where it does not (Unix sockets)."""
+    """Bytes that the socket itself counted. None for Unix sockets, which do not count."""
     messages: int
     calls: int
-    """System calls that moved the data, or waited to."""
+    """System calls that moved data, or waited for it."""
     real_s: float
-    """From the first byte that was brought in until the last was on the network; or from when the first could be read
-    until the file was closed."""
+    """Sending: from the first byte read to the last byte handed to the network.
+
+    Receiving: from the first readable byte until the file is closed.
+    """
     thread_s: float
-    """Processor time of the thread that moved them, with interrupts that the kernel charged it with, whomever for."""
+    """Processor time of the thread that moved the data, with all interrupts that the kernel charged to it."""
     user_s: float
     system_s: float
-    """Of it without interrupts of the network, where those are told exactly; divided as the kernel divides it: by the
-    ticks of its clock, where it has no finer account."""
+    """System time of the thread, without network interrupts if these are exact.
+
+    The kernel divides user and system time, on most hosts by the ticks of its clock.
+    """
     soft_interrupt_s: float
     interrupt_s: float
-    """Soft ones, and devices' (an estimate): as `interrupts_by` says."""
+    """Time in device interrupts, an estimate, as `interrupts_by` says."""
     interrupts_upon_s: float
-    """Of the network, that came upon the thread, whomever for, and are in `thread_s`; 0 where told by ticks."""
-    interrupts_by: Interrupts
-    """`exact`, those that worked for this end's socket, on whatever processor; `windows`, likewise, clocked at random
-    moments that stand for the rest; `no network`, there are none; `ticks`, those of the whole host meanwhile, whoever
-    they were for, in ticks of 10 ms."""
+    """Network interrupts during the thread's time, for any socket: a part of `thread_s`. 0 if known by ticks only."""
+    interrupts_by: InterruptSource
+    """Source of the interrupt times.
+
+    - `exact`: interrupts for this end's socket, on any processor;
+    - `windows`: the same, clocked in random windows that stand for the time around them;
+    - `no network`: there are no such interrupts;
+    - `ticks`: interrupts of the whole host during the transfer, in ticks of 10 ms.
+    """
     interrupts_clocked: float | None
-    """Which part of the time was clocked; None where none was."""
+    """Share of the time that was clocked. None if there was none."""
     interrupts_error_s: float | None
-    """The standard error of the interrupts in `cpu_s`; None where they are exact, or nobody can tell."""
+    """Standard error of the interrupts in `cpu_s`. None if they are exact, or the error is not known."""
     interrupts_why: str | None
-    """Why they are told by ticks; what is in doubt where they are not."""
+    """The reason why interrupts are known by ticks only, or a doubt about their accuracy."""
     faults_minor: int
     faults_major: int
     switches_voluntary: int
     switches_involuntary: int
     load_5min: float
     broke_off: str | None
-    """Why not all came over; None when all did."""
+    """The reason why not all data arrived. None if all did."""
 
     @property
     def interrupt_work_s(self) -> float | None:
-        """The interrupt work done for this end; None where only the whole host's is known."""
+        """Interrupt time for this end. None if only the whole host's is known."""
         return None if self.interrupts_by == "ticks" else self.soft_interrupt_s + self.interrupt_s
 
     @property
     def cpu_s(self) -> float:
-        """What this end took of the host's processors: its thread's own time, and the interrupt work done for it.
+        """Processor time of this end: the time of its thread, and interrupt time for it.
 
-        Where that work is not told, the thread's time, with whatever interrupts the kernel charged it with.
+        If the interrupt time is not known: the thread's time, with all interrupts that the kernel charged to it.
         """
         return max(self.thread_s - self.interrupts_upon_s, 0.0) + (self.interrupt_work_s or 0.0)
 
     @property
     def bits(self) -> int:
-        """Bits of the file."""
+        """Number of bits of the file."""
         return 8 * self.bytes
 
     @property
     def bits_per_s(self) -> float | None:
-        """Bits of the file a second of real time: the seed's column 4, whose printed formula is upside down."""
+        """Bits of the file per second of real time: column 4 of RFC 392, whose printed formula is inverted."""
         return self.bits / self.real_s if self.bits and self.real_s else None
 
     @property
     def cpu_s_per_bit(self) -> float | None:
-        """Processor time a bit of the file: the seed's column 5."""
+        """Processor time per bit of the file: column 5 of RFC 392."""
         return self.cpu_s / self.bits if self.bits else None
 
     def cost(self, cpu_hour: float, bits: float) -> float | None:
-        """What moving so many bits like these costs at a price for an hour of processor time."""
+        """Cost of moving `bits` at the measured rate, by the price of an hour of processor time."""
         each = self.cpu_s_per_bit
         return None if each is None else each * bits * cpu_hour / _HOUR_S
 
 
 def row(side: Side, *, sends: bool, method: str, message_bytes: int, end: Mapping[str, Any]) -> Row:
-    """The row of an `end` as `_loadgo.Transfer` tells it."""
-    same = ("bytes", "wire_bytes", "counted_bytes", "messages", "calls", "faults_minor", "faults_major")
+    """The row of an `end` that `_loadgo.Transfer` returned."""
+    counts = ("bytes", "wire_bytes", "counted_bytes", "messages", "calls", "faults_minor", "faults_major")
     switches = ("switches_voluntary", "switches_involuntary", "load_5min", "broke_off")
-    told = ("interrupts_by", "interrupts_clocked", "interrupts_why")
+    interrupt_notes = ("interrupts_by", "interrupts_clocked", "interrupts_why")
     error_ns = end["interrupts_error_ns"]
     times = ("real", "soft_interrupt", "interrupt", "interrupts_upon")
     user_s, system_s = end["user_ns"] / 1e9, (end["system_ns"] - end["interrupts_upon_ns"]) / 1e9
@@ -116,6 +124,6 @@ def row(side: Side, *, sends: bool, method: str, message_bytes: int, end: Mappin
         interrupts_error_s=None if error_ns is None else error_ns / 1e9,
         user_s=max(user_s + min(system_s, 0.0), 0.0),
         system_s=max(system_s, 0.0),
-        **{name: end[name] for name in (*same, *switches, *told)},
+        **{name: end[name] for name in (*counts, *switches, *interrupt_notes)},
         **{f"{name}_s": end[f"{name}_ns"] / 1e9 for name in times},
     )

@@ -1,4 +1,4 @@
-"""Moves data between two hosts and measures what that costs each: from this end, or as the end that waits."""
+"""Moves data between two hosts and measures the cost for each, as the end that starts or as the server."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TIME_S, STALLED_S = 600.0, 20.0
-BYTES_OF_ALL = 4 << 20
-"""A gigabyte, a byte a call, would take an hour."""
-_LOOK_UP_S = 0.1
+MOST_BYTE_METHOD_BYTES = 4 << 20
+"""Size limit of the method of a byte a call among `all` methods: a gigabyte would take an hour."""
+_POLL_PERIOD_S = 0.1
 
 
 @dataclass(frozen=True)
 class Transferred:
-    """Both ends of the transfers that were made, in their order."""
+    """Both ends of transfers, in the order of the transfers."""
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
-    """What is not known, and why."""
+    """Sentences about missing figures, each with its reason."""
     stopped: bool
-    """An interrupt ended them early."""
+    """Whether an interrupt ended the transfers early."""
     left_out: tuple[str, ...] = ()
     """Methods of `all` that are not possible between these two hosts, each with the reason."""
 
     @property
     def complete(self) -> bool:
-        """Every end moved all that it should, and every other end told its row."""
+        """Whether every end moved all its data, and every far end sent its row."""
         return not (self.stopped or self.notes or any(row.broke_off for row in self.rows))
 
 
 def methods() -> dict[str, int]:
-    """The methods by name, from the dearest to what should be the cheapest, and the most bytes that a call moves."""
+    """The largest number of bytes in a call by method, from the most expensive method to the cheapest."""
     return {name: usual for name, usual, _ in _loadgo.transfer_methods()}
 
 
 def impossible() -> dict[str, str]:
-    """The methods that this host cannot do, and why not; it is tried."""
-    return {name: why_not for name, _, why_not in _loadgo.transfer_methods() if why_not is not None}
+    """The methods that failed a trial on this host, each with the reason."""
+    return {name: reason for name, _, reason in _loadgo.transfer_methods() if reason is not None}
 
 
 def transfer(
@@ -70,12 +70,12 @@ def transfer(
 ) -> Transferred:
     """Sends `size` bytes, or a whole file, to the server at `to` (HOST:PORT), or receives them from it.
 
-    `method` is a name of `methods()`, several, or `all`, each a transfer of its own; `message` the most bytes of a
-    call. Of `all`, the method of a byte a call moves at most `BYTES_OF_ALL`, and methods that are not possible between
-    the two hosts are left out and named. `progress` hears each row as it comes.
+    `method` is a name of `methods()`, several names, or `all`. Each method is a transfer of its own. `message` is the
+    largest number of bytes in a call. With `all`, the method of a byte a call moves at most `MOST_BYTE_METHOD_BYTES`.
+    Methods that are not possible between the two hosts are then left out and named. `progress` is called with each row.
 
-    Raises `errors.Refused` where there is no transfer: nobody listens, the server refuses, a file cannot be read;
-    `errors.NotPossible` where a method that was asked for by its name is not; `ValueError` for what makes no sense.
+    Raises `errors.Refused` if there is no server, the server refuses, or a file cannot be read. Raises
+    `errors.NotPossible` for a named method that is not possible, and `ValueError` for a wrong argument.
     """
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:
@@ -87,7 +87,7 @@ def transfer(
     left_out: list[str] = []
     with asked_to_stop() as stop:
         for name in names:
-            one = _loadgo.Transfer(
+            planned = _loadgo.Transfer(
                 to,
                 method=name,
                 receive=receive,
@@ -99,65 +99,65 @@ def transfer(
                 time_s=time_s,
                 stalled_s=stalled_s,
             )
-            told = _made(one, stop.is_set)
-            if "cannot" in told:
+            reply = _run(planned, stop.is_set)
+            if "cannot" in reply:
                 if method != "all":
-                    raise NotPossible(told["cannot"])
-                left_out.append(told["cannot"])
+                    raise NotPossible(reply["cannot"])
+                left_out.append(reply["cannot"])
                 continue
-            asked = message or methods()[name]
+            message_bytes = message or methods()[name]
             ends: list[tuple[Side, bool]] = [("here", not receive), ("there", receive)]
             for side, sends in ends:
-                if told[side] is not None:
-                    rows.append(row(side, sends=sends, method=name, message_bytes=asked, end=told[side]))
+                if reply[side] is not None:
+                    rows.append(row(side, sends=sends, method=name, message_bytes=message_bytes, end=reply[side]))
                     if progress is not None:
                         progress(rows[-1])
-            if told["note"]:
-                notes.append(f"{name}: {told['note']}")
+            if reply["note"]:
+                notes.append(f"{name}: {reply['note']}")
             if stop.is_set():
                 break
         return Transferred(tuple(rows), tuple(notes), stop.is_set(), tuple(left_out))
 
 
 def _bounded(method: str, size: int | None) -> int | None:
-    return min(size, BYTES_OF_ALL) if size is not None and method == "bytes" else size
+    return min(size, MOST_BYTE_METHOD_BYTES) if size is not None and method == "bytes" else size
 
 
 def _named(method: str | Sequence[str]) -> list[str]:
     known = list(methods())
-    asked = known if method == "all" else method.split(",") if isinstance(method, str) else list(method)
-    unknown = [name for name in asked if name not in known]
-    if unknown or not asked:
+    names = known if method == "all" else method.split(",") if isinstance(method, str) else list(method)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
         raise BadArgument(f"there is no method {', '.join(unknown)!r}: all, or some of {', '.join(known)}")
-    return asked
+    return names
 
 
-def _made(one: _loadgo.Transfer, stopped: Callable[[], bool]) -> dict[str, Any]:
-    """Makes it in a thread of its own, so that signals are heard meanwhile."""
-    with ThreadPoolExecutor(1) as elsewhere:
-        future = elsewhere.submit(one.run)
+def _run(planned: _loadgo.Transfer, is_stopped: Callable[[], bool]) -> dict[str, Any]:
+    """Runs a transfer in a thread of its own, so that the main thread receives signals."""
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(planned.run)
         while True:
             try:
-                return future.result(_LOOK_UP_S)
+                return future.result(_POLL_PERIOD_S)
             except NotYet:
-                if stopped():
-                    one.stop()
+                if is_stopped():
+                    planned.stop()
 
 
 @dataclass(frozen=True)
 class Served:
-    """What a server tells: a transfer that ended, somebody who was refused, or something of itself."""
+    """News of a server: a transfer that ended, a client that was refused, or a note about the server."""
 
     peer: str
-    """Who it was; empty where it is of the server itself."""
+    """The client. Empty for a note about the server."""
     row: Row | None
     refused: str | None
     job: str | None = None
-    """What it was to the batch host: `submit`, `print`, `store`; None for a plain transfer."""
+    """Kind of batch job: `submit`, `print`, `store`. None for a plain transfer."""
     kept: Path | None = None
-    """The file in which what came is kept."""
+    """The file with the received data."""
     note: str | None = None
-    """Of the server itself: that nobody can be let in for now and why, or how much of this was left out."""
+    """Why the server accepts no connections for now, or how many news were left out."""
 
 
 @contextmanager
@@ -174,14 +174,13 @@ def serving(
     job_time_s: float = 0.0,
     rows: str | Path | None = None,
 ) -> Iterator[Server]:
-    """The end that waits at `at`, loopback unless there is a `token` that who comes must know.
+    """Starts a server at the address `at`: on the loopback, or elsewhere with a `token` that clients must know.
 
-    At most `connections` transfers at once, of at most `size` bytes and `time_s` seconds each. It writes nowhere
-    unless a folder is named with `keep_in`, and there at most `total` bytes over all transfers. It is a batch host
-    too: a deck's job takes `job_time_s`, and the clients' ends of the transfers of jobs go into the CSV file `rows` as
-    they end, where one is named.
+    It allows `connections` transfers at once, of at most `size` bytes and `time_s` seconds each. It writes nothing
+    without the folder `keep_in`, and there at most `total` bytes in all transfers. The server is a batch host too: the
+    job of a deck takes `job_time_s`. The clients' ends of job transfers are written to the CSV file `rows`, if any.
 
-    Raises `errors.Refused` when it may not or cannot listen there, `ValueError` for bounds that make no sense.
+    Raises `errors.Refused` if it cannot listen there, `ValueError` for limits that are not positive.
     """
     if connections < 1 or size < 1 or total < 1 or time_s <= 0 or stalled_s <= 0 or job_time_s < 0:
         raise BadArgument("a server without a bound, or with one of nothing: give positive numbers")
@@ -215,19 +214,19 @@ class Server:
 
     @property
     def address(self) -> str:
-        """HOST:PORT, with the port that it got where 0 was asked for."""
+        """HOST:PORT, with the port that the kernel chose if it was 0."""
         return self._listening.address
 
     def serve(self, hears: Callable[[Served], None] | None = None, until: Callable[[], bool] | None = None) -> None:
-        """Serves until `until` is true, or an interrupt; `hears` is told of every transfer and every refusal."""
+        """Serves until `until` is true, or an interrupt. Calls `hears` with every transfer and every refusal."""
         with asked_to_stop() as stop:
 
-            def goes_on(news: dict[str, Any] | None) -> bool:
+            def may_continue(news: dict[str, Any] | None) -> bool:
                 if news is not None and hears is not None:
                     hears(_served(news))
                 return not (stop.is_set() or (until is not None and until()))
 
-            self._listening.serve(goes_on)
+            self._listening.serve(may_continue)
 
 
 def _served(news: dict[str, Any]) -> Served:

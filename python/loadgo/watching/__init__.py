@@ -1,1 +1,1 @@
-"""A run or this host shown while it goes: the followed records, the pictures, the page and its server."""
+"""Watching a run or this host while it goes: the followed records, the screen, the web page and its server."""

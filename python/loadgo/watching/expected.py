@@ -1,7 +1,7 @@
-"""What a model expects of a run that is watched: its own run in virtual time, as a few figures beside what is measured.
+"""Expected figures for a watched run, from a model, to be shown beside the measured ones.
 
-The model is a machine's file, such as `loadgo fit` makes, which is run here with the watched run's script and load; or
-a run that has ended, a prediction or a measurement, whose figures then are what is expected.
+The model may be a machine file, such as `loadgo fit` makes, which is run here with the same script and load. Or it is
+a run that has ended, a prediction or a measurement, whose figures are the expected ones.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from loadgo.running.machines import find as find_machine
 from loadgo.watching.frame import frame_of
 
 Expected = dict[str, Any]
-"""`figures`: a list of command, measure, value and, of a prediction, low and high; `busy`, `ready`; a `note`."""
+"""Expected figures by name.
+
+`figures` is a list of command, measure and value, and for a prediction low and high. `busy`, `ready` and `note` follow.
+"""
 
 
 @dataclass
 class Model:
-    """What expects something of the run that is watched in `watched`: a machine, or a run that has ended."""
+    """A model of the run in the folder `watched`: a machine, or a run that has ended."""
 
     name: str
     watched: Path
@@ -37,7 +40,7 @@ class Model:
     _over: bool = False
 
     def check(self) -> None:
-        """Raises `BadRun` when it is neither a machine nor a run, or a machine that has no script to run."""
+        """Raises `BadRun` if the model is neither a machine nor a run, or a machine without a script to run."""
         if self._is_run():
             return
         try:
@@ -51,20 +54,20 @@ class Model:
             raise BadRun(f"{self.watched}: {words}").about("model")
 
     def expected(self) -> Expected:
-        """Its figures; a machine is run for them, with the script and the load of the run that is watched.
+        """The expected figures. A machine is run for them, with the script and the load of the watched run.
 
-        Raises `errors.Refused` when that cannot be done, `BadRun` for a run that cannot be read.
+        Raises `errors.Refused` if the machine cannot run, `BadRun` for a run that cannot be read.
         """
         if self._is_run():
             return of_run(tables(self.name), f"of the run {Path(self.name).name}")
         load = _load(read_conditions(self.watched).get("load", {}))
-        with TemporaryDirectory(prefix="loadgo-expected-") as kept:
-            folder = Path(kept) / "expected"
+        with TemporaryDirectory(prefix="loadgo-expected-") as temporary:
+            folder = Path(temporary) / "expected"
             self._run(script=self.watched / "script.toml", on=self.name, out=folder, draws=None, **load)
             return of_run(tables(folder), f"of {Path(self.name).name}, run here with the same script and users")
 
     def end(self) -> None:
-        """Ends the machine's run, since nobody waits for it any more."""
+        """Ends the machine's run, which is no longer needed."""
         self._over = True
         if self._running is not None:
             self._running.end()
@@ -86,7 +89,7 @@ class Model:
 
 
 def _run(**arguments: Any) -> str:
-    """Makes a run and returns its outcome; its records stay in its folder."""
+    """Makes a run and returns its outcome. The records stay in its folder."""
     from loadgo.running.run import run
 
     return run(**arguments).outcome
@@ -94,30 +97,31 @@ def _run(**arguments: Any) -> str:
 
 @contextmanager
 def beside(model: Model, *, waits: bool) -> Iterator[Callable[[], Expected]]:
-    """Asks the model meanwhile; gives what it has told so far: as long as that is nothing, the note says why.
+    """Runs the model in the background, and yields a function that returns its figures.
 
-    `waits`: what is asked waits until it has told all. Raises then as `Model.expected` does.
+    With `waits`, the function waits for the figures and raises the errors of `Model.expected`. Otherwise it returns at
+    once, and without figures the note says why.
     """
-    with ThreadPoolExecutor(1) as apart:
-        asked = apart.submit(model.expected)
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(model.expected)
         try:
-            yield asked.result if waits else lambda: _so_far(asked)
+            yield future.result if waits else lambda: _so_far(future)
         finally:
             model.end()
 
 
-def _so_far(asked: Future[Expected]) -> Expected:
-    nothing: Expected = {"figures": [], "busy": None, "ready": None}
-    if not asked.done():
-        return nothing | {"note": "the model is asked"}
+def _so_far(future: Future[Expected]) -> Expected:
+    no_figures: Expected = {"figures": [], "busy": None, "ready": None}
+    if not future.done():
+        return no_figures | {"note": "the model is asked"}
     try:
-        return asked.result()
-    except (LoadgoError, OSError, ValueError) as why:
-        return nothing | {"note": str(why)}
+        return future.result()
+    except (LoadgoError, OSError, ValueError) as error:
+        return no_figures | {"note": str(error)}
 
 
 def _load(load: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `loadgo.run` for the same load; a load without an end of its own gets ten minutes."""
+    """The arguments of `loadgo.run` for the same load. A load without an end lasts ten minutes."""
     arguments = {
         "users": load.get("users"),
         "think": load.get("think"),
@@ -131,25 +135,25 @@ def _load(load: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def of_run(told: Tables, whose: str) -> Expected:
-    """The steady figures of a run, with the intervals of a prediction where it is one."""
-    steady = "steady" if "steady" in told.phases["phase"].cast(str).to_list() else "all"
-    kept = told.prediction.figures.get(steady, ()) if told.prediction else ()
+def of_run(run: Tables, origin: str) -> Expected:
+    """The steady figures of a run, with intervals if it is a prediction. `origin` names the run in the note."""
+    steady = "steady" if "steady" in run.phases["phase"].cast(str).to_list() else "all"
+    predicted = run.prediction.figures.get(steady, ()) if run.prediction else ()
     figures = [
-        {"command": one.command, "measure": one.measure, "value": one.predicted}
-        | {"low": one.interval.low, "high": one.interval.high}
-        for one in kept
+        {"command": figure.command, "measure": figure.measure, "value": figure.predicted}
+        | {"low": figure.interval.low, "high": figure.interval.high}
+        for figure in predicted
     ] or [
         {"command": command, "measure": measure, "value": value}
-        for (command, measure), value in figures_of(told, steady).items()
+        for (command, measure), value in figures_of(run, steady).items()
     ]
-    reach = reach_of(told)
-    frame = frame_of(told, reach, reach, 1)
+    reach = reach_of(run)
+    frame = frame_of(run, reach, reach, 1)
     ready = float(frame.ready[0])
-    intervals = "; low to high: 95 of 100 runs, if the model is right" if kept else ""
+    intervals = "; low to high: 95 of 100 runs, if the model is right" if predicted else ""
     return {
-        "figures": [one for one in figures if one["command"] == ALL or one["measure"] == "response"],
+        "figures": [figure for figure in figures if figure["command"] == ALL or figure["measure"] == "response"],
         "busy": None if frame.busy_share != frame.busy_share else frame.busy_share,
         "ready": None if ready != ready else ready,
-        "note": f"Expected: the {steady} part {whose}{intervals}. Measured: the window above.",
+        "note": f"Expected: the {steady} part {origin}{intervals}. Measured: the window above.",
     }

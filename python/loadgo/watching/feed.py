@@ -1,8 +1,8 @@
-"""A run's rows as a page reads them: each table's new rows as one message of columns.
+"""Messages for the web page: the new rows of each table as one message of columns.
 
-Computes only: from tables to bytes. A message is two lengths (of its head and of its columns, in bytes, little-endian
-32-bit numbers), the head in JSON, and the columns one after another, each from a multiple of 8 bytes on. The page has
-them in typed arrays and computes what it shows from them; a watcher who looks elsewhere in the run asks for nothing.
+Computes only: from tables to bytes. A message begins with two little-endian 32-bit numbers, the lengths of head and
+columns in bytes. Then come the head in JSON and the columns one after another, each at a multiple of 8 bytes. The page
+has them in typed arrays, and needs no further data to show another part of the run.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 
 from loadgo.measures.total_time import GROUPS
 from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
-from loadgo.watching.memory_holders import USERS, Holders
+from loadgo.watching.memory_holders import USERS_LABEL, Holders
 
-NONE = 0xFFFFFFFF
-"""A number that is null; a time that is null is NaN."""
+NULL_WORD_INDEX = 0xFFFFFFFF
+"""Marks a null in a column of integers or words. A null in a column of floats is NaN."""
 
-TIMES, SHORT, NUMBERS, WORDS = "f8", "f4", "u4", "w4"
-"""How a column is told: 64-bit floats, 32-bit floats, whole numbers, and numbers of words that the head brings."""
+FLOAT64_COLUMN, FLOAT32_COLUMN, UINT32_COLUMN, WORD_COLUMN = "f8", "f4", "u4", "w4"
+"""Types of columns: 64-bit floats, 32-bit floats, integers, and indices of words, which the head has."""
 
 Columns = Mapping[str, str]
 
 
-def _columns(spelt: str) -> Columns:
-    """`f8 at_ns span_ns, w4 kind` as a kind for each column."""
-    parts = (part.split() for part in spelt.split(","))
-    return {name: kind for kind, *names in parts for name in names}
+def _columns(text: str) -> Columns:
+    """Parses `f8 at_ns span_ns, w4 kind` into the type of each column."""
+    groups = (group.split() for group in text.split(","))
+    return {name: column_type for column_type, *names in groups for name in names}
 
 
-TOLD: Mapping[str, Columns] = {
+FED_COLUMNS: Mapping[str, Columns] = {
     "phases": _columns("f8 at_ns, w4 phase"),
     "sessions": _columns("u4 user, f8 started_ns ended_ns, w4 outcome"),
     "time": _columns("f8 at_ns span_ns, u4 processor, w4 category, f8 time_ns"),
@@ -51,71 +51,75 @@ TOLD: Mapping[str, Columns] = {
         " ready_wait_ns paging_wait_ns io_wait_ns faults_minor faults_major exit_status"
     ),
 }
-"""What the page is told, by table; the small tables come first, so that a picture is whole early."""
+"""Columns that the page receives, by table. Small tables come first, so that the page can draw early."""
 
 
 @dataclass
 class Feed:
-    """What has been told so far: the numbers of the words that the page knows."""
+    """The state of a feed: the indices of the words that the page has received."""
 
     _words: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     _holders: Holders = field(default_factory=Holders)
 
     def messages(self, news: Mapping[str, pl.DataFrame]) -> list[bytes]:
-        """New rows, a message for each table that has some; `news` has them by table, as `loadgo.tables` reads them."""
-        reduced = {name: self._reduced(name, news[name]) for name in TOLD if name in news and len(news[name])}
+        """One message for each table with new rows. `news` has the rows by table, as `loadgo.tables` reads them."""
+        reduced = {name: self._reduced(name, news[name]) for name in FED_COLUMNS if name in news and len(news[name])}
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
 
     def _reduced(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
         return self._holders.told(frame) if table == "memory" else _reduced(table, frame)
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
-        columns = TOLD[table]
-        plain = frame.select(_PLAINLY[table])
+        columns = FED_COLUMNS[table]
+        plain = frame.select(_SELECTIONS[table])
         words: dict[str, list[str]] = {}
         arrays = [
-            self._coded((table, name), plain[name], words) if kind == WORDS else plain[name].to_numpy()
+            self._coded((table, name), plain[name], words) if kind == WORD_COLUMN else plain[name].to_numpy()
             for name, kind in columns.items()
         ]
-        told = [[name, "u4" if kind == WORDS else kind] for name, kind in columns.items()]
-        return message({"table": table, "rows": len(frame), "columns": told, "words": words}, arrays)
+        described = [[name, "u4" if kind == WORD_COLUMN else kind] for name, kind in columns.items()]
+        return message({"table": table, "rows": len(frame), "columns": described, "words": words}, arrays)
 
-    def _coded(self, key: tuple[str, str], spelt: pl.Series, words: dict[str, list[str]]) -> NDArray[Any]:
-        """The column as numbers of words; those that are new go into `words`."""
-        known = self._words.setdefault(key, {})
-        few = spelt.to_list() if len(spelt) <= FEW else spelt.unique(maintain_order=True).to_list()
-        fresh = [word for word in dict.fromkeys(few) if word is not None and word not in known]
-        known.update(dict(zip(fresh, range(len(known), len(known) + len(fresh)), strict=True)))
+    def _coded(self, key: tuple[str, str], column: pl.Series, words: dict[str, list[str]]) -> NDArray[Any]:
+        """The column as indices of words. New words are added to `words`."""
+        indices = self._words.setdefault(key, {})
+        texts = column.to_list() if len(column) <= LOOPED_ROWS else column.unique(maintain_order=True).to_list()
+        fresh = [word for word in dict.fromkeys(texts) if word is not None and word not in indices]
+        indices.update(dict(zip(fresh, range(len(indices), len(indices) + len(fresh)), strict=True)))
         if fresh:
             words[key[1]] = fresh
-        if len(spelt) <= FEW:
-            return np.array([NONE if word is None else known[word] for word in few], "<u4")
-        codes = spelt.replace_strict(list(known), list(known.values()), default=NONE, return_dtype=pl.UInt32)
-        return codes.fill_null(NONE).to_numpy()
+        if len(column) <= LOOPED_ROWS:
+            return np.array([NULL_WORD_INDEX if word is None else indices[word] for word in texts], "<u4")
+        codes = column.replace_strict(
+            list(indices), list(indices.values()), default=NULL_WORD_INDEX, return_dtype=pl.UInt32
+        )
+        return codes.fill_null(NULL_WORD_INDEX).to_numpy()
 
 
-FEW = 2000
-"""Up to so many rows, a loop over words takes less time than asking for one over columns."""
+LOOPED_ROWS = 2000
+"""Largest number of rows for which a Python loop over words is faster than a column operation."""
 
-_PLAIN: Mapping[str, Callable[[str], pl.Expr]] = {
-    TIMES: lambda name: pl.col(name).cast(pl.Float64).fill_null(float("nan")),
-    SHORT: lambda name: pl.col(name).cast(pl.Float32).fill_null(float("nan")),
-    NUMBERS: lambda name: pl.col(name).cast(pl.UInt32).fill_null(NONE),
-    WORDS: lambda name: pl.col(name).cast(pl.String),
+_CONVERSIONS: Mapping[str, Callable[[str], pl.Expr]] = {
+    FLOAT64_COLUMN: lambda name: pl.col(name).cast(pl.Float64).fill_null(float("nan")),
+    FLOAT32_COLUMN: lambda name: pl.col(name).cast(pl.Float32).fill_null(float("nan")),
+    UINT32_COLUMN: lambda name: pl.col(name).cast(pl.UInt32).fill_null(NULL_WORD_INDEX),
+    WORD_COLUMN: lambda name: pl.col(name).cast(pl.String),
 }
-_PLAINLY = {table: [_PLAIN[kind](name) for name, kind in columns.items()] for table, columns in TOLD.items()}
+_SELECTIONS = {
+    table: [_CONVERSIONS[kind](name) for name, kind in columns.items()] for table, columns in FED_COLUMNS.items()
+}
 
 
 def message(head: Mapping[str, object], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
     """One message: its head and its columns."""
-    spelt = json.dumps(head, allow_nan=False).encode()
-    spelt += b" " * (-len(spelt) % 8)
-    parts = [array.tobytes() + bytes(-array.nbytes % 8) for array in arrays]
-    return b"".join([np.array([len(spelt), sum(map(len, parts))], "<u4").tobytes(), spelt, *parts])
+    encoded = json.dumps(head, allow_nan=False).encode()
+    encoded += b" " * (-len(encoded) % 8)
+    columns = [array.tobytes() + bytes(-array.nbytes % 8) for array in arrays]
+    return b"".join([np.array([len(encoded), sum(map(len, columns))], "<u4").tobytes(), encoded, *columns])
 
 
 def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """What the page needs of these rows: fewer of them, where a picture shows sums."""
+    """The rows that the page needs. Tables that it shows as sums have fewer rows."""
     match table:
         case "interactions":
             return _answered(frame)
@@ -134,7 +138,7 @@ def _is(column: str, *words: str) -> pl.Expr:
 
 
 def _answered(frame: pl.DataFrame) -> pl.DataFrame:
-    """The interactions that somebody typed and that ended, with durations instead of moments."""
+    """The interactions that were typed and answered, with durations instead of instants."""
     return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
 
 
@@ -147,7 +151,7 @@ _DURATIONS = (
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
-    """The processes of a name together, whose ever they are, and the users' in all; other groups are told elsewhere."""
-    others = [name for name in GROUPS if name != USERS]
+    """The sums of processes with the same name, and of all users. Other groups are in other tables."""
+    others = [name for name in GROUPS if name != USERS_LABEL]
     names = frame.filter(~_is("who", *others)).group_by("at_ns", "span_ns", "who", maintain_order=True)
     return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())

@@ -18,7 +18,7 @@ from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED,
 from loadgo.stats.cluster_bootstrap import Floats
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.watching.fault_times import Lengths, lengths
-from loadgo.watching.memory_holders import USERS, Holdings, holdings
+from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -347,7 +347,7 @@ _MOST = 8
 
 
 def _users_share(processes: pl.DataFrame, processors: int) -> float:
-    told = processes.filter(pl.col("who").cast(pl.String) == USERS)
+    told = processes.filter(pl.col("who").cast(pl.String) == USERS_LABEL)
     return float(told["cpu_ns"].sum()) / float(told["span_ns"].sum()) / processors if len(told) else np.nan
 
 

@@ -1,4 +1,4 @@
-"""Which moment of a run is shown: as far as its records reach while it goes, or what a clock says of one played."""
+"""The moment of a run that is shown: the newest of a running one, or the time of a clock that plays a recorded one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadgo.watching.terminal import Shown, columns_of, screen
 
 @dataclass
 class Clock:
-    """A moment that moves on at `speed` from `begin_ns`, both of the run; None is as far as the records reach."""
+    """The shown moment of a run. It starts at `begin_ns` and moves at `speed`; None means the end of the records."""
 
     begin_ns: int | None
     speed: float | None
@@ -23,7 +23,7 @@ class Clock:
     _started_ns: int | None = None
 
     def moment(self, reach_ns: int) -> int:
-        """Where the clock is now, never beyond what the records reach."""
+        """The current moment of the clock, at most the end of the records."""
         if self.speed is None:
             return reach_ns if self.begin_ns is None else min(self.begin_ns, reach_ns)
         if self._started_ns is None:
@@ -31,7 +31,7 @@ class Clock:
         return min((self.begin_ns or 0) + round((self.now_ns() - self._started_ns) * self.speed), reach_ns)
 
     def mode(self, how: str) -> str:
-        """In a word or two, for the head of the picture."""
+        """The mode in a word or two, for the first line of the screen."""
         if self.speed is not None:
             return f"× {digits(self.speed)}"
         return "held" if how == "live" and self.begin_ns is not None else how
@@ -45,27 +45,26 @@ def screens(
     size: Callable[[], os.terminal_size],
     expected: Callable[[], Expected] | None = None,
 ) -> Iterator[list[str]]:
-    """Picture after picture; the last one is of the end. Raises `BadRun` when the run cannot be read.
+    """Yields one screen after another. The last one shows the end. Raises `BadRun` if the run cannot be read.
 
-    `expected` gives what a model has told so far.
+    `expected` returns the figures of a model so far.
     """
     while True:
-        seen = following.look()
-        reach = reach_of(seen)
+        records = following.look()
+        reach = reach_of(records)
         moment = clock.moment(reach)
-        room = size()
-        frame = frame_of(seen, moment, width_ns, columns_of(room.columns))
-        title = title_of(seen.conditions)
-        beside = None if expected is None else expected()
-        shown = Shown(title, clock.mode(following.how), target_ns, beside)
-        yield screen(frame, shown, room.columns, room.lines - 1)
+        terminal = size()
+        frame = frame_of(records, moment, width_ns, columns_of(terminal.columns))
+        title = title_of(records.conditions)
+        shown = Shown(title, clock.mode(following.how), target_ns, None if expected is None else expected())
+        yield screen(frame, shown, terminal.columns, terminal.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 
 
 def title_of(conditions: dict[str, object]) -> str:
-    """What is watched, and where."""
+    """Title of the screen: the run and its system."""
     system = conditions.get("system", {})
-    told = system if isinstance(system, dict) else {}
-    name = str((told.get("name") if told.get("kind") == "machine" else told.get("hostname")) or "this host")
+    facts = system if isinstance(system, dict) else {}
+    name = str((facts.get("name") if facts.get("kind") == "machine" else facts.get("hostname")) or "this host")
     return name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"

@@ -1,4 +1,4 @@
-"""This host watched without a run: it is metered into a folder of its own, which goes when the watching ends."""
+"""Watching this host without a run: meters it into a temporary folder, which is deleted when the watching ends."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Literal
 from loadgo.errors import LoadgoError, Refused
 from loadgo.running.apart import Apart
 
-_PATIENCE_S = 60.0
-_LOOK_S = 0.1
+_START_TIMEOUT_S = 60.0
+_POLL_PERIOD_S = 0.1
 
 
 @contextmanager
 def metered(tier: Literal["cheap", "exact"] = "cheap", every: str = "1s") -> Iterator[Path]:
-    """The folder of a metering that goes on meanwhile. Raises `errors.Refused` when it does not begin."""
-    with TemporaryDirectory(prefix="loadgo-watch-", ignore_cleanup_errors=True) as kept:
-        folder = Path(kept) / "host"
+    """Meters this host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin."""
+    with TemporaryDirectory(prefix="loadgo-watch-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary) / "host"
         metering = Apart(_meter, folder=folder, tier=tier, every=every)
         try:
             _await(metering, folder)
@@ -31,7 +31,7 @@ def metered(tier: Literal["cheap", "exact"] = "cheap", every: str = "1s") -> Ite
 
 
 def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str) -> None:
-    """Meters into `folder` until it is interrupted; leaves nothing behind, for the caller may be gone."""
+    """Meters into `folder` until it is interrupted. Deletes the folder, because the caller may have ended."""
     from loadgo.metering.meter import meter
 
     try:
@@ -42,20 +42,22 @@ def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str) -> None:
 
 
 def _await(metering: Apart, folder: Path) -> None:
-    """Waits until the folder is one that can be followed."""
-    until = time.monotonic() + _PATIENCE_S
+    """Waits until the folder can be followed."""
+    until = time.monotonic() + _START_TIMEOUT_S
     while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
         if metering.ended:
-            why = _reason(metering)
-            raise Refused(f"this host could not be metered: {why}; a run can be watched by whoever may read its folder")
+            reason = _reason(metering)
+            raise Refused(
+                f"this host could not be metered: {reason}; a run can be watched by whoever may read its folder"
+            )
         if time.monotonic() > until:
-            raise Refused(f"the metering of this host has not begun within {_PATIENCE_S:.0f} s")
-        time.sleep(_LOOK_S)
+            raise Refused(f"the metering of this host has not begun within {_START_TIMEOUT_S:.0f} s")
+        time.sleep(_POLL_PERIOD_S)
 
 
 def _reason(metering: Apart) -> str:
     try:
         metering.result()
-    except (LoadgoError, ValueError, OSError) as why:
-        return str(why)
+    except (LoadgoError, ValueError, OSError) as error:
+        return str(error)
     return "no reason was given"

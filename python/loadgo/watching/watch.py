@@ -19,9 +19,9 @@ from loadgo.watching.this_host import metered
 Size = Callable[[], os.terminal_size]
 """Returns the terminal's size, which may change between two pictures."""
 
-_SHORTEST_NS = 1_000_000
+_SHORTEST_WINDOW_NS = 1_000_000
 _FIRST_SPANS_S = 2.5
-"""How long this host is metered before its first picture, so that there are spans to show."""
+"""Time for which this host is metered before its first screen, so that there are spans to show."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Watching:
     begin_ns: int | None
     """The moment of the run that is shown first; None for the newest."""
     speed: float | None
-    """How many times as fast as it was a run is played; None where it is not played."""
+    """Factor by which a recorded run is played faster than it was. None if it is not played."""
     target_ns: float | None
     model: Model | None
     live: bool
-    """Whether this host is watched, and not a run."""
+    """Whether this host is watched, rather than a run."""
 
     def picture(self, width: int = 80, height: int = 24) -> str:
         """Returns one picture as text; waits until there is something to show, and for the model's answer."""
@@ -58,7 +58,7 @@ class Watching:
 
         `port` 0 takes any free port. With `leave` the page is served no longer than the run goes.
         """
-        from loadgo.watching.server import Told, serve
+        from loadgo.watching.server import PageMessages, serve
 
         settings = {
             "width_ns": self.window_ns,
@@ -66,7 +66,7 @@ class Watching:
             "begin_ns": self.begin_ns,
             "speed": self.speed,
         }
-        serve(Told(self.following, settings, self.model), port, announce, leaves=leave)
+        serve(PageMessages(self.following, settings, self.model), port, announce, leaves=leave)
 
     def _screens(self, size: Size, expected: Callable[[], Expected] | None) -> Iterator[list[str]]:
         clock = Clock(self.begin_ns, self.speed, time.monotonic_ns)
@@ -74,7 +74,7 @@ class Watching:
 
     @contextmanager
     def _expected(self, *, waits: bool) -> Iterator[Callable[[], Expected] | None]:
-        """What the model expects so far; None without a model."""
+        """Yields a function that returns the expected figures so far, or None without a model."""
         if self.model is None:
             yield None
             return
@@ -102,7 +102,7 @@ def watch(
     Raises `ValueError` for what makes no sense, `BadRun` without such a run, `Refused` when the host cannot be metered.
     """
     window_ns = round(span_s(window, "window") * 1e9)
-    if window_ns < _SHORTEST_NS:
+    if window_ns < _SHORTEST_WINDOW_NS:
         raise BadArgument(f"`window={window}`: at least 1ms").about("window")
     begin_ns = None if at is None else round(span_s(at, "at") * 1e9)
     target_ns = None if target is None else span_s(target, "target") * 1e9

@@ -7,7 +7,7 @@ from random import Random
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.watching.memory_holders import AMOUNTS, LARGEST, Holders
+from loadgo.watching.memory_holders import AMOUNT_COLUMNS, SHOWN_HOLDERS, Holders
 
 SCHEMA = {
     "at_ns": pl.UInt64(),
@@ -15,7 +15,7 @@ SCHEMA = {
     "who": pl.String(),
     "user": pl.UInt32(),
     "size_bytes": pl.UInt64(),
-    **{name: pl.UInt64() for name in AMOUNTS},
+    **{name: pl.UInt64() for name in AMOUNT_COLUMNS},
 }
 
 
@@ -55,7 +55,7 @@ def test_of_many_users_the_largest_are_told_and_those_that_lose_pages() -> None:
     rows = [row(1, user, 1000 + user, taken_pages=5 if user == 3 else 0) for user in range(100)]
     told = Holders().told(table(rows))
     named = told.filter(pl.col("user").is_not_null())["user"].to_list()
-    assert named == [3, *range(100 - LARGEST, 100)]
+    assert named == [3, *range(100 - SHOWN_HOLDERS, 100)]
     assert sums(told, "taken_pages") == {1: 5}
 
 
