@@ -18,8 +18,10 @@ def listing(
 ) -> str:
     """The rows under `heads`; columns in `figures` (from 0) stand to the right.
 
-    Without a `width` it is the terminal's, or as wide as the rows need: no name that somebody copies is cut in two.
+    Without heads it is empty. Without a `width` it is the terminal's, or as wide as the rows need: no name that somebody copies is cut in two.
     """
+    if not heads:
+        return ""
     columns = tuple(
         Column(head, tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name")
         for i, head in enumerate(heads)
