@@ -18,7 +18,8 @@ def listing(
 ) -> str:
     """The rows under `heads`; columns in `figures` (from 0) stand to the right.
 
-    Without heads it is empty. Without a `width` it is the terminal's, or as wide as the rows need: no name that somebody copies is cut in two.
+    Without heads it is empty. Without a `width` it is the terminal's, or as wide as the rows need: no name that
+    somebody copies is cut in two.
     """
     if not heads:
         return ""
