@@ -14,6 +14,7 @@ from typing import Any
 
 import loadgo
 import pytest
+from loadgo.ready_message.as_text import ready_text
 from loadgo.ready_message.ready import FIGURES, Ready, interval_rank, spread_of
 from loadgo.running.command_meter import NotRun
 from support.outside import PATIENCE_S, stolen_ns
@@ -262,7 +263,7 @@ def test_from_python_it_is_a_call_of_the_same_name() -> None:
     made = loadgo.ready("sh -c 'exit 4'", quiet=True)
     assert isinstance(made, Ready)
     assert (made.status, made.runs[0].exit_status, made.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert str(made).startswith("r sh -c 'exit 4': real ")
+    assert ready_text(made).startswith("r sh -c 'exit 4': real ")
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):

@@ -20,7 +20,8 @@ from loadgo.decomposition.parts import per_interaction
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.account import Account
-from loadgo.stats.resample import Floats, Interval, drawn, interval_of
+from loadgo.stats.factors import exponential, exponential_interval
+from loadgo.stats.resample import Floats, drawn, interval_of
 from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
 
 
@@ -92,12 +93,12 @@ def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...]
     causes = tuple(
         Cause(
             name=changes[effect.change].name,
-            factor=float(np.exp(effect.log[0])),
-            interval=_exp(interval_of(effect.log, runs)),
-            first=float(np.exp(effect.first[0])),
-            last=float(np.exp(effect.last[0])),
+            factor=exponential(effect.log[0]),
+            interval=exponential_interval(interval_of(effect.log, runs)),
+            first=exponential(effect.first[0]),
+            last=exponential(effect.last[0]),
             saved=difference * float(effect.log[0]) / total_log if total_log else 0.0,
-            apart=_exp(interval_of(effect.first - effect.last, runs)),
+            apart=exponential_interval(interval_of(effect.first - effect.last, runs)),
         )
         for effect in change_effects
     )
@@ -106,10 +107,8 @@ def _caused(measure: str, unit: str, values: Floats, changes: tuple[Change, ...]
     if strongest is not None:
         i, j = strongest.pair
         names = (changes[i].name, changes[j].name)
-        pair = Pair(names, float(np.exp(-strongest.log[0])), _exp(interval_of(-strongest.log, runs)))
+        pair = Pair(names, exponential(-strongest.log[0]), exponential_interval(interval_of(-strongest.log, runs)))
     before, after = float(values[NO_CHANGES][0]), float(values[-1][0])
-    return Caused(measure, unit, before, after, before / after, _exp(interval_of(ratio, runs)), causes, pair)
-
-
-def _exp(interval: Interval | None) -> Interval | None:
-    return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
+    return Caused(
+        measure, unit, before, after, before / after, exponential_interval(interval_of(ratio, runs)), causes, pair
+    )

@@ -21,7 +21,7 @@ import numpy as np
 from loadgo.decomposition.parts import per_interaction, run_weights
 from loadgo.measures.account import Account
 from loadgo.measures.total_time import is_busy
-from loadgo.stats.factors import Link, Share, meter, product, taken_apart, total
+from loadgo.stats.factors import Link, Share, exponential, exponential_interval, meter, product, taken_apart, total
 from loadgo.stats.resample import Floats, Interval, interval_of
 
 WORK_CATEGORIES = ("user", "nice")
@@ -127,7 +127,7 @@ def _chain(measure: str, unit: str, ratio_link: Link, runs: int) -> Chain:
         before=float(ratio_link.before[0]),
         after=float(ratio_link.after[0]),
         ratio=float(ratio[0]),
-        interval=_exp(interval_of(np.log(ratio), runs)),
+        interval=exponential_interval(interval_of(np.log(ratio), runs)),
         links=tuple(_factor(name, "", log, runs, descriptions.get(name, "")) for name, log in logs.items()),
         factors=tuple(
             _factor(share.name, share.of, share.log, runs, share.said) for share in shares if np.any(share.log != 0)
@@ -145,11 +145,9 @@ def _top(chain_link: Link, share: Share) -> str:
 
 
 def _factor(name: str, parent: str, log: Floats, runs: int, description: str) -> Factor:
-    return Factor(name, parent, float(np.exp(log[0])), _exp(interval_of(log, runs)), float(log[0]), description)
-
-
-def _exp(interval: Interval | None) -> Interval | None:
-    return None if interval is None else Interval(float(np.exp(interval.low)), float(np.exp(interval.high)))
+    return Factor(
+        name, parent, exponential(log[0]), exponential_interval(interval_of(log, runs)), float(log[0]), description
+    )
 
 
 def _work_ns(account: Account) -> float:

@@ -15,6 +15,7 @@ from loadgo.decomposition.chains import WORK_CATEGORIES
 from loadgo.decomposition.parts import per_interaction, run_weights
 from loadgo.measures.account import Account
 from loadgo.measures.total_time import is_busy
+from loadgo.stats.factors import exponential_interval
 from loadgo.stats.resample import Floats, Interval, interval_of
 
 DISAGREEMENT_SHARE = 0.05
@@ -77,9 +78,9 @@ def roads_of(a: Sequence[Account], b: Sequence[Account], *, paired: bool = False
             continue
         logs = np.log(before / after)
         runs = min(len(a), len(b))
-        apart = _exp(interval_of(logs - firsts[to], runs)) if to in firsts else None
+        apart = exponential_interval(interval_of(logs - firsts[to], runs)) if to in firsts else None
         firsts.setdefault(to, logs)
-        interval = _exp(interval_of(logs, runs))
+        interval = exponential_interval(interval_of(logs, runs))
         estimates.append(Road(name, to, float(before[0]), float(after[0]), unit, interval, apart))
     return tuple(estimates)
 
@@ -132,10 +133,6 @@ def _figures(a: Sequence[Account], b: Sequence[Account]) -> list[_FigureOfRatio]
     for name in dict.fromkeys(name for account in accounts for name in account.roads):
         figures.append((name, "work", "ns", lambda account, key=name: account.roads.get(key, 0.0) * 1e9))  # type: ignore[misc]
     return figures
-
-
-def _exp(interval: Interval | None) -> Interval | None:
-    return None if interval is None else Interval(math.exp(interval.low), math.exp(interval.high))
 
 
 def _busy_ns(account: Account) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadgo.decomposition.chains import Chain, RatioFactors
+from loadgo.stats.factors import exponential
 from loadgo.stats.resample import Interval
 
 SMALLEST_STEP_RATIO = 0.0005
@@ -67,7 +68,7 @@ def _of_chain(chain: Chain) -> Waterfall:
     others = [factor for factor in chain.factors if factor not in largest]
     if others:
         phrase = "that moved less" if len(largest) < len(effective) else "that moved nothing"
-        shown.append((f"{len(others)} {phrase}", math.exp(math.fsum(factor.log for factor in others)), None))
+        shown.append((f"{len(others)} {phrase}", exponential(math.fsum(factor.log for factor in others)), None))
     return waterfall_of("bookkeeping", chain, shown)
 
 

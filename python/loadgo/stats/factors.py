@@ -11,12 +11,13 @@ Values are arrays: the estimate first, then its draws, each of which is taken ap
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from loadgo.stats.resample import Floats
+from loadgo.stats.resample import Floats, Interval
 
 CLOSED = 1e-12
 """How far the sum of the shares may be off, as a part of 1: what floating point leaves."""
@@ -123,3 +124,14 @@ def _leaves_above_0(link: Link) -> bool:
     if not (np.all(link.before > 0) and np.all(link.after > 0)):
         return False
     return all(_leaves_above_0(part) for part in link.parts) if link.kind == "product" else True
+
+
+def exponential(log: float) -> float:
+    """The factor whose natural logarithm is `log`; the largest number where it would be beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return min(float(np.exp(log)), sys.float_info.max)
+
+
+def exponential_interval(interval: Interval | None) -> Interval | None:
+    """The interval of a factor, from that of its logarithm."""
+    return None if interval is None else Interval(exponential(interval.low), exponential(interval.high))

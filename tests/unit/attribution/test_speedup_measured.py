@@ -1,6 +1,7 @@
 """A speed-up taken apart of runs that are there: held to the simulated one, and what of the runs does not fit."""
 
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Change, Speedup
 from loadgo.attribution.speedup import speedup
 from loadgo.measures.account import Account
+from loadgo.stats.factors import exponential, exponential_interval
+from loadgo.stats.resample import Interval
 from support.small_machine import laid
 from typer.testing import CliRunner
 
@@ -188,8 +191,18 @@ def test_the_other_way_round_each_cause_is_one_over_itself(data: st.DataObject) 
     there, back = (taken_apart("drawn", changes, each, (1,), ()) for each in (drawn, drawn[::-1]))
     for one, other in zip(there.causes, back.causes, strict=True):
         for cause, inverse in zip(one.causes, other.causes, strict=True):
-            assert math.isclose(cause.factor * inverse.factor, 1, rel_tol=1e-12)
-            assert math.isclose(cause.first * inverse.last, 1, rel_tol=1e-12)
+            assert is_inverse(cause.factor, inverse.factor)
+            assert is_inverse(cause.first, inverse.last)
+
+
+def is_inverse(factor: float, other: float) -> bool:
+    """Whether two factors multiply to 1; of a factor beyond all numbers, the largest number stands for it."""
+    return max(factor, other) == sys.float_info.max or math.isclose(factor * other, 1, rel_tol=1e-12)
+
+
+def test_a_factor_beyond_all_numbers_is_the_largest_number() -> None:
+    assert (exponential(710.0), exponential(-800.0)) == (sys.float_info.max, 0.0)
+    assert exponential_interval(Interval(0.0, 1e6)) == Interval(1.0, sys.float_info.max)
 
 
 def test_an_interaction_that_chance_makes_is_not_called_one(measured: Speedup) -> None:
