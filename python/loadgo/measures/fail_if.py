@@ -11,15 +11,8 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadgo.measures.fail_if_grammar import (
-    FIGURES,
-    Both,
-    Comparison,
-    Condition,
-    Dimension,
-    unknown_command,
-)
 from loadgo.measures.summary import Command, Summary
+from loadgo.notation.comparisons import Both, Comparison, Condition, Dimension
 from loadgo.notation.figures import digits, duration, number, plain, quantile, share
 
 Truth = bool | None
@@ -53,7 +46,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 
 def evaluate(condition: Condition, summary: Summary) -> Finding:
-    """What the condition comes to for a run; raises `FailIfError` for a command that nobody typed."""
+    """What the condition comes to for a run; raises `ConditionError` for a command that nobody typed."""
     if isinstance(condition, Comparison):
         return _compared(condition, summary)
     left, right = evaluate(condition.left, summary), evaluate(condition.right, summary)
@@ -68,15 +61,16 @@ def evaluate(condition: Condition, summary: Summary) -> Finding:
 
 def _compared(condition: Comparison, summary: Summary) -> Finding:
     row = _row(condition, summary)
-    value, shown = _figure(condition.figure, row, summary)
+    value, shown = _figure(condition, row, summary)
     name = f"{condition.figure}({plain(condition.command)})" if condition.command is not None else condition.figure
     if value is None:
         return Finding(None, f"{name} cannot be told ({shown})")
-    if condition.of_lines:
+    if condition.is_share_of_lines:
         value = value / row.response.count if row.response.count else 0.0
         shown = share(value)
+    limit = share(condition.limit) if condition.is_share_of_lines else _written(condition.limit, condition.dimension)
     holds = _COMPARE[condition.compare](value, condition.limit)
-    return Finding(holds, f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {_limit(condition)}")
+    return Finding(holds, f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {limit}")
 
 
 def _row(condition: Comparison, summary: Summary) -> Command:
@@ -85,27 +79,18 @@ def _row(condition: Comparison, summary: Summary) -> Command:
     try:
         return summary.command(condition.command)
     except KeyError:
-        raise unknown_command(condition, [row.name for row in summary.commands]) from None
+        raise condition.unknown_command([row.name for row in summary.commands]) from None
 
 
-def _figure(name: str, row: Command, summary: Summary) -> tuple[float | None, str]:
+def _figure(condition: Comparison, row: Command, summary: Summary) -> tuple[float | None, str]:
     """A figure's value, None when it cannot be told, and how it is printed."""
+    name = condition.figure
     if name in ("p50", "p90", "p95", "p99"):
         found = row.response.quantile(name)
         value = math.inf if found.state == "never" else found.value_ns
         return value, "too few samples" if found.state == "too few samples" else quantile(found)
     value = _value(name, row, summary)
-    dimension = FIGURES[name]
-    if value is None:
-        return None, "not measured"
-    show: dict[Dimension, Callable[[float], str]] = {
-        "time": duration,
-        "rate": lambda rate: f"{number(rate)}/s",
-        "money": digits,
-        "count": number,
-        "number": number,
-    }
-    return value, show[dimension](value)
+    return (None, "not measured") if value is None else (value, _written(value, condition.dimension))
 
 
 def _value(name: str, row: Command, summary: Summary) -> float | None:
@@ -135,12 +120,7 @@ def _value(name: str, row: Command, summary: Summary) -> float | None:
     return values[name]
 
 
-def _limit(condition: Comparison) -> str:
-    if condition.of_lines:
-        return share(condition.limit)
-    dimension = FIGURES[condition.figure]
-    if dimension == "time":
-        return duration(condition.limit)
+def _written(value: float, dimension: Dimension) -> str:
     if dimension == "rate":
-        return f"{number(condition.limit)}/s"
-    return digits(condition.limit) if dimension == "money" else number(condition.limit)
+        return f"{number(value)}/s"
+    return {"time": duration, "money": digits}.get(dimension, number)(value)

@@ -1,4 +1,4 @@
-"""Units of time: the one table of how long each is."""
+"""Units of time, rates and sizes: the one table of how much each is."""
 
 from __future__ import annotations
 
@@ -17,3 +17,7 @@ TIME_NS: Mapping[str, float] = {
 """Nanoseconds of each unit. The two signs for micro look alike: a sign of its own, and the Greek letter."""
 TIME_S: Mapping[str, float] = {unit: ns / 1e9 for unit, ns in TIME_NS.items()}
 """Seconds of each unit."""
+PERIOD_S: Mapping[str, float] = {"/s": 1.0, "/min": 60.0, "/h": 3600.0}
+"""Seconds of the period that a rate's unit names."""
+RATE_PER_S: Mapping[str, float] = {unit: 1 / period_s for unit, period_s in PERIOD_S.items()}
+"""Events a second of one event in each unit."""

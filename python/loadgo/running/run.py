@@ -22,8 +22,8 @@ from loadgo.running.stopping import asked_to_stop
 
 if TYPE_CHECKING:
     from loadgo.measures.fail_if import Finding
-    from loadgo.measures.fail_if_grammar import Condition
     from loadgo.measures.summary import Summary
+    from loadgo.notation.comparisons import Condition
     from loadgo.prediction.predict import Drawing
 
 ONE_USER = Load()
@@ -215,7 +215,7 @@ def _seed(seed: int) -> int:
 def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
     if not fail_if:
         return ()
-    from loadgo.measures.fail_if_grammar import check_commands, parse
+    from loadgo.measures.fail_if_figures import check_commands, parse
 
     conditions = tuple(parse(text) for text in fail_if)
     for condition in conditions:
@@ -248,9 +248,9 @@ def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
 def _found(condition: Condition, summary: Summary) -> Finding:
     """What `condition` came to; a command that nobody happened to type leaves it untold."""
     from loadgo.measures.fail_if import Finding, evaluate
-    from loadgo.measures.fail_if_grammar import FailIfError
+    from loadgo.notation.comparisons import ConditionError
 
     try:
         return evaluate(condition, summary)
-    except FailIfError as mistake:
+    except ConditionError as mistake:
         return Finding(holds=None, text=mistake.pointed)

@@ -1,15 +1,19 @@
 """Conditions that fail a run: read before it, with the column of a mistake; a figure that is missing never passes."""
 
 import dataclasses
+import pickle
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.measures.fail_if import Finding, evaluate
-from loadgo.measures.fail_if_grammar import FIGURES, FailIfError, check_commands, parse
+from loadgo.measures.fail_if_figures import FIGURES, check_commands, parse
 from loadgo.measures.summary import Summary, summarize
+from loadgo.notation.comparisons import ConditionError
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
+
+DIMENSIONS = {**FIGURES.of_commands, **FIGURES.of_run}
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +27,9 @@ def found(text: str, summary: Summary) -> Finding:
     return evaluate(parse(text), summary)
 
 
-def mistake(text: str) -> FailIfError:
+def mistake(text: str) -> ConditionError:
     """The mistake in `text`."""
-    with pytest.raises(FailIfError) as caught:
+    with pytest.raises(ConditionError) as caught:
         parse(text)
     return caught.value
 
@@ -39,9 +43,9 @@ def test_figures_are_compared_as_python_compares_them(compare: str, summary: Sum
         assert told.holds is eval(f"{p90} {'==' if compare == '=' else compare} {limit_ms * 1e6}")
 
 
-@pytest.mark.parametrize("figure", sorted(FIGURES))
+@pytest.mark.parametrize("figure", sorted(DIMENSIONS))
 def test_every_figure_of_a_run_can_be_told(figure: str, summary: Summary) -> None:
-    unit = {"time": "ms", "rate": "/s"}.get(FIGURES[figure], "")
+    unit = {"time": "ms", "rate": "/s"}.get(DIMENSIONS[figure], "")
     assert found(f"{figure} > 1000000000{unit}", summary).holds is False
     assert found(f"{figure} >= 0", summary).holds is True
 
@@ -92,7 +96,7 @@ def test_a_finding_says_the_figure_and_the_limit(summary: Summary) -> None:
         ("errors > 0 errors > 1", 12, "`and`, `or` or the end"),
         ("throughput < 5", 14, "such as 5/s"),
         ("cost > 1s", 8, "tariff's currency"),
-        ('p90("edit) > 1s', 5, "does not belong here"),
+        ('p90("edit) > 1s', 5, "must end with the same quote"),
         ("errors > 0)", 11, "`and`, `or` or the end"),
     ],
 )
@@ -103,11 +107,17 @@ def test_a_mistake_names_its_column_and_what_would_be_right(text: str, column: i
     assert str(told).splitlines()[-1].index("^") == 4 + column - 1
 
 
+def test_a_mistake_can_be_pickled() -> None:
+    told = mistake("p91 > 1s")
+    copied = pickle.loads(pickle.dumps(told))
+    assert (str(copied), copied.column, copied.arguments) == (str(told), 1, ("fail_if",))
+
+
 def test_an_unknown_command_names_the_known_ones(summary: Summary) -> None:
-    with pytest.raises(FailIfError, match="the commands are: edit, cc -o prime") as caught:
+    with pytest.raises(ConditionError, match="the commands are: edit, cc -o prime") as caught:
         found("count > 0 and p90(edt) > 1s", summary)
     assert caught.value.column == 19
-    with pytest.raises(FailIfError, match="the commands are: edit"):
+    with pytest.raises(ConditionError, match="the commands are: edit"):
         check_commands(parse("p90(edt) > 1s or count > 0"), ["edit"])
     check_commands(parse("p90(edit) > 1s or count > 0"), ["edit"])
 
@@ -150,6 +160,6 @@ def test_any_text_is_a_condition_or_a_mistake_with_a_column(text: str) -> None:
     column = 1
     try:
         parse(text)
-    except FailIfError as told:
+    except ConditionError as told:
         column = told.column
     assert 1 <= column <= len(text) + 1

@@ -5,7 +5,7 @@ import dataclasses
 import polars as pl
 import pytest
 from loadgo.measures.fail_if import evaluate
-from loadgo.measures.fail_if_grammar import parse
+from loadgo.measures.fail_if_figures import parse
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import interactions_in, stretch_of
 from loadgo.records.tables import Tables

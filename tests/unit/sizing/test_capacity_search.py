@@ -12,7 +12,7 @@ from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Step, Untold, W
 from loadgo.sizing.rounds import Bounds, Length, Searched, search
 from loadgo.sizing.search import LEAP
 from loadgo.sizing.steady_state import steadiness_of
-from loadgo.sizing.targets import target_of, targets_of
+from loadgo.sizing.targets import targets_of
 from loadgo.sizing.trials import Tally, Trial
 
 BATCHES = 12
@@ -151,7 +151,7 @@ def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> N
 
 
 def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
-    target = target_of("p90 < 1s")
+    (target,) = targets_of("p90 < 1s")
     users = [26, 28, 30, 32, 34] * 4
     held = 0
     for seed in range(100):
@@ -163,14 +163,14 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
 
 
 def test_no_crossing_is_told_of_a_line_without_a_sure_direction() -> None:
-    target = target_of("p90 < 1s")
+    (target,) = targets_of("p90 < 1s")
     flat = [made(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
     assert crossing_of(target, [28, 29, 30, 31], flat) is None
     assert crossing_of(target, [30, 30], flat[:2]) is None
 
 
 def test_a_floor_is_missed_from_below() -> None:
-    target = target_of("throughput > 3/s")
+    (target,) = targets_of("throughput > 3/s")
     assert scale_of(target).sign == -1
     slow = excess_of(target, [Tally(np.full(10, 20.0), np.full(10, 10.0))])
     quick = excess_of(target, [Tally(np.full(10, 40.0), np.full(10, 10.0))])
@@ -181,7 +181,7 @@ def test_a_floor_is_missed_from_below() -> None:
 
 
 def test_of_few_interactions_none_of_which_was_slow_nothing_is_sure() -> None:
-    excess = excess_of(target_of("p99 < 1s"), [Tally(np.zeros(5), np.full(5, 2.0))])
+    excess = excess_of(targets_of("p99 < 1s")[0], [Tally(np.zeros(5), np.full(5, 2.0))])
     assert excess is not None
     assert not excess.met
     assert not excess.missed

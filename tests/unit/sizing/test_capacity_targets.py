@@ -1,7 +1,8 @@
 """Targets read from words: what they mean, and what is no target."""
 
 import pytest
-from loadgo.sizing.targets import check_commands, check_resources, target_of, targets_of
+from loadgo.notation.comparisons import ConditionError
+from loadgo.sizing.targets import check_commands, check_resources, targets_of
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from loadgo.sizing.targets import check_commands, check_resources, target_of, ta
     ],
 )
 def test_a_target_is_read(text: str, measure: str, command: str | None, limit: float, share: float | None) -> None:
-    target = target_of(text)
+    (target,) = targets_of(text)
     assert (target.measure, target.command, target.share) == (measure, command, share)
     assert target.limit == pytest.approx(limit)
     assert target.sense == ("least" if ">" in text else "most")
@@ -36,12 +37,12 @@ def test_several_targets_may_be_in_one_text() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("p90 2s", "write MEASURE < LIMIT"),
+        ("p90 2s", "p90 must be compared, with one of"),
         ("p95x < 2s", "did you mean p95?"),
-        ("smoothness < 2s", "no measure; there are mean, p50"),
+        ("smoothness < 2s", "no figure; there are mean, p50"),
         ("p100 < 2s", "between p0 and p100"),
         ("p90 < 2", "a time with its unit"),
-        ("p90 < 2%", "not with 2%"),
+        ("p90 < 2%", "'2%' does not fit: p90 is compared with a time"),
         ("p90 > 2s", "a ceiling, not a floor"),
         ("p90 = 2s", "a limit is needed"),
         ("errors < 100%", "less than everything"),
@@ -57,13 +58,28 @@ def test_what_is_no_target_is_refused_with_what_would_be_right(text: str, words:
     assert words in str(refused.value)
 
 
+def test_a_mistake_in_a_target_shows_its_column() -> None:
+    with pytest.raises(ConditionError) as refused:
+        targets_of("p90 < 2s and mean(cc -o p) >= 1s")
+    told = refused.value
+    assert str(told) == (
+        "`target`, column 28: mean has a ceiling, not a floor: write <\n"
+        "    p90 < 2s and mean(cc -o p) >= 1s\n"
+        f"    {' ' * 27}^"
+    )
+    with pytest.raises(ConditionError, match="there is no command 'cc -o p'") as refused:
+        check_commands(targets_of("p90 < 2s and mean( cc  -o p) < 1s"), ["edit"])
+    assert refused.value.text == "mean( cc -o p) < 1s"
+    assert refused.value.column == 7
+
+
 def test_a_floor_above_a_ceiling_of_the_same_measure_contradicts() -> None:
     with pytest.raises(ValueError, match="contradict"):
         targets_of("throughput > 5/s and throughput < 3/s")
 
 
 def test_commands_and_resources_that_are_not_there_are_refused_with_those_that_are() -> None:
-    with pytest.raises(ValueError, match="it has edit, run"):
+    with pytest.raises(ValueError, match="the commands are: edit, run"):
         check_commands(targets_of("p90(compile) < 1s"), ["edit", "run"])
     with pytest.raises(ValueError, match="there are processors, drum"):
         check_resources(targets_of("busy(disk) < 50%"), ["processors", "drum"])
