@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from loadgo.transfers.transfer import Transferred
 
 _ENDS = "Both ends"
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def transfer(
@@ -100,7 +98,7 @@ def transfer(
 ) -> None:
     """Moves data to another host, or from it, or runs COMMAND, and tells what that cost: time, faults, money."""
     with told():
-        from loadgo.notation.quantities import span_s
+        from loadgo.notation.quantities import byte_count, span_s
 
         if methods:
             _list_methods()
@@ -114,7 +112,7 @@ def transfer(
         token = _token(token_file)
         if words == [SERVING]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
-            bounds = _Bounds(connections, size, _bytes("--total", total), span_s(at_most), job_time_s)
+            bounds = _Bounds(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
             _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
             raise typer.Exit(GOOD)
         if to is None:
@@ -172,6 +170,7 @@ class _Shown:
 
 def _between(to: str, asked: _Asked, shown: _Shown) -> None:
     """Makes the transfers and shows them; ends the program."""
+    from loadgo.notation.quantities import byte_count
     from loadgo.transfers.document import render_transfer
     from loadgo.transfers.grid import as_csv
     from loadgo.transfers.prices import prices
@@ -179,7 +178,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
 
     try_file(shown.csv, "--csv")
     priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
-    size = None if asked.size is None else _bytes("--size", asked.size)
+    size = None if asked.size is None else byte_count(asked.size, "size")
     if asked.into is not None and (not asked.receive or "," in asked.method or asked.method == "all"):
         raise ValueError("--into keeps what one method receives: give --receive and one --method")
     if asked.from_file is not None and asked.receive:
@@ -199,7 +198,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
             size=size,
             method=asked.method,
             receive=asked.receive,
-            message=None if asked.message is None else _bytes("--message", asked.message),
+            message=None if asked.message is None else byte_count(asked.message, "message"),
             from_file=asked.from_file,
             into_file=asked.into,
             token=asked.token,
@@ -311,6 +310,7 @@ def _serve(
     quiet: bool,
 ) -> None:
     """Serves until an interrupt; `rows` is where the jobs' transfers go."""
+    from loadgo.notation.quantities import byte_count
     from loadgo.transfers.transfer import Served, serving
 
     seen = 0
@@ -331,7 +331,7 @@ def _serve(
         token=token,
         keep_in=keep_in,
         connections=bounds.connections,
-        size=64 << 30 if bounds.size is None else _bytes("--size", bounds.size),
+        size=64 << 30 if bounds.size is None else byte_count(bounds.size, "size"),
         total=bounds.total,
         time_s=bounds.time_s,
         job_time_s=bounds.job_time_s,
@@ -351,14 +351,3 @@ def _token(file: Path | None) -> str | None:
     if not token:
         raise ValueError(f"{file}: an empty token protects nothing: put a long random word there")
     return token
-
-
-def _bytes(option: str, text: str) -> int:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
-    factors = {unit.lower(): factor for unit, factor in _UNITS.items()}
-    if found is None or found[2].lower() not in factors:
-        raise ValueError(f"{option} {text!r} is no number of bytes: write 1GiB, 64MB, 512")
-    number = float(found[1]) * factors[found[2].lower()]
-    if number >= 2**62:
-        raise ValueError(f"{option} {text} is more than anybody can move")
-    return int(number)

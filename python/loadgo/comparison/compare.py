@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -18,6 +17,7 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import Check, checks_of
+from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import Condition, conditions_of, differing, lines_of
 from loadgo.records.prediction import ALL, read_prediction, run_folders
 from loadgo.records.runs import find_run
@@ -187,19 +187,21 @@ def _doubts(runs: Sequence[Tables], phases: str) -> dict[str, Interval]:
 
 def thresholds_of(text: str) -> tuple[Threshold, ...]:
     """`5%`, for response and CPU, or `MEASURE=5%`; raises `ValueError` in words."""
-    found = re.fullmatch(r"\s*(?:([^=]+?)\s*=)?\s*(\d+(?:\.\d+)?)\s*%?\s*", text)
-    if not found:
-        raise BadArgument(f"worse {text!r}: write a percentage, 5%, or one of a measure, cpu=5%")
+    name, equals, figure = text.rpartition("=")
+    percent = percentage(figure)
+    if percent is None or (equals and not name.strip()):
+        raise BadArgument(f"`worse={text}`: write a percentage, 5%, or one of a measure, cpu=5%").about("worse")
     from loadgo.comparison.rows import QUANTILES
     from loadgo.comparison.side import MEASURES
 
     known = {name.replace(" ", "-").lower(): name for name in (*MEASURES, *QUANTILES, "throughput")}
-    asked = (found[1] or "").strip().lower().replace(" ", "-").replace("_", "-")
+    asked = name.strip().lower().replace(" ", "-").replace("_", "-")
     asked = {"p50": "p50-response", "p90": "p90-response"}.get(asked, asked)
     if asked and asked not in known:
-        raise BadArgument(f"worse {text!r}: there is no measure {found[1]!r}; there are {', '.join(known)}")
+        there_are = f"there is no measure {name.strip()!r}; there are {', '.join(known)}"
+        raise BadArgument(f"`worse={text}`: {there_are}").about("worse")
     names = (known[asked],) if asked else WORSE
-    return tuple(Threshold(name, float(found[2])) for name in names)
+    return tuple(Threshold(measure, percent) for measure in names)
 
 
 def _found(threshold: Threshold, rows: Matched) -> Finding:

@@ -9,13 +9,13 @@ Zou and Donner did (Statistics in Medicine 27 (2008), page 1693), since neither 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from loadgo.comparison.rows import Difference
 from loadgo.errors import BadArgument
+from loadgo.notation.quantities import percentage
 from loadgo.stats.resample import Interval
 
 WITHIN = 0.2
@@ -61,10 +61,10 @@ def judged_of(
 
 def share_of(text: str) -> float:
     """`20%` as a part of one; raises `ValueError` in words."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", text)
-    if not found or not float(found[1]):
-        raise BadArgument(f"within {text!r}: write a percentage over 0, such as 20%")
-    return float(found[1]) / 100
+    percent = percentage(text)
+    if not percent:
+        raise BadArgument(f"`within={text}`: write a percentage over 0, such as 20%").about("within")
+    return percent / 100
 
 
 def _judged(told: Difference, doubt: Interval | None, within: float) -> Judged:

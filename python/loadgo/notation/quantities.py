@@ -1,16 +1,18 @@
-"""What is asked for in words, as values: spans, rates and counts, each refused with what would be right."""
+"""What is asked for in words, as values: spans, rates, sizes and counts, each refused with what would be right."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, naming
+from loadgo.notation.units import BYTES, PERIOD_S
 
 MOST_USERS = 1_000_000
 
-_PER = {"": 1.0, "/s": 1.0, "/min": 60.0, "/h": 3600.0}
+_MOST_BYTES = 2**62
 
 
 def span_s(asked: str | float, argument: str | None = None) -> float:
@@ -32,8 +34,9 @@ def arrivals_per_second(asked: str | float) -> float:
 
     Raises `BadArgument`.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(/s|/min|/h|)", str(asked).strip())
-    if not found or not (rate := float(found[1]) / _PER[found[2]]):
+    number, unit = _amount(asked, PERIOD_S) or (0.0, "")
+    rate = number / PERIOD_S.get(unit, 1.0)
+    if not rate:
         raise BadArgument(f"{asked!r} is no rate of arrivals: write it as 0.5/s or 30/min")
     return rate
 
@@ -45,8 +48,8 @@ def chars_per_second(asked: str | float) -> float | None:
     """
     if str(asked).strip() == "none":
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:chars/s)?", str(asked).strip())
-    if not found or not 0.01 <= (rate := float(found[1])) <= 1_000_000:
+    rate, _ = _amount(asked, ("chars/s",)) or (0.0, "")
+    if not 0.01 <= rate <= 1_000_000:
         raise BadArgument(f"{asked!r} is no typing rate: write it as '12 chars/s', or none for lines sent at once")
     return rate
 
@@ -59,3 +62,27 @@ def user_count(asked: int) -> int:
     if not 1 <= asked <= MOST_USERS:
         raise BadArgument(f"{asked} users cannot be had: between 1 and {MOST_USERS:,} can be asked for")
     return asked
+
+
+def byte_count(asked: str, argument: str) -> int:
+    """A number of bytes from words such as `1GiB`, `64MB`, `512`; raises `BadArgument`, which names `argument`."""
+    units = {unit.lower(): size for unit, size in BYTES.items()}
+    with naming(argument):
+        found = _amount(asked.lower(), units)
+        if found is None:
+            raise BadArgument(f"{asked!r} is no number of bytes: write 1GiB, 64MB, 512")
+        if (size := found[0] * units.get(found[1], 1)) >= _MOST_BYTES:
+            raise BadArgument(f"{asked} is more than anybody can move")
+        return int(size)
+
+
+def percentage(asked: str) -> float | None:
+    """The number of percent in `20%` or `20`; None for what is no percentage."""
+    found = _amount(asked, "%")
+    return None if found is None else found[0]
+
+
+def _amount(asked: str | float, units: Collection[str]) -> tuple[float, str] | None:
+    """A number and its unit, or `""`; None for other words."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(\S*)", str(asked).strip())
+    return (float(found[1]), found[2]) if found and found[2] in {"", *units} else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import seconds
 
 
 def simulated(summary: Summary) -> bool:
@@ -30,6 +30,6 @@ def virtual_time(summary: Summary) -> str:
     told, system_told = summary.run.conditions, summary.run.system
     source = f" ({system_told['source']})" if system_told.get("source") else ""
     time = told.get("virtual_s")
-    lasted = f"; {duration(time * 1e9)} of virtual time" if time is not None else ""
-    computed = f", computed in {duration(told['computed_s'] * 1e9)}" if told.get("computed_s") else ""
+    lasted = f"; {seconds(time)} of virtual time" if time is not None else ""
+    computed = f", computed in {seconds(told['computed_s'])}" if told.get("computed_s") else ""
     return f"simulated: {system_told.get('title', '')}{source}{lasted}{computed}."

@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, number
+from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import Estimate, Little, Responses, Simulation
 
@@ -54,7 +54,7 @@ def _about(simulation: Simulation) -> str:
     return (
         f"{simulation.until} {_ENDS[simulation.end]} after {number(simulation.interactions)} "
         f"interaction{'' if simulation.interactions == 1 else 's'}: "
-        f"{duration(simulation.simulated_s * 1e9)} of the machine's time, {duration(simulation.seconds * 1e9)} of this "
+        f"{seconds(simulation.simulated_s)} of the machine's time, {seconds(simulation.seconds)} of this "
         f"one's ({digits(rate / 1e6)} million events a second); {streams}seed {simulation.seed}. The first tenth is "
         "left out; below each figure is half the width of its 95 % interval."
     )
@@ -65,11 +65,11 @@ def _interactions(simulation: Simulation) -> Table:
     columns = (
         Column("of", tuple(map(_who, rows))),
         _estimates("a second", [row.throughput for row in rows], digits),
-        _estimates("mean", [row.mean_s for row in rows], _seconds),
-        _estimates("p50", [row.p50_s for row in rows], _seconds),
-        _estimates("p90", [row.p90_s for row in rows], _seconds),
-        _estimates("p95", [row.p95_s for row in rows], _seconds),
-        _estimates("p99", [row.p99_s for row in rows], _seconds),
+        _estimates("mean", [row.mean_s for row in rows], seconds),
+        _estimates("p50", [row.p50_s for row in rows], seconds),
+        _estimates("p90", [row.p90_s for row in rows], seconds),
+        _estimates("p95", [row.p95_s for row in rows], seconds),
+        _estimates("p99", [row.p99_s for row in rows], seconds),
     )
     return Table("Interactions", columns)
 
@@ -86,7 +86,7 @@ def _stations(simulation: Simulation) -> Table:
         _estimates("busy", [row.utilisation for row in rows], _percent),
         _estimates("there", [row.queue for row in rows], digits),
         _estimates("a second", [row.requests for row in rows], digits),
-        _estimates("response", [row.response_s for row in rows], _seconds),
+        _estimates("response", [row.response_s for row in rows], seconds),
     )
     return Table("Stations", columns)
 
@@ -103,7 +103,7 @@ def _time(simulation: Simulation) -> list[Table]:
 
 def _laws(simulation: Simulation) -> list[str]:
     law = simulation.response_by_law_s
-    by_law = [] if law.value is None else [f"Response by N / X - Z: {_seconds(law.value)} {_width(law)}".rstrip() + "."]
+    by_law = [] if law.value is None else [f"Response by N / X - Z: {seconds(law.value)} {_width(law)}".rstrip() + "."]
     if simulation.little is None:
         return [*by_law, "Little's law: too short a run to tell."]
     return [*by_law, *_audit(simulation.little)]
@@ -144,10 +144,6 @@ def _width(told: Estimate) -> str:
     if not relative:
         return ""
     return f"±{digits(100 * relative)} %" if 100 * relative >= _NARROWEST else "±0 %"
-
-
-def _seconds(seconds: float) -> str:
-    return duration(seconds * 1e9)
 
 
 def _percent(share: float) -> str:

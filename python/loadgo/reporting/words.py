@@ -16,6 +16,7 @@ from loadgo.notation.figures import (
     number,
     people,
     quantile,
+    seconds,
     share,
     size,
 )
@@ -374,9 +375,9 @@ def _little(told: Audit) -> str:
         "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
     }[told.verdict]
     if told.law == "L = lambda W":
-        terms = f"L = λW = {number(told.rate_per_s)}/s × {duration((told.stay_s or 0) * 1e9)}"
+        terms = f"L = λW = {number(told.rate_per_s)}/s × {seconds(told.stay_s or 0)}"
     else:
-        response, think = duration((told.response_s or 0) * 1e9), duration((told.think_s or 0) * 1e9)
+        response, think = seconds(told.response_s or 0), seconds(told.think_s or 0)
         terms = f"N = X(R + Z) = {number(told.rate_per_s)}/s × ({response} + {think})"
     return f"Little's law, {terms}: {there}; {verdict}."
 

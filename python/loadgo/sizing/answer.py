@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadgo.notation.figures import digits, duration, number, people, share
+from loadgo.notation.figures import digits, number, people, seconds, share
 from loadgo.sizing.curve import Point, Target, Verdict
 from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Outcome, Wanted
 from loadgo.sizing.results import End, Saturation
@@ -182,7 +182,7 @@ def _measured(verdict: Verdict) -> str:
     of = f"({target.command})" if target.command and target.measure != "busy" else ""
     if verdict.value is None:
         slow = share(verdict.slow_share.value if verdict.slow_share else math.nan)
-        return f"{slow} of {target.command or 'all'} take longer than {duration(target.limit * 1e9)}"
+        return f"{slow} of {target.command or 'all'} take longer than {seconds(target.limit)}"
     name = f"{target.command} busy" if target.measure == "busy" else f"{target.measure}{of}"
     shown, ends = _figure(target, verdict.value.value), verdict.value.interval
     between = f" ({_figure(target, ends.low)} to {_figure(target, ends.high)})" if ends else ""
@@ -192,7 +192,7 @@ def _measured(verdict: Verdict) -> str:
 def _figure(target: Target, value: float) -> str:
     if target.measure in ("errors", "busy"):
         return share(value)
-    return f"{number(value)}/s" if target.measure == "throughput" else duration(value * 1e9)
+    return f"{number(value)}/s" if target.measure == "throughput" else seconds(value)
 
 
 def _short_of(users: int, points: Sequence[Point], first: Saturation | None) -> str:

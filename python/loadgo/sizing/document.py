@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
-from loadgo.notation.figures import digits, duration, number, people, share
+from loadgo.notation.figures import digits, number, people, seconds, share
 from loadgo.sizing.answer import others_of
 from loadgo.sizing.curve import Point
 from loadgo.sizing.json_keys import JSON_KEYS
@@ -72,7 +72,7 @@ def _notes(made: Capacity) -> list[tuple[str, str]]:
     found = [
         (
             "Search",
-            f"{trials} and {made.interactions_spent:,} interactions in {duration(made.seconds * 1e9)} of the system's "
+            f"{trials} and {made.interactions_spent:,} interactions in {seconds(made.seconds)} of the system's "
             f"own time; up to {people(limits.max_users)}{said}.",
         )
     ]
@@ -136,7 +136,7 @@ def _model_notes(made: Capacity) -> list[tuple[str, str]]:
         )
     for one in models.asked:
         if one.ratio is not None and one.at_users is not None:
-            limit = duration(one.limit * 1e9)
+            limit = seconds(one.limit)
             found.append(
                 (
                     "Asked",

@@ -10,7 +10,7 @@ import numpy as np
 
 from loadgo.documents import signs
 from loadgo.documents.document import SignPicture
-from loadgo.notation.figures import digits, duration
+from loadgo.notation.figures import digits, seconds
 from loadgo.sizing.chart_data import (
     Row,
     last_users,
@@ -55,7 +55,7 @@ def capacity_pictures(made: Capacity) -> tuple[SignPicture, ...]:
     if dots:
         lines = modelled(made, lambda at: at.response_s)
         limits = [one.limit for one in limits_drawn(made)]
-        plot = _plot(made, dots, lines, limits, lambda value: duration(value * 1e9))
+        plot = _plot(made, dots, lines, limits, seconds)
         found.append(SignPicture("Response time over users", partial(curve_lines, plot)))
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, number, people, share
+from loadgo.notation.figures import NOT_MEASURED, digits, money, number, people, seconds, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.curve import Figure, Point, Target, Verdict
 from loadgo.sizing.models.answers import Holds
@@ -24,7 +24,7 @@ def figure_of(target: Target, value: float) -> str:
     """A target's measure with its unit."""
     if target.measure in ("errors", "busy"):
         return share(value)
-    return f"{number(value)}/s" if target.measure == "throughput" else duration(value * 1e9)
+    return f"{number(value)}/s" if target.measure == "throughput" else seconds(value)
 
 
 def standing(point: Point) -> str:
@@ -51,7 +51,7 @@ def _curve(made: Capacity) -> Table | None:
     for at, target in enumerate(made.targets):
         columns.append(column(target.text, lambda one, at=at: _value(one.verdicts[at])))  # type: ignore[misc]
         if target.share is not None:
-            heading = f"over {duration(target.limit * 1e9)}"
+            heading = f"over {seconds(target.limit)}"
             columns.append(column(heading, lambda one, at=at: _slow(one.verdicts[at]), spare=3))  # type: ignore[misc]
     columns.append(column("targets", standing))
     columns.append(column("", lambda one: _remark(made, one)))
@@ -61,7 +61,7 @@ def _curve(made: Capacity) -> Table | None:
         columns.append(column(name, lambda one, name=name: share(one.utilisation.get(name)), min(place, 1) * 4))  # type: ignore[misc]
     if any(one.others is not None for one in points):
         columns.append(column("others'", lambda one: share(one.others), spare=1))
-        columns.append(column("users' CPU", lambda one: _seconds_or_dash(one.users_cpu_s), spare=6))
+        columns.append(column("users' CPU", lambda one: seconds(one.users_cpu_s), spare=6))
     if any(one.cost_user_hour is not None for one in points):
         columns.append(column("a user-hour", lambda one: money(one.cost_user_hour, made.currency), spare=6))
     if any(one.faults_a_command for one in points):
@@ -90,9 +90,9 @@ def _classes(made: Capacity) -> Table | None:
         Column("class", tuple(one.name for one in told)),
         Column("users", tuple(f"{one.users:,}" for one in told)),
         Column("a second", tuple(number(one.throughput) for one in told)),
-        Column("mean", tuple(_seconds_or_dash(one.response_s) for one in told)),
-        Column("think", tuple(_seconds(one.think_s) for one in told), spare=1),
-        Column("CPU", tuple(_seconds_or_dash(one.cpu_s) for one in told)),
+        Column("mean", tuple(seconds(one.response_s) for one in told)),
+        Column("think", tuple(seconds(one.think_s) for one in told), spare=1),
+        Column("CPU", tuple(seconds(one.cpu_s) for one in told)),
     )
     return Table(f"The mix with {people(point.users)}", columns)
 
@@ -165,7 +165,7 @@ def _demands(made: Capacity) -> Table | None:
     columns = (
         Column("resource", (*(one.resource for one in told), *(("a delay",) if models.delay_s else ()))),
         Column("servers", (*(f"{one.servers:,}" for one in told), *empty)),
-        Column("an interaction", (*(_seconds(d.seconds) for d in told), *((_seconds(models.delay_s),) * len(empty)))),
+        Column("an interaction", (*(seconds(d.seconds) for d in told), *((seconds(models.delay_s),) * len(empty)))),
         Column("from point to point", (*(_spread(d.least_s, d.most_s) for d in told), *empty), spare=1),
         Column("full with", (*(f"{digits(n)} users" for n in _saturations(models)), *empty)),
     )
@@ -178,7 +178,7 @@ def _saturations(models: Models) -> list[float]:
 
 
 def _spread(least_s: float, most_s: float) -> str:
-    low, high = _seconds(least_s), _seconds(most_s)
+    low, high = seconds(least_s), seconds(most_s)
     same = low.rpartition(" ")[2] == high.rpartition(" ")[2]
     return low if low == high else f"{low.rpartition(' ')[0] if same else low}–{high}"
 
@@ -196,15 +196,7 @@ def _slow(told: Verdict) -> str:
 
 
 def _time(told: Figure | None) -> str:
-    return _seconds_or_dash(None if told is None else told.value)
-
-
-def _seconds(value: float) -> str:
-    return duration(value * 1e9)
-
-
-def _seconds_or_dash(value: float | None) -> str:
-    return NOT_MEASURED if value is None else _seconds(value)
+    return seconds(None if told is None else told.value)
 
 
 def _between(interval: Interval | None, shown: Callable[[float], str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from loadgo.errors import BadArgument
-from loadgo.notation.units import TIME_S
+from loadgo.notation.units import BYTES, TIME_NS
 
 REQUIRED_COLUMNS = ("bytes", "direction", "cpu_s")
 TEXT_COLUMNS = ("direction", "method", "table", "estimated")
@@ -21,8 +21,7 @@ KNOWN_COLUMNS = (
 )  # fmt: skip
 TIME_COLUMNS = ("cpu_s", "real_s")
 _LARGEST_POWER = Decimal(10) ** 18
-_TIME_UNITS = {unit: round(math.log10(TIME_S[unit])) for unit in ("s", "ms", "us", "ns")}
-_BYTE_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_TIME_UNITS = {unit: round(math.log10(TIME_NS[unit] / TIME_NS["s"])) for unit in ("s", "ms", "us", "ns")}
 _RATE_UNITS = {"bit/s": 0, "kbit/s": 3, "Mbit/s": 6, "Gbit/s": 9}
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
@@ -126,7 +125,7 @@ def _point(key: str, text: str) -> str:
 def _scaled(key: str, text: str, unit: str) -> str:
     figure = _decimal(key, text)
     if key == "bytes":
-        return str((figure * _BYTE_UNITS[unit]).normalize().to_integral_value()) if figure.is_finite() else text
+        return str((figure * BYTES[unit]).normalize().to_integral_value()) if figure.is_finite() else text
     power = _TIME_UNITS[unit] + (6 if key == "us_per_bit" else 0) if unit in _TIME_UNITS else _RATE_UNITS[unit]
     return str(figure.scaleb(power)) if figure.is_finite() else text
 
@@ -147,7 +146,7 @@ def units_of(key: str) -> tuple[str, ...]:
     """The units that a column's figures may have."""
     if key in (*TIME_COLUMNS, "us_per_bit"):
         return tuple(_TIME_UNITS)
-    return tuple(_BYTE_UNITS) if key == "bytes" else tuple(_RATE_UNITS) if key == "bits_per_s" else ()
+    return tuple(BYTES) if key == "bytes" else tuple(_RATE_UNITS) if key == "bits_per_s" else ()
 
 
 def _is_figure(text: str) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from loadgo.errors import BadArgument
-from loadgo.notation.units import TIME_S
-
-_TIME = re.compile(r"([\d.]+)\s*(us|ms|s)")
+from loadgo.notation.laws import read_law
 
 
 @cache
@@ -28,10 +25,10 @@ def number(machine: str, key: str) -> float:
     for part in key.split("."):
         found = found[part]
     if isinstance(found, str):
-        time = _TIME.fullmatch(found)
-        if not time:
+        law = read_law(found)
+        if law.name != "fixed" or not law.timed:
             raise BadArgument(f"{key} of {machine} is {found!r}: no plain time")
-        return float(time[1]) * TIME_S[time[2]]
+        return law.mean / 1e9
     return float(found)
 
 
