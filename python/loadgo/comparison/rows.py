@@ -27,6 +27,7 @@ from loadgo.comparison.cells import (
 )
 from loadgo.comparison.side import MEASURES, Side
 from loadgo.errors import BadArgument
+from loadgo.records.interactions import waits_in
 from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
@@ -151,12 +152,8 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
 
 def _waits(side: Side) -> float:
     """How many mean waits a run lasts; infinite where that is not known, or nobody waits."""
-    known = [name for name in WAITS if side.rows[name].count()]
-    waited = pl.sum_horizontal(known) if "ready wait" in known else pl.col("response") - pl.col("cpu").fill_null(0.0)
-    mean = side.rows.select(waited.mean()).item()
-    if not side.stretches or not mean or mean <= 0:
-        return math.inf
-    return sum(one.span_ns for one in side.stretches) / len(side.stretches) / float(mean)
+    span_ns = sum(one.span_ns for one in side.stretches) / max(len(side.stretches), 1)
+    return waits_in(side.rows, span_ns, WAITS, pl.col("response") - pl.col("cpu").fill_null(0.0))
 
 
 def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:

@@ -17,18 +17,17 @@ import polars as pl
 from loadgo.errors import BadArgument
 from loadgo.measures.audit import is_remote, losses_of
 from loadgo.measures.total_time import TotalTime, total_time_of
-from loadgo.records.interactions import CPU_NS
+from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables as tables_of
+from loadgo.stats.resample import STRETCHES
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 FEWEST = 10
 """Interactions; to fewer no machine is fitted."""
-STRETCHES = 8
-"""Of each run, that are drawn again whole."""
 
 _TIMES = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")
 
@@ -194,7 +193,7 @@ def _rows(number: int, tables: Tables, stretch: Stretch) -> pl.DataFrame:
         pl.col("cpu_system_ns").cast(pl.Float64).alias("system"),
         sent.alias("sent"),
         ready.alias("ready_at"),
-        (ready - sent).alias("response"),
+        RESPONSE_NS.cast(pl.Float64).alias("response"),
         *waits,
         pl.col("faults_major").cast(pl.Float64).alias("faults"),
         pl.col("bytes_out").cast(pl.Float64).alias("bytes"),

@@ -7,6 +7,7 @@ class of its own; from the sending to the next prompt the user waits. Integers, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -39,6 +40,8 @@ RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
 """From the sending to the prompt; null where no prompt came."""
 LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
 """How late the driver sent the line."""
+PROMPTED_NS = _ns("sent_ns") - _ns("typing_ns") - _ns("think_ns")
+"""The instant of the prompt before the line, where its user began to think."""
 RESPONSE_LESS_CPU = RESPONSE_NS.cast(pl.Float64) - CPU_NS.cast(pl.Float64).fill_null(0.0)
 CYCLE_NS = pl.sum_horizontal(*CLASSES).alias("cycle_ns")
 """From prompt to prompt, of rows of `with_classes`."""
@@ -68,14 +71,13 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
     tell.
     """
     numbers = ("planned_ns", "sent_ns", "ready_ns", "typing_ns", "think_ns")
-    prompted = pl.col("sent_ns") - pl.col("typing_ns") - pl.col("think_ns")
     return (
         _with_session_end(interactions.with_columns(pl.col(*numbers).cast(pl.Int64)), sessions)
         .with_columns(
             LATENESS_NS,
             RESPONSE_NS,
             gap_ns=pl.col("think_ns") + pl.col("typing_ns"),
-            next_prompt_ns=prompted.shift(-1).over("user", order_by="sent_ns"),
+            next_prompt_ns=PROMPTED_NS.shift(-1).over("user", order_by="sent_ns"),
         )
         .with_columns(
             driver_ns=pl.min_horizontal("lateness_ns", "gap_ns"),
@@ -98,13 +100,17 @@ def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.
     return interactions.join(ends, on="user", how="left", maintain_order="left")
 
 
-def waits_in(rows: pl.DataFrame, span_ns: float) -> float:
-    """How many mean waits for the system a span lasts, by rows with `response_ns`; infinite where nobody waits.
+def waits_in(
+    rows: pl.DataFrame,
+    span_ns: float,
+    metered: Sequence[str] = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns"),
+    unmetered: pl.Expr = RESPONSE_LESS_CPU,
+) -> float:
+    """How many mean waits for the system a span lasts; infinite where nobody waits.
 
-    A wait is what was metered of it, or else the response without the processor time.
+    A wait is the sum of its `metered` columns, or where the first of them is empty, the `unmetered` expression.
     """
-    known = [name for name in ("ready_wait_ns", "paging_wait_ns", "io_wait_ns") if rows[name].count()]
-    metered = "ready_wait_ns" in known
-    waited = pl.sum_horizontal(pl.col(known).cast(pl.Float64)) if metered else RESPONSE_LESS_CPU
+    known = [name for name in metered if rows[name].count()]
+    waited = pl.sum_horizontal(pl.col(known).cast(pl.Float64)) if metered[0] in known else unmetered
     mean = rows.select(waited.mean()).item()
     return span_ns / mean if span_ns and mean and mean > 0 else float("inf")

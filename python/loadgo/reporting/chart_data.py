@@ -14,6 +14,7 @@ import polars as pl
 
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import is_busy
+from loadgo.records.interactions import RESPONSE_NS
 from loadgo.records.phases import interactions_in
 from loadgo.stats.cluster_bootstrap import Floats, Integers
 
@@ -49,7 +50,7 @@ def response_bins(summary: Summary, tables: Tables) -> Plotted:
     Columns: command, place (its row), from_s, to_s, share, count.
     """
     rows = interactions_in(tables.interactions, summary.stretch).filter(pl.col("ready_ns").is_not_null())
-    response = (pl.col("ready_ns").cast(pl.Int64) - pl.col("sent_ns").cast(pl.Int64)).clip(1000) / _S
+    response = RESPONSE_NS.clip(1000) / _S
     shown = [row.name for row in summary.commands[:MOST_COMMANDS]]
     place = pl.DataFrame(
         {"command": shown, "place": range(len(shown))}, schema={"command": pl.String, "place": pl.Int64}

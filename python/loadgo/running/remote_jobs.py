@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
+from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.tables import Tables
 
 COLUMNS = (
@@ -54,7 +55,8 @@ def simulated_transfers(run: Tables, jobs: Mapping[int, str], machine: str) -> s
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     rows = 0
-    for one in run.interactions.filter(pl.col("line").is_in(list(jobs))).iter_rows(named=True):
+    lines = run.interactions.filter(pl.col("line").is_in(list(jobs))).with_columns(RESPONSE_NS, CPU_NS)
+    for one in lines.iter_rows(named=True):
         size = commands.get(str(one["command"]), commands.get("*", {})).get("network_bytes")
         if one["outcome"] == "ok" and isinstance(size, int) and size > 0:
             moved = (jobs[one["line"]], size, message or size)
@@ -64,7 +66,7 @@ def simulated_transfers(run: Tables, jobs: Mapping[int, str], machine: str) -> s
 
 
 def _row(one: Mapping[str, Any], job: str, size: int, message: int, loads: tuple[float, ...]) -> list[object]:
-    real_s, cpu_s = ((one["ready_ns"] - one["sent_ns"]) / 1e9, (one["cpu_user_ns"] + one["cpu_system_ns"]) / 1e9)
+    real_s, cpu_s = one["response_ns"] / 1e9, one["cpu_ns"] / 1e9
     faults = one["faults_minor"] + one["faults_major"]
     counts = [job, _METHOD, _DIRECTIONS[job], size, message, math.ceil(size / message), faults]
     times = [real_s, cpu_s, 8 * size / real_s if real_s else None, 1e6 * cpu_s / (8 * size)]

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.total_time import GROUPS
-from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
+from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.cluster_bootstrap import Floats
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.watching.fault_times import Lengths, lengths
@@ -135,7 +135,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     everybodys = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
     faults = everybodys.filter(pl.col("bucket_ns").is_null())
     lasting = _spanned(everybodys, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULTS))
-    response = np.sort((late["ready_ns"].cast(pl.Int64) - late["sent_ns"].cast(pl.Int64)).to_numpy().astype(np.float64))
+    response = np.sort(late.select(RESPONSE_NS.cast(pl.Float64)).to_series().to_numpy())
     return Frame(
         start_ns=start_ns,
         end_ns=end_ns,
@@ -209,8 +209,7 @@ def _bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> dict[i
     last = dict(typed.group_by("user").agg(pl.col("ready_ns").max()).rows())
     came = dict(sessions.group_by("user").agg(pl.col("started_ns").min()).rows())
     left = dict(sessions.filter(pl.col("ended_ns").is_not_null()).group_by("user").agg(pl.col("ended_ns").max()).rows())
-    thought = pl.col("sent_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64)
-    inside = typed.filter((pl.col("ready_ns") > edges[0]) & (thought < edges[-1])).sort("sent_ns")
+    inside = typed.filter((pl.col("ready_ns") > edges[0]) & PROMPTED_NS.lt(edges[-1])).sort("sent_ns")
     by_user = {int(user): mine for (user,), mine in inside.group_by("user")}
     bands = {}
     for user in sorted({*sessions["user"].to_list(), *last}):
@@ -231,11 +230,11 @@ Stretches = tuple[Floats, Floats, Floats]
 
 def _stretches(mine: pl.DataFrame) -> dict[str, Stretches]:
     """One user's time by state: an interaction's parts have all of its response time, each with its share."""
-    number = {name: mine[name].cast(pl.Float64).fill_null(0.0).to_numpy() for name in _NUMBERS}
-    sent, ready = number["sent_ns"], number["ready_ns"]
-    length = np.maximum(ready - sent, 1.0)
+    known = mine.select(CPU_NS, RESPONSE_NS, PROMPTED_NS.alias("prompted_ns"), *_NUMBERS)
+    number = {column.name: column.cast(pl.Float64).fill_null(0.0).to_numpy() for column in known}
+    sent, ready, length = number["sent_ns"], number["ready_ns"], np.maximum(number["response_ns"], 1.0)
     parts = {
-        "running": number["cpu_user_ns"] + number["cpu_system_ns"],
+        "running": number["cpu_ns"],
         "ready": number["ready_wait_ns"],
         "page wait": number["paging_wait_ns"],
         "disk wait": number["io_wait_ns"],
@@ -246,14 +245,11 @@ def _stretches(mine: pl.DataFrame) -> dict[str, Stretches]:
     found["other wait"] = (sent, ready, 1.0 - sum(parts.values(), np.zeros(len(mine))) / told)
     typing = sent - number["typing_ns"]
     found["typing"] = (typing, sent, np.ones(len(mine)))
-    found["thinking"] = (typing - number["think_ns"], typing, np.ones(len(mine)))
+    found["thinking"] = (number["prompted_ns"], typing, np.ones(len(mine)))
     return found
 
 
-_NUMBERS = (
-    *("sent_ns", "ready_ns", "cpu_user_ns", "cpu_system_ns", "ready_wait_ns", "paging_wait_ns", "io_wait_ns"),
-    *("typing_ns", "think_ns"),
-)
+_NUMBERS = ("sent_ns", "ready_ns", "ready_wait_ns", "paging_wait_ns", "io_wait_ns", "typing_ns")
 
 
 def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Floats:
