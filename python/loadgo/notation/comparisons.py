@@ -67,13 +67,19 @@ class ConditionError(BadArgument):
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures that the conditions of one argument compare, by name, with the dimension of each."""
+    """The figures that the conditions of one argument compare: of each dimension their names, with blanks between."""
 
     argument: str
-    of_commands: Mapping[str, Dimension]
-    of_run: Mapping[str, Dimension]
+    of_commands: Mapping[Dimension, str]
+    of_run: Mapping[Dimension, str]
     any_quantile: bool = False
     """Whether each `pNN` is a time of commands."""
+
+    @property
+    def dimensions(self) -> dict[str, Dimension]:
+        """The dimension of each figure, by name."""
+        groups = (*self.of_commands.items(), *self.of_run.items())
+        return {name: dimension for dimension, names in groups for name in names.split()}
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,7 @@ class _Reader:
         return Comparison(*said, columns)
 
     def figure(self) -> tuple[str, Dimension]:
-        known = {**self.figures.of_commands, **self.figures.of_run}
+        known = self.figures.dimensions
         word = _WORD.match(self.text, self.place)
         name = word[0] if word else ""
         quantile = _QUANTILE.fullmatch(name) if self.figures.any_quantile else None
@@ -242,7 +248,7 @@ class _Reader:
         return name, known.get(name, "time")
 
     def command(self, figure: str) -> str:
-        if figure in self.figures.of_run:
+        if figure in " ".join(self.figures.of_run.values()).split():
             raise self.error(f"{figure} is of the whole run, not of a command: leave the brackets out")
         found = self.match(_COMMAND)
         if found:

@@ -14,16 +14,8 @@ from loadgo.sizing.resources import PROCESSORS
 
 FIGURES = Figures(
     "target",
-    of_commands={
-        "mean": "time",
-        "p50": "time",
-        "p90": "time",
-        "p95": "time",
-        "p99": "time",
-        "errors": "share",
-        "busy": "share",
-    },
-    of_run={"throughput": "rate"},
+    of_commands={"time": "mean p50 p90 p95 p99", "share": "errors busy"},
+    of_run={"rate": "throughput"},
     any_quantile=True,
 )
 

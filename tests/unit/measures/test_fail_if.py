@@ -13,8 +13,6 @@ from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.comparisons import ConditionError
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
-DIMENSIONS = {**FIGURES.of_commands, **FIGURES.of_run}
-
 
 @pytest.fixture(scope="module")
 def summary() -> Summary:
@@ -43,9 +41,9 @@ def test_figures_are_compared_as_python_compares_them(compare: str, summary: Sum
         assert told.holds is eval(f"{p90} {'==' if compare == '=' else compare} {limit_ms * 1e6}")
 
 
-@pytest.mark.parametrize("figure", sorted(DIMENSIONS))
+@pytest.mark.parametrize("figure", sorted(FIGURES.dimensions))
 def test_every_figure_of_a_run_can_be_told(figure: str, summary: Summary) -> None:
-    unit = {"time": "ms", "rate": "/s"}.get(DIMENSIONS[figure], "")
+    unit = {"time": "ms", "rate": "/s"}.get(FIGURES.dimensions[figure], "")
     assert found(f"{figure} > 1000000000{unit}", summary).holds is False
     assert found(f"{figure} >= 0", summary).holds is True
 
