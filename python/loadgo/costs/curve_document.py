@@ -8,6 +8,7 @@ from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, left_out
 from loadgo.costs.words import AMOUNTS, interval, of_scale
 from loadgo.documents.document import SignPicture
+from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, money, money_scale, number, people, share
 
@@ -116,14 +117,9 @@ def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
     def lines(width: int) -> list[str]:
         room = max(8, min(_WIDEST, width - max(map(len, names)) - max(map(len, cells)) - 4))
         shares = [(load.interaction.value or 0.0) / most if most else 0.0 for load in loads]
-        bars = [_bar(part, room) for part in shares]
+        bars = [bar(part, room) for part in shares]
         left, right = max(map(len, names)), max(map(len, cells))
-        return [f"{name:>{left}}  {cell:>{right}}  {bar}" for name, cell, bar in zip(names, cells, bars, strict=True)]
+        rows = zip(names, cells, bars, strict=True)
+        return [f"{name:>{left}}  {cell:>{right}}  {drawn}" for name, cell, drawn in rows]
 
     return lines
-
-
-def _bar(part: float, room: int) -> str:
-    """A bar of so much of the room, in eighths of a sign; what is there at all is seen."""
-    eighths = max(1 if part > 0 else 0, round(part * room * 8))
-    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

@@ -8,7 +8,7 @@ from functools import partial
 
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import cut
+from loadgo.documents.signs import between, cut, marks, place
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
@@ -17,6 +17,7 @@ _NARROW_NAME = 26
 _NARROW = 100
 """From so many signs a line is wide."""
 _END, _MORE, _NOTHING = "┃", "▒", "│"
+_ALL_MORE = str.maketrans(dict.fromkeys("█▌▐", _MORE))
 
 
 def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ...]:
@@ -32,8 +33,8 @@ def waterfall_lines(told: Waterfall, width: int) -> list[str]:
     names = min(max(len(name) for name, _, _, _ in rows), _NAME if width >= _NARROW else _NARROW_NAME)
     axis = _Axis(told, width - names - sum(sides) - 6)
     lines = []
-    for place, (name, figure, interval, step) in enumerate(rows):
-        bar = axis.end(told.after if place else told.before) if step is None else axis.bar(step)
+    for row, (name, figure, interval, step) in enumerate(rows):
+        bar = axis.end(told.after if row else told.before) if step is None else axis.bar(step)
         lines.append(f"{cut(name, names):{names}}  {bar}  {figure:>{sides[0]}}  {interval:>{sides[1]}}".rstrip())
     low, high = sorted((axis.low, axis.high))
     scale = f"{figure_of(told, low)} to {figure_of(told, high)}, logarithmic"
@@ -51,7 +52,7 @@ def _said(step: Step) -> tuple[str, str]:
 
 
 class _Axis:
-    """Places on a line of so many signs, in halves of a sign; it lives as long as one picture is made."""
+    """A logarithmic line of `signs` characters; it lives as long as one picture is made."""
 
     def __init__(self, told: Waterfall, signs: int) -> None:
         places = [told.before, told.after, *(step.end for step in told.steps)]
@@ -59,26 +60,18 @@ class _Axis:
         self.signs = max(10, signs)
 
     def half(self, value: float) -> int:
-        """The half sign at which a value is."""
+        """The half character at which a value is; the middle where all values are the same."""
         span = math.log(self.high / self.low)
-        share = math.log(value / self.low) / span if span > 0 else 0.5
-        return round(min(1.0, max(0.0, share)) * (2 * self.signs - 1))
+        return place(math.log(value / self.low), 0.0, span, 2 * self.signs) if span else self.signs
 
     def end(self, value: float) -> str:
         """A mark at one end of the waterfall."""
-        at = self.half(value) // 2
-        return f"{' ' * at}{_END}{' ' * (self.signs - at - 1)}"
+        return marks(self.signs, [(self.half(value) // 2, _END)])
 
     def bar(self, step: Step) -> str:
-        """What lies between the figures without the factor and with it; the thinnest is half a sign."""
+        """What lies between the figures without the factor and with it; the thinnest is half a character."""
         begin, end = sorted((self.half(step.start), self.half(step.end)))
         if abs(step.factor - 1) < SMALLEST_STEP_RATIO:
-            return f"{' ' * (begin // 2)}{_NOTHING}{' ' * (self.signs - begin // 2 - 1)}"
-        less = step.factor >= 1
-        end = max(end, begin + 1)
-        signs = []
-        for place in range(self.signs):
-            halves = (begin <= 2 * place < end, begin <= 2 * place + 1 < end)
-            full = {(True, True): "█", (True, False): "▌", (False, True): "▐", (False, False): " "}[halves]
-            signs.append(full if less or full == " " else _MORE)
-        return "".join(signs)
+            return marks(self.signs, [(begin // 2, _NOTHING)])
+        bar = between(self.signs, begin, max(end, begin + 1))
+        return bar if step.factor >= 1 else bar.translate(_ALL_MORE)

@@ -14,7 +14,7 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from loadgo.documents.document import Charts, Document, Section
+from loadgo.documents.document import Chapter, Charts, Document, Points, Section
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
@@ -27,6 +27,9 @@ _ADDRESSES = (
     "https://github.com/vega/vega-lite/issues/2415",
 )
 """Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
+
+Shown = list[Table | Chapter | Points]
+"""Sections that stand in the page as they are."""
 
 
 def html_document(document: Document) -> str:
@@ -63,11 +66,11 @@ def html_page(page: str, drawn: Sequence[Chart], style: str = "", **shown: objec
     )
 
 
-def _around_charts(sections: Sequence[Section]) -> tuple[list[Table], list[Chart], list[Table]]:
-    """The tables above the charts, the charts, and the tables below them; without pictures made of characters."""
+def _around_charts(sections: Sequence[Section]) -> tuple[Shown, list[Chart], Shown]:
+    """What stands above the charts, the charts, and what stands below; without pictures made of characters."""
     place = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
-    before = [section for section in sections[:place] if isinstance(section, Table)]
-    after = [section for section in sections[place:] if isinstance(section, Table)]
+    before = [section for section in sections[:place] if isinstance(section, Table | Chapter | Points)]
+    after = [section for section in sections[place:] if isinstance(section, Table | Chapter | Points)]
     drawn = [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
     return before, drawn, after
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from loadgo.documents.document import Charts, Document, Section, SignPicture
-from loadgo.documents.table import Table
+from loadgo.documents.document import Chapter, Charts, Document, Points, Section, SignPicture
+from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
 _WIDTH = 120
@@ -30,8 +30,19 @@ def escaped(text: str) -> str:
 def _section(section: Section) -> str:
     if isinstance(section, Charts):
         return ""
-    shown = _picture(section) if isinstance(section, SignPicture) else _table(section.fitting(_WIDTH))
-    return f"### {escaped(section.title)}\n\n{shown}"
+    if isinstance(section, Chapter):
+        return f"## {escaped(section.title)}\n\n{escaped(section.source)}\n\n{escaped(section.answer)}"
+    title = f"### {escaped(section.title)}" if section.title else ""
+    lead = f"> {escaped(section.lead)}" if isinstance(section, Table) and section.lead else ""
+    return "\n\n".join(part for part in (title, lead, _content(section)) if part)
+
+
+def _content(section: Table | SignPicture | Points) -> str:
+    if isinstance(section, SignPicture):
+        return _picture(section)
+    if isinstance(section, Points):
+        return "\n".join(f"- {'<br>'.join(map(escaped, item))}" for item in section.items)
+    return _table(section.fitting(_WIDTH))
 
 
 def _picture(picture: SignPicture) -> str:
@@ -41,12 +52,12 @@ def _picture(picture: SignPicture) -> str:
 
 
 def _table(table: Table) -> str:
-    head = " | ".join(escaped(column.heading) for column in table.columns)
+    head = " | ".join(escaped(column.heading or ("mark" if column.kind == "mark" else "")) for column in table.columns)
     rule = " | ".join(":---" if i == 0 or column.kind != "figure" else "---:" for i, column in enumerate(table.columns))
-    rows = zip(table.rows(), table.rows_below(), strict=True)
-    cells = (" | ".join(map(_cell, row, below)) for row, below in rows)
-    return "\n".join(f"| {line} |" for line in [head, rule, *cells])
+    rows = (" | ".join(_cell(column, row) for column in table.columns) for row in range(len(table.columns[0].cells)))
+    return "\n".join(f"| {line} |" for line in [head, rule, *rows])
 
 
-def _cell(cell: str, below: str) -> str:
-    return "<br>".join(escaped(line) for line in ((cell, below) if below else (cell,)))
+def _cell(column: Column, row: int) -> str:
+    mark = f" {column.marks[row]}" if column.marks else ""
+    return "<br>".join(escaped(line) for line in (f"{column.cells[row]}{mark}".strip(), *column.lines_below(row)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
+from collections.abc import Iterator
 from io import StringIO
 
 from rich import box
@@ -10,7 +12,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from loadgo.documents.document import Charts, Document, Section, SignPicture
+from loadgo.documents.document import Chapter, Charts, Document, Points, Section, SignPicture
+from loadgo.documents.printed_table import printed_lines
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
@@ -42,20 +45,47 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     for section in document.sections:
         if not isinstance(section, Charts):
             console.print()
-            if section.title:
-                console.print(_text(section.title, "bold"))
-            console.print(_section(section, console.width))
+            for part in _section(section, console.width):
+                console.print(part, crop=False)
     if document.notes:
         console.print()
         console.print(_notes(document.notes))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n") + "\n"
 
 
-def _section(section: Section, width: int) -> RenderableType:
-    if isinstance(section, SignPicture):
-        return Text("\n".join(map(plain, section.lines(width))), no_wrap=True)
-    assert isinstance(section, Table), "charts are not for a terminal"
-    return _table(section.fitting(width))
+def _section(section: Section, width: int) -> Iterator[RenderableType]:
+    """What a section consists of, its title first."""
+    if isinstance(section, Chapter):
+        yield _text("═" * width, "dim")
+    if not isinstance(section, Charts) and section.title:
+        yield _text(section.title, "bold")
+    if isinstance(section, Chapter):
+        yield _text(section.source, "dim")
+        yield _text(section.answer, "bold red" if section.bad else "")
+    elif isinstance(section, SignPicture):
+        yield Text("\n".join(map(plain, section.lines(width))), no_wrap=True)
+    elif isinstance(section, Points):
+        for item in section.items:
+            yield _item(item, width)
+    elif isinstance(section, Table):
+        if section.lead:
+            yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
+        yield _printed(section, width) if section.as_printed else _table(section.fitting(width))
+
+
+def _item(item: tuple[str, ...], width: int) -> Text:
+    first, *below = item
+    lines = textwrap.wrap(f"· {first}", width, subsequent_indent="  ")
+    for line in below:
+        lines += textwrap.wrap(f"    {line}", width, subsequent_indent="      ")
+    return Text("\n".join(map(plain, lines)))
+
+
+def _printed(table: Table, width: int) -> Text:
+    lines = [_text(line.rstrip(), style) for line, style in printed_lines(table, width)]
+    shown = Text("\n").join(lines)
+    shown.no_wrap, shown.overflow = True, "ignore"
+    return shown
 
 
 def _table(table: Table) -> PrintedTable:
@@ -68,12 +98,13 @@ def _table(table: Table) -> PrintedTable:
         else:
             printed.add_column(column.heading, justify="left" if column.kind == "name" else "right", no_wrap=True)
     rows = table.rows()
-    for i, (row, below) in enumerate(zip(rows, table.rows_below(), strict=True)):
+    for i, row in enumerate(rows):
         total = i >= len(rows) - table.total_rows
         cells = (_text(cell, "bold" if total else "") for cell in row)
         printed.add_row(*cells, end_section=bool(table.total_rows) and i == len(rows) - table.total_rows - 1)
+        below = [column.lines_below(i) for column in table.columns]
         if any(below):
-            printed.add_row(*(_text(line, "dim") for line in below))
+            printed.add_row(*(Text("\n".join(map(plain, lines)), style="dim") for lines in below))
     return printed
 
 

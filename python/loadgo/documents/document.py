@@ -28,7 +28,27 @@ class Charts:
     draw: Callable[[], Sequence[Chart]]
 
 
-Section = Table | SignPicture | Charts
+@dataclass(frozen=True)
+class Chapter:
+    """The beginning of a part of the document: the sections up to the next chapter belong to it."""
+
+    title: str
+    source: str
+    """Where its figures are from."""
+    answer: str
+    bad: bool = False
+    """Whether the answer is a warning."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list: of each item its first line, and what is to be said below that."""
+
+    title: str
+    items: tuple[tuple[str, ...], ...]
+
+
+Section = Table | SignPicture | Charts | Chapter | Points
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,24 @@ from collections.abc import Iterable, Sequence
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_HALVES = " ▐▌█"
 
 
 def line(shares: Sequence[float]) -> str:
     """A bar character for each share from 0 to 1; the smallest share above 0 still shows a bar."""
     return "".join(_LEVELS[min(8, math.ceil(share * 8 - 1e-9))] if share > 0 else " " for share in shares)
+
+
+def bar(share: float, width: int) -> str:
+    """A bar over a share of `width` characters, in eighths of a character; a share above 0 shows at least one."""
+    eighths = max(1 if share > 0 else 0, round(share * width * 8))
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def between(width: int, begin: int, end: int) -> str:
+    """A line of `width` characters that is filled from the half character `begin` up to, without, `end`."""
+    return "".join(_HALVES[2 * (begin <= at < end) + (begin <= at + 1 < end)] for at in range(0, 2 * width, 2))
 
 
 def legend(parts: Sequence[str], width: int) -> list[str]:

@@ -11,8 +11,10 @@ GAP = 3
 NAME_WIDTH = 24
 """How many characters of a row's name a page of text shows: users name commands as they like."""
 
-Kind = Literal["figure", "words", "name"]
-"""Figures stand to the right. Words stand to the left, and are folded; names are cut where there is no room."""
+Kind = Literal["figure", "words", "name", "mark"]
+"""Figures stand to the right. Words stand to the left, and are folded; names are cut where there is no room.
+Marks stand to the left and say of each row what came of it.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,22 @@ class Column:
     kind: Kind = "figure"
     """Of the first column it says nothing but that its words are folded: names stand there."""
     below: tuple[str, ...] = ()
-    """A second line of each cell, such as half of its interval; empty where no cell has one."""
+    """What stands below each cell, such as half of its interval, in one line or more; empty where no cell has any."""
+    over: str = ""
+    """A heading over this column and its neighbours, which have the same."""
+    marks: tuple[str, ...] = ()
+    """A sign beside each cell; empty where no cell has one."""
+    hints: tuple[str, ...] = ()
+    """What an HTML page tells of each cell when asked."""
 
     @property
     def width(self) -> int:
         """The characters of its widest cell."""
-        return max(len(cell) for cell in (self.heading, *self.cells, *self.below))
+        return max(len(line) for cell in (self.heading, *self.cells, *self.below) for line in cell.split("\n"))
+
+    def lines_below(self, row: int) -> list[str]:
+        """What stands below the cell of a row, line by line."""
+        return self.below[row].split("\n") if self.below and self.below[row] else []
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,12 @@ class Table:
     total_rows: int = 0
     name_width: int | None = NAME_WIDTH
     """How many characters of its rows' names a page of text shows; None is as many as there is room for."""
+    lead: str = ""
+    """Running text above it; without a title, a quotation that its figures are of."""
+    as_printed: bool = False
+    """Whether a page of text shows it in the layout of a printed document, as close as that."""
+    below_names: tuple[str, ...] = ()
+    """Of such a table: what the lines below the cells are."""
 
     @property
     def width(self) -> int:
@@ -62,10 +80,10 @@ class Table:
         """The cells, row by row."""
         return list(zip(*(column.cells for column in self.columns), strict=True))
 
-    def rows_below(self) -> list[tuple[str, ...]]:
-        """What stands below the cells, row by row; empty texts where nothing does."""
-        lines = (column.below or ("",) * len(column.cells) for column in self.columns)
-        return list(zip(*lines, strict=True))
+    @property
+    def has_over(self) -> bool:
+        """Whether a line of headings stands over those of the columns."""
+        return any(column.over for column in self.columns)
 
     def _with_names_cut(self, width: int) -> Table:
         """The names share what the other columns leave; the first column has the most."""

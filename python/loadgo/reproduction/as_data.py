@@ -1,4 +1,4 @@
-"""A reproduction as JSON, CSV and Markdown: one entry a figure, with everything that is known of it."""
+"""A reproduction as JSON and CSV: one entry a figure, with everything that is known of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
-from loadgo.reproduction.block import Block, Shown
-from loadgo.reproduction.layout import blocks
 from loadgo.reproduction.models.rfc_392_here import Again, Here
 from loadgo.reproduction.models.rfc_392_remedies import Remedied, Remedy
 from loadgo.reproduction.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
@@ -51,51 +49,6 @@ def csv_reproduction(told: Reproduction) -> str:
     for again in told.documents:
         writer.writerows(_entries(again))
     return out.getvalue()
-
-
-def markdown_reproduction(told: Reproduction) -> str:
-    """The same tables as on a terminal, as Markdown."""
-    lines = [f"**{words.answer(told)}**", "", *(f"- `{sign}` {meaning}" for sign, meaning in words.LEGEND)]
-    for again in told.documents:
-        lines += ["", f"## {again.document.title}", "", f"{again.document.by} · {again.document.dated}", ""]
-        lines += [words.about(again)]
-        for block in blocks(again):
-            lines += ["", *_table(block)]
-        lines += _items(
-            "Where the document contradicts itself", [words.finding(f, again.document) for f in again.findings]
-        )
-        lines += _items("Not as it should be", [[line] for line in words.troubles(again)])
-        lines += _items("Fitted, and still more than 10 % off", [[line] for line in words.loose_fits(again)])
-    return "\n".join(lines) + "\n"
-
-
-def _items(title: str, items: list[list[str]]) -> list[str]:
-    if not items:
-        return []
-    return ["", f"### {title}", "", *("- " + "<br>".join(map(_safe, lines)) for lines in items)]
-
-
-def _table(block: Block) -> list[str]:
-    lines = [f"### {block.title}", ""] if block.title else []
-    lines += [f"> {_safe(block.lead)}", ""] if block.lead else []
-    headings = ["", *block.columns] if block.stacked else ["", block.columns[0], *block.under, "mark"]
-    lines += [f"| {' | '.join(headings)} |", "|---" + "|--:" * (len(headings) - 1) + "|"]
-    for row in block.rows:
-        cells = [_stacked(cell) for cell in row.cells] if block.stacked else _listed(row.cells[0])
-        lines.append(f"| {' | '.join([_safe(row.label), *cells])} |")
-    return lines
-
-
-def _stacked(cell: Shown) -> str:
-    return "<br>".join(part for part in (f"{_safe(cell.printed)} {cell.mark}".strip(), cell.ours, cell.ratio) if part)
-
-
-def _listed(cell: Shown) -> list[str]:
-    return [_safe(cell.printed), cell.ours, cell.ratio, cell.mark]
-
-
-def _safe(text: str) -> str:
-    return text.replace("|", "\\|").replace("~", "\\~").replace("<", "&lt;").replace("*", "\\*")
 
 
 def _document(again: DocumentAgain) -> dict[str, Any]:

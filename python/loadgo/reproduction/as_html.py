@@ -7,8 +7,9 @@ from typing import Any
 from loadgo.documents.as_html import html_page, template
 from loadgo.reproduction import words
 from loadgo.reproduction.charts import charts
-from loadgo.reproduction.layout import blocks
+from loadgo.reproduction.document import lists
 from loadgo.reproduction.reproduce import BAD, DocumentAgain, Reproduction
+from loadgo.reproduction.tables import tables
 
 
 def html_reproduction(told: Reproduction) -> str:
@@ -24,7 +25,7 @@ def html_reproduction(told: Reproduction) -> str:
         legend=words.LEGEND,
         headings=words.SUMMARY,
         summary=words.summary(told),
-        took=f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s",
+        took=words.took(told),
         parts=parts,
     )
 
@@ -34,10 +35,8 @@ def _part(again: DocumentAgain) -> dict[str, Any]:
         "document": again.document,
         "about": words.about(again),
         "bad": again.count(*BAD) > 0,
-        "blocks": blocks(again),
+        "tables": tables(again),
         "charts": charts(again),
-        "findings": [words.finding(found, again.document) for found in again.findings],
-        "troubles": words.troubles(again),
-        "fits": words.loose_fits(again),
+        "lists": lists(again),
         "sources": words.sources(again),
     }

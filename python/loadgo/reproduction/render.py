@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.documents.render import render
 from loadgo.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -21,17 +22,18 @@ def render_reproduction(
 
     Raises `ValueError` for an unknown format.
     """
-    if format == "text":
-        from loadgo.reproduction.as_text import text_reproduction
-
-        return text_reproduction(told, width=width, color=color)
+    if format not in FORMATS:
+        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
     if format == "html":
         from loadgo.reproduction.as_html import html_reproduction
 
         return html_reproduction(told)
-    if format not in FORMATS:
-        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
-    from loadgo.reproduction import as_data as data
+    from loadgo.reproduction.as_data import csv_reproduction, json_reproduction
 
-    written = {"json": data.json_reproduction, "csv": data.csv_reproduction, "md": data.markdown_reproduction}
-    return written[format](told)
+    if format == "csv":
+        return csv_reproduction(told)
+    from loadgo.reproduction.document import reproduction_document
+
+    return render(
+        format, lambda: reproduction_document(told), lambda: json_reproduction(told), width=width, color=color
+    )

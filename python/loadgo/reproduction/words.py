@@ -48,6 +48,11 @@ def about(again: DocumentAgain) -> str:
     return _counts(again.count)
 
 
+def took(told: Reproduction) -> str:
+    """What the reproduction took."""
+    return f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s"
+
+
 SUMMARY = (
     "document",
     "figures",
@@ -196,6 +201,11 @@ def sources(again: DocumentAgain) -> list[tuple[str, str]]:
         elif cell.ours is not None and cell.ours.how:
             ways.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
     return [(_several(names), way.replace("`", "")) for way, names in ways.items()]
+
+
+def findings(again: DocumentAgain) -> tuple[tuple[str, ...], ...]:
+    """Where the document contradicts itself: of each finding its lines."""
+    return tuple(tuple(finding(found, again.document)) for found in again.findings)
 
 
 def finding(found: Finding, document: Document) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadgo.documents.table import Table
 from loadgo.notation.figures import digits, joined, rate, seconds
-from loadgo.published.document import Figure, Table
-from loadgo.reproduction.block import Block, Shown, ShownRow
+from loadgo.published.document import Figure
+from loadgo.published.document import Table as PrintedTable
 from loadgo.reproduction.models.rfc_392_here import Again, Here
 from loadgo.reproduction.models.rfc_392_remedies import LONG, NETWORK_PRICE, Remedied
 from loadgo.reproduction.reproduce import DocumentAgain
+from loadgo.reproduction.shown import Shown, ShownRow, listed, stacked
 from loadgo.transfers.parts import Part, Parts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
@@ -18,7 +20,7 @@ _HOUR_S = 3600.0
 _UNDER = ("here", "ratio")
 
 
-def remedy_blocks(remedies: Sequence[Remedied]) -> list[Block]:
+def remedy_tables(remedies: Sequence[Remedied]) -> list[Table]:
     """What the remedies would have saved; none where there are none."""
     if not remedies:
         return []
@@ -29,8 +31,8 @@ def remedy_blocks(remedies: Sequence[Remedied]) -> list[Block]:
         f"place). Assumed: {assumed}."
     )
     columns = ("send us/bit", "receive us/bit", "by the memo", "saves", "$ a million bits", "times network")
-    rows = [ShownRow(one.remedy.name, tuple(_plain(text) for text in _remedy_cells(one))) for one in remedies]
-    return [Block("What each remedy would have saved", lead, (), columns, tuple(rows), stacked=True)]
+    rows = [ShownRow(one.remedy.name, tuple(map(Shown, _remedy_cells(one)))) for one in remedies]
+    return [stacked("What each remedy would have saved", columns, rows, lead=lead)]
 
 
 def _remedy_cells(one: Remedied) -> tuple[str, ...]:
@@ -40,14 +42,14 @@ def _remedy_cells(one: Remedied) -> tuple[str, ...]:
     return digits(one.sends_us), digits(one.receives_us), arithmetic, saves, digits(one.cost), digits(one.times)
 
 
-def here_blocks(again: DocumentAgain) -> list[Block]:
+def here_tables(again: DocumentAgain) -> list[Table]:
     """The seed's conclusions and tables with this host's figures under each; none where it was not measured."""
     if again.here is None:
         return []
     return [_conclusions(again, again.here), *(_table(table, again.here) for table in again.document.tables)]
 
 
-def _table(table: Table, here: Here) -> Block:
+def _table(table: PrintedTable, here: Here) -> Table:
     rows = []
     for row in table.rows:
         again = here.rows[f"{table.name}/{row.name}"]
@@ -57,14 +59,14 @@ def _table(table: Table, here: Here) -> Block:
         for name, cell in printed.items():
             number = None if cell.figure is None else float(cell.figure.number.low)
             told, value = ours.get(name, ("", None))
-            cells.append(Shown(cell.text, told, _ratio(value, number), verdict="given" if cell.figure else None))
+            cells.append(Shown(cell.text, told, _ratio(value, number), is_figure=cell.figure is not None))
         rows.append(ShownRow(row.label, tuple(cells)))
     headings = tuple(column.label for column in table.columns)
     lead = (
         f"In 1972, and under it today: {here.host}, in blocked records over loopback, of several the transfer with the "
         "median runtime. The load is of processes that want this end's processor, the transfer among them."
     )
-    return Block(f"{table.title}, and this host", lead, (), headings, tuple(rows), stacked=True, under=_UNDER)
+    return stacked(f"{table.title}, and this host", headings, rows, lead=lead, under=_UNDER)
 
 
 def _ours(again: Again) -> dict[str, tuple[str, float | None]]:
@@ -80,7 +82,7 @@ def _ours(again: Again) -> dict[str, tuple[str, float | None]]:
     }
 
 
-def _conclusions(again: DocumentAgain, here: Here) -> Block:
+def _conclusions(again: DocumentAgain, here: Here) -> Table:
     """The memo's summary figures and its costs, with this host's."""
     told = again.document
     figures = {
@@ -115,9 +117,7 @@ def _conclusions(again: DocumentAgain, here: Here) -> Block:
         f"This host: {here.host}{among}; {here.prices.about}. Over loopback most of what the network's protocol does "
         "is in the time of who sends."
     )
-    return Block(
-        "What the memo concludes, then and here", lead, (), ("1972",), tuple(rows), stacked=False, under=_UNDER
-    )
+    return listed("What the memo concludes, then and here", "1972", rows, lead=lead, under=_UNDER)
 
 
 def _compared(label: str, figure: Figure, ours: Sequence[float], currency: str = "") -> ShownRow:
@@ -132,7 +132,7 @@ def _figure(value: float) -> str:
 
 
 def _line(label: str, then: str, now: str, ratio: float | None) -> ShownRow:
-    return ShownRow(label, (Shown(then, now, _times(ratio), verdict="given"),))
+    return ShownRow(label, (Shown(then, now, _times(ratio)),))
 
 
 def _parts(here: Here) -> list[ShownRow]:
@@ -173,7 +173,3 @@ def _times(ratio: float | None) -> str:
         return ""
     shown = rate(max(ratio, 1 / ratio)).replace(" ", "")
     return f"×{shown}" if ratio >= 1 else f"1/{shown}"
-
-
-def _plain(text: str) -> Shown:
-    return Shown(text, verdict="given")
