@@ -154,10 +154,6 @@ def _work_ns(account: Account) -> float:
     return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)
 
 
-def _unwanted_ns(account: Account) -> float:
-    return sum(account.time_ns.get(name, 0.0) for name in UNWANTED_IDLE_CATEGORIES)
-
-
 def _all_time_ns(account: Account) -> float:
     return account.elapsed_ns * (account.processors or 1.0)
 
