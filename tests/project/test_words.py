@@ -10,6 +10,7 @@ PLAIN: frozenset[str] = frozenset(
     {
         "examples",
         "loadgo/attribution",
+        "loadgo/costs",
         "loadgo/decomposition",
         "loadgo/metering",
         "loadgo/profiling",
@@ -24,6 +25,7 @@ PLAIN: frozenset[str] = frozenset(
 PENDING: frozenset[str] = frozenset(
     {
         "python/loadgo/attribution/document.py",
+        "python/loadgo/costs/fairness_pictures.py",
         "python/loadgo/decomposition/tables.py",
         "python/loadgo/decomposition/waterfall_charts.py",
         "python/loadgo/decomposition/waterfall_pictures.py",
