@@ -15,6 +15,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/metering",
         "loadgo/profiling",
         "loadgo/published",
+        "loadgo/stats",
         "loadgo/theory",
         "loadgo/transfers",
         "loadgo/watching",

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.side import MEASURES
-from loadgo.stats.cluster_bootstrap import Integers, quantile_replicates
-from loadgo.stats.resample import Floats, drawn, grouped, stretch_count
+from loadgo.stats.cluster_bootstrap import quantile_replicates
+from loadgo.stats.resample import Floats, Integers, drawn, grouped, stretch_count
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from loadgo.notation.figures import number
 from loadgo.notation.measures import MARK, name_of
 from loadgo.records.conditions import Condition
 from loadgo.records.extrapolation import Extrapolated
-from loadgo.stats.resample import FEWEST, WAITS_A_STRETCH
+from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -203,7 +203,7 @@ def _about_intervals(made: Comparison) -> list[str]:
         return []
     short = [_too_short(rows.waits)] if rows.waits is not None else []
     if not any(one.interval for one in rows.whole.values()):
-        return [f"There are none: they need {FEWEST} users or runs on each side, and print has neither.", *short]
+        return [f"There are none: they need {FEWEST_UNITS} users or runs on each side, and print has neither.", *short]
     how = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
     drawn = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {how if rows.paired else 'not paired'}"
     time = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
@@ -217,9 +217,10 @@ def _about_intervals(made: Comparison) -> list[str]:
 
 
 def _too_short(waits: float) -> str:
+    enough = f"{FEWEST_STRETCH_WAITS * FEWEST_UNITS:.0f} waits"
     return (
         f"What users wait for is not judged: a run lasts {waits:.0f} of its mean waits, and all who wait at one time "
-        f"meet the same. Take longer runs ({WAITS_A_STRETCH * FEWEST:.0f} waits), or {FEWEST} on each side."
+        f"meet the same. Take longer runs ({enough}), or {FEWEST_UNITS} on each side."
     )
 
 

@@ -27,7 +27,7 @@ from loadgo.comparison.cells import (
 )
 from loadgo.comparison.side import MEASURES, Side
 from loadgo.errors import BadArgument
-from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of, quantile_interval, too_short, wider
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
 """Of more lines in all passes together, rows are commands."""
@@ -180,7 +180,7 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
             raise BadArgument("by line: the two sides have not done the same lines; compare them by command")
         chosen = by
     runs = [frame["run"].n_unique() for frame in (a.rows, b.rows)]
-    unit: Literal["user", "run"] = "run" if min(runs) >= FEWEST else "user"
+    unit: Literal["user", "run"] = "run" if min(runs) >= FEWEST_UNITS else "user"
     users = [set(side.rows.select("run", "user").unique().rows()) for side in (a, b)]
     alike = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
     paired = same and alike and (unit == "user" or a.seeds == b.seeds)

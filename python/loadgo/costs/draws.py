@@ -15,7 +15,7 @@ import polars as pl
 
 from loadgo.measures.charged_use import MEANS, Use
 from loadgo.measures.charges import Rate
-from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, drawn, grouped, interval_of
 
 INTERACTION_COUNT = "count"
 """The denominator of a ratio for a mean interaction."""
@@ -39,7 +39,7 @@ class Draws:
     def interval(self) -> Interval | None:
         """The wider 95 % interval. None with fewer than five users and fewer than five stretches."""
         resamples = zip((self.users, self.stretches), self.units, strict=True)
-        intervals = [interval_of(values, units) for values, units in resamples if units >= FEWEST]
+        intervals = [interval_of(values, units) for values, units in resamples if units >= FEWEST_UNITS]
         known = [interval for interval in intervals if interval is not None]
         return max(known, key=lambda interval: interval.high - interval.low, default=None)
 

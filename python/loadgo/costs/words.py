@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loadgo.measures.tariff import Tariff, shifts_in_words
 from loadgo.notation.figures import NOT_MEASURED, money
-from loadgo.stats.resample import FEWEST, FEWEST_A_STRETCH, Interval
+from loadgo.stats.resample import FEWEST_STRETCH_INTERACTIONS, FEWEST_UNITS, Interval
 
 COST_SENTENCE_STARTS = {
     1: "An interaction costs",
@@ -20,7 +20,9 @@ FAIRNESS_MEASURE_LABELS = {"cpu": "processor time", "response": "response time",
 """The names of the measures of performance."""
 
 INTERVAL_NOTE = "95 %, by drawing users again; or stretches of time, where that is wider."
-NO_INTERVALS_NOTE = f"There are none: they need {FEWEST} users, or {FEWEST * FEWEST_A_STRETCH} interactions."
+NO_INTERVALS_NOTE = (
+    f"There are none: they need {FEWEST_UNITS} users, or {FEWEST_UNITS * FEWEST_STRETCH_INTERACTIONS} interactions."
+)
 
 _SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,000", 10**9: "cost of 10⁹"}
 
