@@ -10,6 +10,7 @@ PLAIN: frozenset[str] = frozenset(
     {
         "examples",
         "loadgo/attribution",
+        "loadgo/comparison",
         "loadgo/costs",
         "loadgo/decomposition",
         "loadgo/metering",
