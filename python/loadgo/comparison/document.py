@@ -22,7 +22,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import Check
 from loadgo.notation.figures import number
-from loadgo.notation.measures import MARK, name_of
+from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
 from loadgo.records.conditions import Condition
 from loadgo.records.extrapolation import Extrapolated
 from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
@@ -124,7 +124,11 @@ def _side(side: Side) -> dict[str, Any]:
 def _described(side: Side) -> str:
     kind = {"host": "a host", "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
-    mark = f" {MARK}" if side.extrapolated or any(note.startswith("Extrapolated") for note in side.notes) else ""
+    mark = (
+        f" {EXTRAPOLATED_MARK}"
+        if side.extrapolated or any(note.startswith("Extrapolated") for note in side.notes)
+        else ""
+    )
     return f"{side.name}{mark}, {kind}: {side.title}{runs}"
 
 
@@ -162,9 +166,11 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
-                f"{number(user.missing)} interactions are extrapolated. What they are in is marked {MARK}."
+                f"{number(user.missing)} interactions are extrapolated. What they are in is marked {EXTRAPOLATED_MARK}."
             )
-        warnings += [f"{side.name}: {note} {MARK}" for note in side.notes if note.startswith("Extrapolated")]
+        warnings += [
+            f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith("Extrapolated")
+        ]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
 

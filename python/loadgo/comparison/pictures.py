@@ -13,7 +13,7 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import cut, line, marks, place
-from loadgo.notation.figures import NEVER, duration
+from loadgo.notation.figures import NEVER_TEXT, duration
 from loadgo.notation.measures import name_of
 
 _NAME_CHARS = 24
@@ -104,7 +104,9 @@ def _quantiles(values: Sequence[float], distribution: Distribution) -> str:
         name: values[distribution.probabilities.index(probability)]
         for name, probability in (("p10", 0.1), ("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
     }
-    return "  ".join(f"{name} {duration(value) if math.isfinite(value) else NEVER:>8}" for name, value in shown.items())
+    return "  ".join(
+        f"{name} {duration(value) if math.isfinite(value) else NEVER_TEXT:>8}" for name, value in shown.items()
+    )
 
 
 def _reach(rows: Sequence[DrawnRow]) -> float:

@@ -11,7 +11,7 @@ from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, duration, number
-from loadgo.notation.measures import MARK, figure, name_of, percent, signed
+from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
 
 _MOST_CONDITION_CHARS = 30
 """Most characters of a condition's value in a table."""
@@ -120,7 +120,7 @@ def _heading(comparison: Comparison) -> str:
 
 def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
     marked = {row.label for row in rows if any(difference.extrapolated for difference in row.measures.values())}
-    return tuple(f"{row.label} {MARK}" if row.label in marked else row.label for row in rows)
+    return tuple(f"{row.label} {EXTRAPOLATED_MARK}" if row.label in marked else row.label for row in rows)
 
 
 def _known(rows: Sequence[Row], measure: str) -> bool:
@@ -161,7 +161,9 @@ def _whole(comparison: Comparison) -> Table | None:
     if not shown:
         return None
     columns = (
-        Column("", tuple(f"{name_of(row.measure)}{f' {MARK}' if row.extrapolated else ''}" for row in shown)),
+        Column(
+            "", tuple(f"{name_of(row.measure)}{f' {EXTRAPOLATED_MARK}' if row.extrapolated else ''}" for row in shown)
+        ),
         Column("A", tuple(figure(row.measure, row.before) for row in shown)),
         Column("B", tuple(figure(row.measure, row.after) for row in shown)),
         Column("change", tuple(change(row) for row in shown)),

@@ -1,4 +1,4 @@
-"""Units of time: the one table of how long each is."""
+"""Units of time with their lengths."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ TIME_NS: Mapping[str, float] = {
     "min": 6e10,
     "h": 3.6e12,
 }
-"""Nanoseconds of each unit. The two signs for micro look alike: a sign of its own, and the Greek letter."""
+"""Nanoseconds of each unit. The two signs for micro look alike: the micro sign and the Greek letter mu."""
 TIME_S: Mapping[str, float] = {unit: ns / 1e9 for unit, ns in TIME_NS.items()}
 """Seconds of each unit."""
