@@ -13,6 +13,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/comparison",
         "loadgo/costs",
         "loadgo/decomposition",
+        "loadgo/documents",
         "loadgo/metering",
         "loadgo/notation",
         "loadgo/profiling",

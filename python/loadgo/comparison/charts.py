@@ -12,13 +12,20 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_charts import MORE, waterfall_charts
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, safe
+from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
 
 _GREY = "#8b97a3"
-_VERDICTS = {"better": ACCENT, "worse": MORE, "no difference": _GREY, "lower": _GREY, "higher": _GREY, "equal": _GREY}
-_SIDES = alt.Scale(domain=["A", "B"], range=[_GREY, ACCENT])
+_VERDICTS = {
+    "better": ACCENT_COLOR,
+    "worse": MORE,
+    "no difference": _GREY,
+    "lower": _GREY,
+    "higher": _GREY,
+    "equal": _GREY,
+}
+_SIDES = alt.Scale(domain=["A", "B"], range=[_GREY, ACCENT_COLOR])
 _TWO_SIDES_ROW_PX = 30
 _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 
@@ -115,7 +122,7 @@ def _changes(measure: str, rows: list[DrawnRow]) -> Chart | None:
     if frame["low"].count():
         caption += " The line is its 95 % interval: where it holds 0 there is no difference."
     heading = f"How much {name_of(measure)} changed from A to B"
-    height = ROW * max(2, len(points))
+    height = ROW_HEIGHT_PX * max(2, len(points))
     return chart_of(f"changes-{measure}", heading, caption, alt.layer(zero, rule, point), height)
 
 

@@ -11,10 +11,10 @@ import polars as pl
 
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Fairness, Ratio
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
-from loadgo.documents.chart import ACCENT, Chart, chart_of, safe
+from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
 
 _GREY = "#8b97a3"
-_COLORS = (ACCENT, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
+_COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
 _AXIS_MARGIN_RATIO = 1.15
 """Ratio of the axes' largest value to the largest point, and of the smallest point to the axes' smallest value."""
 

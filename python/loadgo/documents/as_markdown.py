@@ -8,13 +8,13 @@ from loadgo.documents.document import Charts, Document, Section, SignPicture
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
-_WIDTH = 120
+_PAGE_CHARS = 120
 """Characters of a picture's line, and of a table's row before it leaves out columns."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
 def markdown_document(document: Document) -> str:
-    """The document; every character that could mean something is escaped."""
+    """The document as Markdown. Characters with a meaning in Markdown are escaped."""
     parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
     parts += [f"**{escaped(document.answer)}**", "  \n".join(escaped(line) for line in document.about)]
     parts += [_section(section) for section in document.sections]
@@ -30,12 +30,12 @@ def escaped(text: str) -> str:
 def _section(section: Section) -> str:
     if isinstance(section, Charts):
         return ""
-    shown = _picture(section) if isinstance(section, SignPicture) else _table(section.fitting(_WIDTH))
+    shown = _picture(section) if isinstance(section, SignPicture) else _table(section.fitting(_PAGE_CHARS))
     return f"### {escaped(section.title)}\n\n{shown}"
 
 
 def _picture(picture: SignPicture) -> str:
-    lines = "\n".join(map(plain, picture.lines(_WIDTH)))
+    lines = "\n".join(map(plain, picture.lines(_PAGE_CHARS)))
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
     return f"{fence}text\n{lines}\n{fence}"
 
