@@ -10,10 +10,15 @@ PLAIN: frozenset[str] = frozenset(
     {
         "examples",
         "loadgo/attribution",
+        "loadgo/comparison",
+        "loadgo/costs",
         "loadgo/decomposition",
+        "loadgo/documents",
         "loadgo/metering",
+        "loadgo/notation",
         "loadgo/profiling",
         "loadgo/published",
+        "loadgo/stats",
         "loadgo/theory",
         "loadgo/transfers",
         "loadgo/watching",
@@ -24,6 +29,7 @@ PLAIN: frozenset[str] = frozenset(
 PENDING: frozenset[str] = frozenset(
     {
         "python/loadgo/attribution/document.py",
+        "python/loadgo/costs/fairness_pictures.py",
         "python/loadgo/decomposition/tables.py",
         "python/loadgo/decomposition/waterfall_charts.py",
         "python/loadgo/decomposition/waterfall_pictures.py",

@@ -16,7 +16,7 @@ from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, in_words
 from loadgo.notation.measures import factor, factor_interval, signed
-from loadgo.stats.resample import FEWEST
+from loadgo.stats.resample import FEWEST_UNITS
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -160,8 +160,8 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
                     f"{factor(told.pair.factor)}{bounds} of what they are alone, multiplied.",
                 )
             )
-    if made.runs < FEWEST:
-        found.append(("Intervals", f"none: {made.runs} {_runs(made)}; they need {FEWEST}."))
+    if made.runs < FEWEST_UNITS:
+        found.append(("Intervals", f"none: {made.runs} {_runs(made)}; they need {FEWEST_UNITS}."))
     else:
         paired = "in the order in which they are named" if made.measured else "by their seeds"
         found.append(("Intervals", f"95 %, {made.runs} {_runs(made)} drawn again whole, paired {paired}."))

@@ -1,8 +1,8 @@
-"""The interactions of one side, laid out by what is drawn again and by row, and the means of each row in every draw.
+"""Sums of one side's interactions by unit of resampling and by row, and the mean of each row in each resample.
 
-Drawn are users (or whole runs), and stretches of time: users of one machine wait for each other, so that what one of
-them met tells of all who were there then. A row's mean in a draw of stretches is its estimate and the drawn stretches'
-residuals over the row's interactions: no draw is without a row, and what differs between commands is no spread.
+Units are users (or runs), and stretches of time. Users of one machine wait for each other, so the waits of one user
+depend on all who were there at the time. With stretches, a row's mean is its estimate plus the mean residual of the
+drawn stretches. Every resample then has every row, and differences between commands add no spread.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from loadgo.comparison.side import MEASURES
-from loadgo.stats.cluster_bootstrap import Integers, quantile_replicates
-from loadgo.stats.resample import Floats, drawn, grouped, stretch_count
+from loadgo.comparison.side import COMPARED_MEASURES
+from loadgo.stats.cluster_bootstrap import quantile_replicates
+from loadgo.stats.resample import Floats, Integers, drawn, grouped, stretch_count
 
 
 @dataclass(frozen=True)
 class Cells:
-    """What each unit took in each row: by measure sums and numbers of interactions, of shape (units, rows)."""
+    """By measure, the sums and the numbers of interactions of each unit in each row, of shape (units, rows)."""
 
     sums: Mapping[str, Floats]
     counts: Mapping[str, Floats]
@@ -31,80 +31,81 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A side's rows in every draw: the estimate first."""
+class ResampledRows:
+    """A side's rows in each resample, the estimate first."""
 
     means: Mapping[str, Floats]
-    """By measure, of shape (draws, rows)."""
+    """The means by measure, of shape (resamples, rows)."""
     weights: Floats
     units: int
     numbers: Integers
 
 
 def with_stretches(frame: pl.DataFrame, waits: float = math.inf) -> pl.DataFrame:
-    """`frame` with the column `stretch`: in which stretch of its run, of `waits` mean waits, each line was sent."""
+    """Adds the column `stretch`: the stretch of its run in which each line was sent. A run lasts `waits` mean waits."""
     count = stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits)
-    place = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
-    return frame.with_columns(stretch=pl.col("run") * count + place)
+    index = (pl.col("moment") * count).floor().clip(0, count - 1).cast(pl.Int64)
+    return frame.with_columns(stretch=pl.col("run") * count + index)
 
 
 def mirrored(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """`frame` with each interaction in the stretch of its counterpart in `other`; its own where it has none."""
-    places = ["run", "user", "pass", "line"]
-    theirs = other.group_by(places).agg(pl.col("stretch").first().alias("theirs"))
-    joined = frame.join(theirs, on=places, how="left", maintain_order="left")
-    return joined.with_columns(stretch=pl.coalesce("theirs", "stretch")).drop("theirs")
+    """Moves each interaction of `frame` to the stretch of its counterpart in `other`, if it has a counterpart."""
+    keys = ["run", "user", "pass", "line"]
+    counterparts = other.group_by(keys).agg(pl.col("stretch").first().alias("counterpart"))
+    joined = frame.join(counterparts, on=keys, how="left", maintain_order="left")
+    return joined.with_columns(stretch=pl.coalesce("counterpart", "stretch")).drop("counterpart")
 
 
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
     """The cells of a frame with the columns `row` and `unit` (whole numbers, in any order)."""
     units, numbers = np.unique(frame[unit].to_numpy(), return_inverse=True)
-    at = numbers * rows + frame["row"].to_numpy()
+    cell_indices = numbers * rows + frame["row"].to_numpy()
 
-    def laid(weights: Floats) -> Floats:
-        cells: Floats = np.bincount(at, weights, len(units) * rows).astype(np.float64)
+    def summed(weights: Floats) -> Floats:
+        cells: Floats = np.bincount(cell_indices, weights, len(units) * rows).astype(np.float64)
         return cells.reshape(len(units), rows)
 
     sums, counts = {}, {}
-    for name in MEASURES:
+    for name in COMPARED_MEASURES:
         if frame[name].count():
             values = frame[name].to_numpy()
-            there = np.isfinite(values)
-            sums[name], counts[name] = laid(np.where(there, values, 0.0)), laid(there.astype(np.float64))
+            is_known = np.isfinite(values)
+            sums[name], counts[name] = summed(np.where(is_known, values, 0.0)), summed(is_known.astype(np.float64))
     return Cells(sums, counts, len(units), numbers)
 
 
-def both_there(a: Cells, b: Cells) -> tuple[Cells, Cells]:
-    """Paired units: one counts in a row only where both sides have it there."""
+def paired_cells(a: Cells, b: Cells) -> tuple[Cells, Cells]:
+    """Clears the cells of paired units that only one side has."""
 
-    def masked(own: Cells, other: Cells) -> Cells:
-        there = {name: (own.counts[name] > 0) & (other.counts.get(name, own.counts[name]) > 0) for name in own.sums}
+    def masked(cells: Cells, other: Cells) -> Cells:
+        counts = cells.counts
+        on_both = {name: (counts[name] > 0) & (other.counts.get(name, counts[name]) > 0) for name in cells.sums}
         return Cells(
-            {name: own.sums[name] * there[name] for name in own.sums},
-            {name: own.counts[name] * there[name] for name in own.sums},
-            own.units,
-            own.numbers,
+            {name: cells.sums[name] * on_both[name] for name in cells.sums},
+            {name: counts[name] * on_both[name] for name in cells.sums},
+            cells.units,
+            cells.numbers,
         )
 
     return masked(a, b), masked(b, a)
 
 
-def by_unit(cells: Cells, seed: int) -> Drawn:
-    """The rows' means with whole units drawn again; the same seed draws the same units."""
+def by_unit(cells: Cells, seed: int) -> ResampledRows:
+    """Resamples whole units and computes the rows' means. The same seed draws the same units."""
     weights = drawn(cells.units, seed)
     means = {}
     for name in cells.sums:
         with np.errstate(invalid="ignore", divide="ignore"):
             means[name] = (weights @ grouped(cells.sums[name])) / (weights @ grouped(cells.counts[name]))
-    return Drawn(means, weights, cells.units, cells.numbers)
+    return ResampledRows(means, weights, cells.units, cells.numbers)
 
 
-def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, seed: int) -> Drawn:
-    """The rows' means with stretches of time drawn again, about the `estimates` of each row; `strata` are the rows'
-    commands, numbered from 0.
+def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, seed: int) -> ResampledRows:
+    """Resamples stretches of time and computes the rows' means around `estimates`.
 
-    Residuals are from the mean of the command, wherever in the script it is: a line of one pass is typed by all users
-    at about the same time, and its own mean would hide what that time was like.
+    `strata` are the commands of the rows, numbered from 0. A residual is the difference from the mean of the command,
+    wherever in the script it stands. All users type a line of one pass at about the same time, so the line's own mean
+    would hide the load at that time.
     """
     weights = drawn(cells.units, seed)
     means = {}
@@ -112,21 +113,25 @@ def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, 
         if name not in cells.sums:
             continue
         counts = cells.counts[name]
-        took, there = (np.bincount(strata, weights=part.sum(axis=0)) for part in (cells.sums[name], counts))
-        residuals = cells.sums[name] - counts * (took / np.maximum(there, 1.0))[strata]
-        each = np.maximum(counts.sum(axis=0), 1.0)
-        means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / each
-    return Drawn(means, weights, cells.units, cells.numbers)
+        command_sums = np.bincount(strata, weights=cells.sums[name].sum(axis=0))
+        command_counts = np.bincount(strata, weights=counts.sum(axis=0))
+        command_means = command_sums / np.maximum(command_counts, 1.0)
+        residuals = cells.sums[name] - counts * command_means[strata]
+        row_counts = np.maximum(counts.sum(axis=0), 1.0)
+        means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / row_counts
+    return ResampledRows(means, weights, cells.units, cells.numbers)
 
 
-def quantiles_of(frame: pl.DataFrame, side: Drawn, probabilities: Sequence[float]) -> list[Floats | None]:
-    """Quantiles of response over all rows in every draw, a line that was never answered ranking last; None of too few
-    rows.
+def quantiles_of(frame: pl.DataFrame, side: ResampledRows, probabilities: Sequence[float]) -> list[Floats | None]:
+    """Quantiles of the response time over all rows in each resample. None for a quantile that needs more rows.
+
+    A line that was never answered ranks last.
     """
-    asked = [at for at in probabilities if frame["response"].count() and len(frame) * (1 - at) >= 1]
-    if not asked:
+    has_responses = frame["response"].count() > 0
+    possible = [probability for probability in probabilities if has_responses and len(frame) * (1 - probability) >= 1]
+    if not possible:
         return [None for _ in probabilities]
     values = frame["response"].fill_null(np.inf).to_numpy()
     order = np.argsort(values, kind="stable")
-    found = iter(quantile_replicates(values[order], side.numbers[order], side.weights, asked))
-    return [next(found) if at in asked else None for at in probabilities]
+    quantiles = iter(quantile_replicates(values[order], side.numbers[order], side.weights, possible))
+    return [next(quantiles) if probability in possible else None for probability in probabilities]

@@ -1,4 +1,4 @@
-"""What is drawn of a comparison: each row's figure on both sides and its change, and how response is distributed."""
+"""Data for the charts of a comparison: each row's figures and change, and the distribution of response times."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from loadgo.comparison.rows import Difference, Row
 from loadgo.comparison.side import Side
 from loadgo.stats.resample import Floats
 
-DRAWN = ("response", "cpu")
+DRAWN_MEASURES = ("response", "cpu")
 """The measures that are drawn row by row."""
 MOST_ROWS = 40
 FEWEST_ANSWERS = 20
-"""Of fewer answers on a side no distribution is drawn."""
-PROBABILITIES = (*(number / 100 for number in range(1, 100)), 0.995, 0.999)
+"""Fewest answers on a side for which a distribution is drawn."""
+DISTRIBUTION_PROBABILITIES = (*(number / 100 for number in range(1, 100)), 0.995, 0.999)
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class DrawnRow:
 
     name: str
     kind: Literal["row", "subtotal", "total"]
-    told: Difference
+    difference: Difference
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Response times by the share of interactions that were no longer; infinite is never."""
+    """Quantiles of the response times of both sides. An infinite time is a line that was never answered."""
 
     probabilities: tuple[float, ...]
     a_ns: tuple[float, ...]
@@ -40,35 +40,37 @@ class Distribution:
     counts: tuple[int, int]
 
 
-def drawn_rows(made: Comparison, measure: str) -> list[DrawnRow]:
-    """The rows in which the change of `measure` is known, at most 40; with passes, their names say which."""
-    passes = any(row.kind == "subtotal" for row in made.rows.rows)
-    found, number = [], 1
-    for row in made.rows.rows:
-        told = row.measures[measure]
-        if told.change is not None:
-            found.append(DrawnRow(_named(row, number, passes), row.kind, told))
-        number += row.kind == "subtotal"
-    return found if len(found) <= MOST_ROWS else [one for one in found if one.kind != "row"] or found[:MOST_ROWS]
+def drawn_rows(comparison: Comparison, measure: str) -> list[DrawnRow]:
+    """The rows with a known change of `measure`, at most 40. With several passes, a row's name has its pass."""
+    has_passes = any(row.kind == "subtotal" for row in comparison.rows.rows)
+    rows, pass_number = [], 1
+    for row in comparison.rows.rows:
+        difference = row.measures[measure]
+        if difference.change is not None:
+            rows.append(DrawnRow(_row_name(row, pass_number, has_passes), row.kind, difference))
+        pass_number += row.kind == "subtotal"
+    return rows if len(rows) <= MOST_ROWS else [row for row in rows if row.kind != "row"] or rows[:MOST_ROWS]
 
 
-def distribution_of(made: Comparison) -> Distribution | None:
-    """Of all interactions of each side, in its own mix; None where a side is printed, or was hardly answered."""
-    if "printed" in (made.a.kind, made.b.kind):
+def distribution_of(comparison: Comparison) -> Distribution | None:
+    """The distribution of all response times of each side. None if a side is printed or has too few answers."""
+    if "printed" in (comparison.a.kind, comparison.b.kind):
         return None
-    values = [_answers(side) for side in (made.a, made.b)]
-    if any(np.isfinite(one).sum() < FEWEST_ANSWERS for one in values):
+    values = [_answers(side) for side in (comparison.a, comparison.b)]
+    if any(np.isfinite(times).sum() < FEWEST_ANSWERS for times in values):
         return None
-    a, b = (tuple(map(float, np.quantile(one, PROBABILITIES, method="inverted_cdf"))) for one in values)
-    return Distribution(PROBABILITIES, a, b, (len(values[0]), len(values[1])))
+    a, b = (
+        tuple(map(float, np.quantile(times, DISTRIBUTION_PROBABILITIES, method="inverted_cdf"))) for times in values
+    )
+    return Distribution(DISTRIBUTION_PROBABILITIES, a, b, (len(values[0]), len(values[1])))
 
 
 def _answers(side: Side) -> Floats:
-    """Response times in ascending order; a line that was never answered ranks last."""
-    own = side.rows.filter(~pl.col("extrapolated"))["response"].fill_null(np.inf)
-    values: Floats = np.sort(own.to_numpy())
+    """Response times in ascending order. A line that was never answered ranks last."""
+    responses = side.rows.filter(~pl.col("extrapolated"))["response"].fill_null(np.inf)
+    values: Floats = np.sort(responses.to_numpy())
     return values
 
 
-def _named(row: Row, number: int, passes: bool) -> str:
-    return f"{row.label}, pass {number}" if passes and row.kind == "row" else row.label
+def _row_name(row: Row, pass_number: int, has_passes: bool) -> str:
+    return f"{row.label}, pass {pass_number}" if has_passes and row.kind == "row" else row.label

@@ -1,4 +1,4 @@
-"""The charts of a comparison: each row from A to B with the intervals of both, its change, and response distributed."""
+"""The charts of a comparison: each row on both sides, its change, and the distribution of response times."""
 
 from __future__ import annotations
 
@@ -7,47 +7,60 @@ import math
 import altair as alt
 import polars as pl
 
-from loadgo.comparison.chart_data import DRAWN, Distribution, DrawnRow, distribution_of, drawn_rows
+from loadgo.comparison.chart_data import DRAWN_MEASURES, Distribution, DrawnRow, distribution_of, drawn_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.decomposition.waterfall import of_chains
 from loadgo.decomposition.waterfall_charts import MORE, waterfall_charts
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, safe
+from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
 
 _GREY = "#8b97a3"
-_VERDICTS = {"better": ACCENT, "worse": MORE, "no difference": _GREY, "lower": _GREY, "higher": _GREY, "equal": _GREY}
-_SIDES = alt.Scale(domain=["A", "B"], range=[_GREY, ACCENT])
-_ROW_OF_TWO = 30
+_VERDICTS = {
+    "better": ACCENT_COLOR,
+    "worse": MORE,
+    "no difference": _GREY,
+    "lower": _GREY,
+    "higher": _GREY,
+    "equal": _GREY,
+}
+_SIDES = alt.Scale(domain=["A", "B"], range=[_GREY, ACCENT_COLOR])
+_TWO_SIDES_ROW_PX = 30
 _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 
 
-def comparison_charts(made: Comparison) -> list[Chart]:
-    """All charts that have something to show."""
-    found = [draw(measure, drawn_rows(made, measure)) for measure in DRAWN for draw in (_sides, _changes)]
-    told = distribution_of(made)
-    found += [None if told is None else _distribution(told)]
-    return [*(one for one in found if one is not None), *waterfall_charts(of_chains(made.chains))]
+def comparison_charts(comparison: Comparison) -> list[Chart]:
+    """All charts that have data."""
+    charts = [
+        draw(measure, drawn_rows(comparison, measure)) for measure in DRAWN_MEASURES for draw in (_sides, _changes)
+    ]
+    distribution = distribution_of(comparison)
+    charts += [None if distribution is None else _distribution(distribution)]
+    return [*(chart for chart in charts if chart is not None), *waterfall_charts(of_chains(comparison.chains))]
 
 
 def _sides(measure: str, rows: list[DrawnRow]) -> Chart | None:
-    """Each row's mean on both sides, on a logarithmic axis; whole scripts and sub-totals are left out."""
-    shown = [one for one in rows if one.kind == "row" and (one.told.before or 0) > 0 and (one.told.after or 0) > 0]
+    """The mean of each row on both sides, on a logarithmic axis, without totals and sub-totals."""
+    shown = [
+        row
+        for row in rows
+        if row.kind == "row" and (row.difference.before or 0) > 0 and (row.difference.after or 0) > 0
+    ]
     if not shown:
         return None
     sides = [
         {
-            "row": one.name,
+            "row": row.name,
             "side": side,
             "at": (value or 0) / 1e9,
             "mean": figure(measure, value),
-            **_bounds(between, 1e9),
+            **_bounds(interval, 1e9),
         }
-        for one in shown
-        for side, value, between in (
-            ("A", one.told.before, one.told.before_interval),
-            ("B", one.told.after, one.told.after_interval),
+        for row in shown
+        for side, value, interval in (
+            ("A", row.difference.before, row.difference.before_interval),
+            ("B", row.difference.after, row.difference.after_interval),
         )
     ]
     frame = pl.DataFrame(sides, schema_overrides=_BOUNDS)
@@ -59,8 +72,8 @@ def _sides(measure: str, rows: list[DrawnRow]) -> Chart | None:
     if frame["low"].count():
         caption += " The lines are their 95 % intervals; whether A and B differ is said by that of their difference."
     heading = f"{_capital(name_of(measure))} on both sides"
-    height = _ROW_OF_TWO * max(2, len(shown))
-    return chart_of(f"sides-{measure}", heading, caption, _sides_layers(frame, [one.name for one in shown]), height)
+    height = _TWO_SIDES_ROW_PX * max(2, len(shown))
+    return chart_of(f"sides-{measure}", heading, caption, _sides_layers(frame, [row.name for row in shown]), height)
 
 
 def _sides_layers(frame: pl.DataFrame, names: list[str]) -> alt.LayerChart | alt.FacetChart:
@@ -78,26 +91,26 @@ def _sides_layers(frame: pl.DataFrame, names: list[str]) -> alt.LayerChart | alt
 
 
 def _changes(measure: str, rows: list[DrawnRow]) -> Chart | None:
-    """Every row's change as a part of what was before, sub-totals and the whole too."""
-    told = [
+    """The relative change of each row, with sub-totals and the total."""
+    points = [
         {
-            "row": one.name,
-            "change": one.told.relative,
-            "said": change(one.told),
-            "interval": change_interval(one.told),
-            "B is": one.told.verdict,
-            **_bounds(one.told.interval, one.told.before or 1.0),
+            "row": row.name,
+            "change": row.difference.relative,
+            "said": change(row.difference),
+            "interval": change_interval(row.difference),
+            "B is": row.difference.verdict,
+            **_bounds(row.difference.interval, row.difference.before or 1.0),
         }
-        for one in rows
-        if one.told.relative is not None
+        for row in rows
+        if row.difference.relative is not None
     ]
-    if not told:
+    if not points:
         return None
-    frame = safe(pl.DataFrame(told, schema_overrides=_BOUNDS))
-    there = [name for name in _VERDICTS if name in frame["B is"].to_list()]
-    scale = alt.Scale(domain=there, range=[_VERDICTS[name] for name in there])
-    row = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
-    base = alt.Chart(frame).encode(y=row, color=alt.Color("B is:N", title=None, scale=scale))
+    frame = safe(pl.DataFrame(points, schema_overrides=_BOUNDS))
+    verdicts = [name for name in _VERDICTS if name in frame["B is"].to_list()]
+    scale = alt.Scale(domain=verdicts, range=[_VERDICTS[name] for name in verdicts])
+    y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
+    base = alt.Chart(frame).encode(y=y, color=alt.Color("B is:N", title=None, scale=scale))
     x = alt.X(
         "change:Q", title=None, axis=alt.Axis(format="+.0~%", tickCount=8, labelOverlap="greedy", labelSeparation=6)
     )
@@ -105,24 +118,26 @@ def _changes(measure: str, rows: list[DrawnRow]) -> Chart | None:
     tooltip = ["row:N", "said:N", alt.Tooltip("interval:N", title="95 % interval"), "B is:N"]
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(x="zero:Q")
-    between = " The line is its 95 % interval: where it holds 0 there is no difference." if frame["low"].count() else ""
+    caption = "As a part of A's."
+    if frame["low"].count():
+        caption += " The line is its 95 % interval: where it holds 0 there is no difference."
     heading = f"How much {name_of(measure)} changed from A to B"
-    drawn = alt.layer(zero, rule, point)
-    return chart_of(f"changes-{measure}", heading, f"As a part of A's.{between}", drawn, ROW * max(2, len(told)))
+    height = ROW_HEIGHT_PX * max(2, len(points))
+    return chart_of(f"changes-{measure}", heading, caption, alt.layer(zero, rule, point), height)
 
 
-def _distribution(told: Distribution) -> Chart:
-    """The share of interactions that took no longer, on both sides."""
+def _distribution(distribution: Distribution) -> Chart:
+    """The share of interactions up to each response time, on both sides."""
     frame = pl.DataFrame(
         [
-            {"side": side, "share": at, "time_s": value / 1e9}
-            for side, values in (("A", told.a_ns), ("B", told.b_ns))
-            for at, value in zip(told.probabilities, values, strict=True)
+            {"side": side, "share": probability, "time_s": value / 1e9}
+            for side, values in (("A", distribution.a_ns), ("B", distribution.b_ns))
+            for probability, value in zip(distribution.probabilities, values, strict=True)
             if 0 < value < math.inf
         ]
     )
     axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, labelOverlap="greedy", labelSeparation=6)
-    drawn = (
+    chart = (
         alt.Chart(frame)
         .mark_line(interpolate="monotone", strokeWidth=2)
         .encode(
@@ -138,9 +153,9 @@ def _distribution(told: Distribution) -> Chart:
             ],
         )
     )
-    counts = " and ".join(f"{count:,}" for count in told.counts)
+    counts = " and ".join(f"{count:,}" for count in distribution.counts)
     caption = f"All interactions of each side in its own mix of commands: {counts}."
-    return chart_of("distribution", "How response is distributed", caption, drawn, 240)
+    return chart_of("distribution", "How response is distributed", caption, chart, 240)
 
 
 def _capital(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Compares two runs, sets of runs or printed tables: which is better, by how much, and what it came of."""
+"""Compares two runs, sets of runs or printed tables: which is better, by how much, and from which parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
-from loadgo.comparison.judgement import WITHIN, Judged, judged_of, share_of
+from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
@@ -24,25 +24,25 @@ from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
 from loadgo.stats.resample import Interval
 
-Asked = str | PathLike[str] | Sequence[str | PathLike[str]]
+SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, or a column of a published document."""
 
 DOCUMENT_CHECK = "the document's own sums"
-WORSE = ("response", "cpu")
-"""What must not be worse when nothing is named."""
+DEFAULT_WORSE_MEASURES = ("response", "cpu")
+"""The measures of a threshold that names none."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """How much worse a measure may be."""
+    """The increase for the worse, in percent, that a measure may have."""
 
     measure: str
     percent: float
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a threshold came to; failed is None when it cannot be told."""
+class ThresholdResult:
+    """The result of a threshold. `failed` is None if the measure is not known."""
 
     failed: bool | None
     text: str
@@ -60,28 +60,28 @@ class Comparison:
     parts: Parts
     chains: tuple[Chain, ...]
     roads: tuple[Road, ...]
-    """The same ratios, come by otherwise."""
+    """The same ratios from independent meters."""
     checks: tuple[tuple[str, Check], ...]
-    """Of each side."""
-    findings: tuple[Finding, ...]
+    """The checks of each side's records, with the side's name."""
+    findings: tuple[ThresholdResult, ...]
     judged: tuple[Judged, ...]
-    """`a` as a prediction of `b`; empty where it is none."""
+    """The figures of `a` judged as a prediction of `b`. Empty if `a` is no prediction."""
     notes: tuple[str, ...]
 
     @property
     def predicted(self) -> bool:
-        """Whether every judged figure is shown to be inside."""
-        return bool(self.judged) and all(one.judgement == "inside" for one in self.judged)
+        """Whether there are judged figures and all are inside."""
+        return bool(self.judged) and all(figure.judgement == "inside" for figure in self.judged)
 
     @property
     def bad(self) -> bool:
-        """Whether a threshold is passed, or cannot be told."""
+        """Whether a threshold has failed, or cannot be judged."""
         return any(finding.failed is not False for finding in self.findings)
 
 
 def compare(
-    a: Asked,
-    b: Asked,
+    a: SideSpec,
+    b: SideSpec,
     *,
     by: Literal["line", "command"] | None = None,
     phases: Literal["auto", "all", "steady"] = "auto",
@@ -90,23 +90,24 @@ def compare(
     judge: bool = False,
     within: str | None = None,
 ) -> Comparison:
-    """Compares `b` with `a`: each a run (folder, id or `last`), several runs, or a column of a published document
-    (`mpl-16:ctss`).
+    """Compares `b` with `a`. Each is a run (folder, id or `last`), several runs, or a column of a published document.
 
-    `by` is what a row is: a line of the script in its pass, or a command. `phases` is `steady`, `all`, or `auto`: all
-    of a run in which users did a number of passes. `worse` are thresholds (`5%`, `cpu=5%`). With `judge`, or where `a`
-    is simulated and `b` measured on a host, `a` is judged as a prediction of `b`: its figures are inside when they are
-    shown to be off by no more than `within` (`20%` when nothing is said).
+    A column is named as in `mpl-16:ctss`. `by` chooses the rows: lines of the script in each pass, or commands.
+    `phases` is `steady`, `all`, or `auto`: `all` for runs with a number of passes. `worse` are thresholds (`5%`,
+    `cpu=5%`).
 
-    Raises `ValueError` for what makes no sense, `errors.BadRun` for a run that cannot be read.
+    `a` is judged as a prediction of `b` with `judge`, or if `a` is simulated and `b` was measured on a host. A figure
+    is inside if it differs by no more than `within`, by default `20%`.
+
+    Raises `ValueError` for arguments that do not fit, and `errors.BadRun` for a run that cannot be read.
     """
-    thresholds = tuple(one for text in worse for one in thresholds_of(text))
-    left, right = (side_of(asked, phases, tariff) for asked in (a, b))
-    limit = WITHIN if within is None else share_of(within)
-    made = of_sides(left, right, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit)
-    if within is not None and not made.judged:
+    thresholds = tuple(threshold for text in worse for threshold in thresholds_of(text))
+    side_a, side_b = (side_of(spec, phases, tariff) for spec in (a, b))
+    limit = DEFAULT_WITHIN_SHARE if within is None else share_of(within)
+    comparison = of_sides(side_a, side_b, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit)
+    if within is not None and not comparison.judged:
         raise BadArgument("within says how near a prediction must be: say judge, too")
-    return made
+    return comparison
 
 
 def of_sides(
@@ -117,12 +118,12 @@ def of_sides(
     phases: str = "auto",
     thresholds: Sequence[Threshold] = (),
     judge: bool = False,
-    within: float = WITHIN,
+    within: float = DEFAULT_WITHIN_SHARE,
 ) -> Comparison:
-    """The comparison of two sides that are there already."""
+    """Compares two sides that have been read."""
     rows = matched(a, b, by)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
-    found, lacking = chains(a.accounts, b.accounts, paired=paired)
+    ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
     prediction = judge or (a.kind == "machine" and b.kind == "host")
     judged = judged_of(rows.whole, a.doubts, within) if prediction else ()
     return Comparison(
@@ -132,57 +133,59 @@ def of_sides(
         conditions=_differing(a, b),
         rows=rows,
         parts=parts_of(a.accounts, b.accounts, paired=paired),
-        chains=found,
+        chains=ratio_chains,
         roads=roads_of(a.accounts, b.accounts, paired=paired),
         checks=tuple(dict.fromkeys((side.document or side.name, check) for side in (a, b) for check in _checks(side))),
-        findings=tuple(_found(threshold, rows) for threshold in thresholds),
+        findings=tuple(_result(threshold, rows) for threshold in thresholds),
         judged=judged,
-        notes=(*rows.left_out, *lacking),
+        notes=(*rows.left_out, *missing),
     )
 
 
 def _differing(a: Side, b: Side) -> tuple[Condition, ...]:
-    """The conditions that differ; of what is in a machine's file only where both sides are simulated."""
-    own = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
-    told = [{name: value for name, value in side.conditions.items() if not name.startswith(own)} for side in (a, b)]
-    return differing(told[0], told[1])
+    """The conditions that differ. Those from a machine's file count only if both sides are simulated."""
+    skipped = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
+    conditions = [
+        {name: value for name, value in side.conditions.items() if not name.startswith(skipped)} for side in (a, b)
+    ]
+    return differing(conditions[0], conditions[1])
 
 
-def side_of(asked: Asked, phases: str = "auto", tariff: str = "default") -> Side:
-    """The side that `asked` names; raises what `compare` raises."""
-    names = [fspath(asked)] if isinstance(asked, str | PathLike) else [fspath(one) for one in asked]
-    names = [name for text in names for name in text.split(",") if name]
+def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Side:
+    """Reads the side that `spec` names. Raises the errors of `compare`."""
+    lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
+    names = [name for text in lists for name in text.split(",") if name]
     if not names:
         raise BadArgument("a comparison needs two sides: a run, several with commas between them, or DOCUMENT:SIDE")
     if is_printed(names[0]):
         if len(names) > 1:
             raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return printed_side(names[0])
-    folders = [folder for name in names for folder in _runs_of(find_run(name))]
+    folders = [folder for name in names for folder in _run_folders(find_run(name))]
     runs = tuple(tables(folder) for folder in folders)
     if phases not in ("auto", "all", "steady"):
         raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")
     scripts = [lines_of(folder) for folder in folders]
     if any(script != scripts[0] for script in scripts):
         raise BadArgument(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
-    told = conditions_of(folders[0], runs[0].conditions)
+    conditions = conditions_of(folders[0], runs[0].conditions)
     name = folders[0].name if len(folders) == 1 else f"{folders[0].name} and {len(folders) - 1} more"
-    ended = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
-    chosen = phases if phases != "auto" else "steady" if ended else "all"
-    side = side_of_runs(name, runs, chosen, tariff, told)
+    is_timed = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
+    chosen = phases if phases != "auto" else "steady" if is_timed else "all"
+    side = side_of_runs(name, runs, chosen, tariff, conditions)
     return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen))
 
 
-def _runs_of(folder: Path) -> list[Path]:
-    """The run in `folder`; of a prediction all runs of the machine as fitted."""
+def _run_folders(folder: Path) -> list[Path]:
+    """The folder of a run, or the folders of a prediction's runs of the machine as fitted."""
     prediction = read_prediction(folder)
     return [folder] if prediction is None else run_folders(folder, prediction.draws)[0]
 
 
 def _doubts(runs: Sequence[Tables], phases: str) -> dict[str, Interval]:
-    """What the doubt in a fitted machine's parameters makes of a prediction, by measure."""
-    told = [run.prediction.of(phases).figures[phases] for run in runs if run.prediction is not None]
-    return {one.measure: one.doubt for figures in told for one in figures if one.command == ALL}
+    """The uncertainty of a prediction that comes from the fit, as factors by measure."""
+    predictions = [run.prediction.of(phases).figures[phases] for run in runs if run.prediction is not None]
+    return {figure.measure: figure.doubt for figures in predictions for figure in figures if figure.command == ALL}
 
 
 def thresholds_of(text: str) -> tuple[Threshold, ...]:
@@ -191,55 +194,59 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     percent = percentage(figure)
     if percent is None or (equals and not name.strip()):
         raise BadArgument(f"`worse={text}`: write a percentage, 5%, or one of a measure, cpu=5%").about("worse")
-    from loadgo.comparison.rows import QUANTILES
-    from loadgo.comparison.side import MEASURES
+    from loadgo.comparison.rows import QUANTILES_BY_MEASURE
+    from loadgo.comparison.side import COMPARED_MEASURES
 
-    known = {name.replace(" ", "-").lower(): name for name in (*MEASURES, *QUANTILES, "throughput")}
+    known = {name.replace(" ", "-").lower(): name for name in (*COMPARED_MEASURES, *QUANTILES_BY_MEASURE, "throughput")}
     asked = name.strip().lower().replace(" ", "-").replace("_", "-")
     asked = {"p50": "p50-response", "p90": "p90-response"}.get(asked, asked)
     if asked and asked not in known:
         there_are = f"there is no measure {name.strip()!r}; there are {', '.join(known)}"
         raise BadArgument(f"`worse={text}`: {there_are}").about("worse")
-    names = (known[asked],) if asked else WORSE
+    names = (known[asked],) if asked else DEFAULT_WORSE_MEASURES
     return tuple(Threshold(measure, percent) for measure in names)
 
 
-def _found(threshold: Threshold, rows: Matched) -> Finding:
-    """Worse by more than the threshold, and by more than chance; without an interval the figures alone decide."""
-    told = rows.whole.get(threshold.measure)
+def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
+    """Fails if the measure is worse by more than the threshold, and by more than chance.
+
+    Without an interval the figures alone decide.
+    """
+    difference = rows.whole.get(threshold.measure)
     name, limit = threshold.measure, f"{threshold.percent:g} %"
-    if told is None or told.relative is None:
-        return Finding(None, f"{name} cannot be told")
-    worse = -told.relative if told.more_is_better else told.relative
-    text = f"{name} is {abs(100 * told.relative):.1f} % {'more' if told.relative > 0 else 'less'}"
+    if difference is None or difference.relative is None:
+        return ThresholdResult(None, f"{name} cannot be told")
+    worse = -difference.relative if difference.more_is_better else difference.relative
+    text = f"{name} is {abs(100 * difference.relative):.1f} % {'more' if difference.relative > 0 else 'less'}"
     if 100 * worse <= threshold.percent:
-        return Finding(False, f"{text}: not worse by more than {limit}")
-    if told.verdict == "no difference":
-        return Finding(False, f"{text}, which may be chance")
-    doubt = "" if told.interval else ", by the figures alone: there is no interval"
-    return Finding(True, f"{text}: worse by more than {limit}{doubt}")
+        return ThresholdResult(False, f"{text}: not worse by more than {limit}")
+    if difference.verdict == "no difference":
+        return ThresholdResult(False, f"{text}, which may be chance")
+    doubt = "" if difference.interval else ", by the figures alone: there is no interval"
+    return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
 
 
 def _checks(side: Side) -> list[Check]:
-    """The checks of each of its runs, those that hold for all of them told once; of print, what contradicts itself."""
+    """The checks of a side's records. Of several runs, the worst result of each check counts."""
     if side.kind == "printed":
-        return [_of_document(side)]
-    every = [checks_of(run, stretch) for run, stretch in zip(side.tables, side.stretches, strict=True)]
-    found = []
-    for place, check in enumerate(every[0]):
-        worst = [run[place] for run in every if run[place].verdict == "broken"]
-        told = [run[place] for run in every if run[place].verdict == "cannot be told"]
-        found.append((worst or told or [check])[0])
-    return found
+        return [_document_check(side)]
+    checks_by_run = [checks_of(run, stretch) for run, stretch in zip(side.tables, side.stretches, strict=True)]
+    worst_checks = []
+    for index, check in enumerate(checks_by_run[0]):
+        broken = [checks[index] for checks in checks_by_run if checks[index].verdict == "broken"]
+        unknown = [checks[index] for checks in checks_by_run if checks[index].verdict == "cannot be told"]
+        worst_checks.append((broken or unknown or [check])[0])
+    return worst_checks
 
 
-def _of_document(side: Side) -> Check:
+def _document_check(side: Side) -> Check:
+    """Whether the published document contradicts itself, as a check."""
     findings = findings_of(side)
     if not findings:
         return Check(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = "it contradicts itself: " + "; ".join(
-        f"{one.relation.name} ({failure.left:g} for {failure.right:g})"
-        for one in findings
-        for failure in (one.remaining or one.failures)[:1]
+        f"{finding.relation.name} ({failure.left:g} for {failure.right:g})"
+        for finding in findings
+        for failure in (finding.remaining or finding.failures)[:1]
     )
     return Check(DOCUMENT_CHECK, "broken", words)

@@ -1,11 +1,11 @@
-"""A comparison as a document: the answer in a sentence, conditions that differ, tables, and the fine print."""
+"""A comparison as a document: the answer in a sentence, conditions that differ, tables, and notes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
-from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, Finding
+from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, ThresholdResult
 from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two_intervals, why_not_judged
@@ -22,10 +22,10 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import Check
 from loadgo.notation.figures import number
-from loadgo.notation.measures import MARK, name_of
+from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
 from loadgo.records.conditions import Condition
 from loadgo.records.extrapolation import Extrapolated
-from loadgo.stats.resample import FEWEST, WAITS_A_STRETCH
+from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -42,67 +42,69 @@ _KEYS: Keys = {
     Distribution: "probabilities a_ns b_ns counts",
     Extrapolated: "user done missing",
     Check: "name verdict text",
-    Finding: "failed text",
+    ThresholdResult: "failed text",
 }
 
 
-def render_comparison(made: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
+def render_comparison(comparison: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The comparison as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(format, lambda: comparison_document(made), lambda: comparison_json(made), width=width, color=color)
+    return render(
+        format, lambda: comparison_document(comparison), lambda: comparison_json(comparison), width=width, color=color
+    )
 
 
-def comparison_document(made: Comparison) -> Document:
-    """The page of a comparison."""
+def comparison_document(comparison: Comparison) -> Document:
+    """The document of a comparison."""
 
     def charts() -> list[Chart]:
         from loadgo.comparison.charts import comparison_charts
 
-        return comparison_charts(made)
+        return comparison_charts(comparison)
 
-    tables = comparison_tables(made)
-    first = bool(made.conditions) + bool(made.judged)
-    pictures = (*comparison_pictures(made), *waterfall_pictures(of_chains(made.chains)))
+    tables = comparison_tables(comparison)
+    first_tables = bool(comparison.conditions) + bool(comparison.judged)
+    pictures = (*comparison_pictures(comparison), *waterfall_pictures(of_chains(comparison.chains)))
     return Document(
-        title=f"{made.b.name} compared with {made.a.name}",
-        answer=_answer(made),
-        warnings=_warnings(made),
-        about=tuple(f"{letter}: {_said(side)}" for letter, side in (("A", made.a), ("B", made.b))),
-        sections=(*tables[:first], *pictures, Charts(charts), *tables[first:]),
-        notes=tuple(_notes(made)),
+        title=f"{comparison.b.name} compared with {comparison.a.name}",
+        answer=_answer(comparison),
+        warnings=_warnings(comparison),
+        about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
+        sections=(*tables[:first_tables], *pictures, Charts(charts), *tables[first_tables:]),
+        notes=tuple(_notes(comparison)),
     )
 
 
-def comparison_json(made: Comparison) -> str:
-    """One JSON object in full precision; times in nanoseconds; null is not known."""
-    told = {
-        "answer": _answer(made),
-        "a": _side(made.a),
-        "b": _side(made.b),
-        "conditions": made.conditions,
+def comparison_json(comparison: Comparison) -> str:
+    """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
+    members = {
+        "answer": _answer(comparison),
+        "a": _side(comparison.a),
+        "b": _side(comparison.b),
+        "conditions": comparison.conditions,
         "rows": {
-            **{name: getattr(made.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
+            **{name: getattr(comparison.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
             "rows": [
                 {
                     "label": row.label,
                     "kind": row.kind,
                     "measures": row.measures,
                 }
-                for row in made.rows.rows
+                for row in comparison.rows.rows
             ],
         },
-        "whole": made.rows.whole,
-        "parts": made.parts.parts,
-        "by_output_line": made.parts.output,
-        "bookkeeping": made.chains,
-        "waterfalls": of_chains(made.chains),
-        "distribution": distribution_of(made),
-        "roads": made.roads,
-        "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in made.checks],
-        "prediction": made.judged,
-        "findings": made.findings,
-        "notes": made.notes,
+        "whole": comparison.rows.whole,
+        "parts": comparison.parts.parts,
+        "by_output_line": comparison.parts.output,
+        "bookkeeping": comparison.chains,
+        "waterfalls": of_chains(comparison.chains),
+        "distribution": distribution_of(comparison),
+        "roads": comparison.roads,
+        "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in comparison.checks],
+        "prediction": comparison.judged,
+        "findings": comparison.findings,
+        "notes": comparison.notes,
     }
-    return json_document(told, _KEYS)
+    return json_document(members, _KEYS)
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -119,111 +121,118 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _said(side: Side) -> str:
+def _described(side: Side) -> str:
     kind = {"host": "a host", "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
-    mark = f" {MARK}" if side.extrapolated or any(note.startswith("Extrapolated") for note in side.notes) else ""
+    mark = (
+        f" {EXTRAPOLATED_MARK}"
+        if side.extrapolated or any(note.startswith("Extrapolated") for note in side.notes)
+        else ""
+    )
     return f"{side.name}{mark}, {kind}: {side.title}{runs}"
 
 
-def _answer(made: Comparison) -> str:
-    """What B is, measure by measure."""
-    told = [made.rows.whole[name] for name in _ANSWERED if name in made.rows.whole]
-    parts = [_phrase(one) for one in told if one.change is not None]
-    if not parts and made.chains:
-        parts = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in made.chains]
-        return "B against A, by totals: " + ", ".join(parts) + "."
-    if not parts:
+def _answer(comparison: Comparison) -> str:
+    """A sentence about B against A, measure by measure."""
+    differences = [comparison.rows.whole[name] for name in _ANSWERED if name in comparison.rows.whole]
+    phrases = [_phrase(difference) for difference in differences if difference.change is not None]
+    if not phrases and comparison.chains:
+        phrases = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in comparison.chains]
+        return "B against A, by totals: " + ", ".join(phrases) + "."
+    if not phrases:
         return "Nothing can be compared: the two sides have no figure in common."
-    if made.judged:
-        return f"{judged_in_words(made.judged)} Measured less predicted: {off_in_words(made.judged)}."
-    return f"B against A: {'; '.join(parts)}."
+    if comparison.judged:
+        return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
+    return f"B against A: {'; '.join(phrases)}."
 
 
-def _phrase(told: Difference) -> str:
-    name = name_of(told.measure)
-    if told.verdict == "no difference":
-        return f"no difference in {name} ({change(told)}, {change_interval(told)})"
-    if told.interval is None:
-        return f"{name} {change(told)}"
-    return f"{name} is {told.verdict} ({change(told)}, {change_interval(told)})"
+def _phrase(difference: Difference) -> str:
+    name = name_of(difference.measure)
+    if difference.verdict == "no difference":
+        return f"no difference in {name} ({change(difference)}, {change_interval(difference)})"
+    if difference.interval is None:
+        return f"{name} {change(difference)}"
+    return f"{name} is {difference.verdict} ({change(difference)}, {change_interval(difference)})"
 
 
-def _warnings(made: Comparison) -> tuple[str, ...]:
-    found = [f"Failed: {finding.text}." for finding in made.findings if finding.failed is not False]
-    for name, check in made.checks:
+def _warnings(comparison: Comparison) -> tuple[str, ...]:
+    warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
+    for name, check in comparison.checks:
         if check.verdict == "broken" and check.name == DOCUMENT_CHECK:
-            found.append(f"{name} contradicts itself: see Checks.")
+            warnings.append(f"{name} contradicts itself: see Checks.")
         elif check.verdict == "broken":
-            found.append(f"{name}: {check.name}: {check.text}.")
-    for side in (made.a, made.b):
-        for one in side.extrapolated:
-            found.append(
-                f"{side.name}: user {one.user} died {100 * one.share_done:.0f} % through the script; "
-                f"{number(one.missing)} interactions are extrapolated. What they are in is marked {MARK}."
+            warnings.append(f"{name}: {check.name}: {check.text}.")
+    for side in (comparison.a, comparison.b):
+        for user in side.extrapolated:
+            warnings.append(
+                f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
+                f"{number(user.missing)} interactions are extrapolated. What they are in is marked {EXTRAPOLATED_MARK}."
             )
-        found += [f"{side.name}: {note} {MARK}" for note in side.notes if note.startswith("Extrapolated")]
-    found += road_warnings(made.roads)
-    return tuple(dict.fromkeys(found))
+        warnings += [
+            f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith("Extrapolated")
+        ]
+    warnings += road_warnings(comparison.roads)
+    return tuple(dict.fromkeys(warnings))
 
 
-def _notes(made: Comparison) -> list[tuple[str, str]]:
-    rows = made.rows
-    found = [("Intervals", line) for line in _about_intervals(made)]
-    sources = {side.fault_source for side in (made.a, made.b)} - {""}
+def _notes(comparison: Comparison) -> list[tuple[str, str]]:
+    rows = comparison.rows
+    notes = [("Intervals", line) for line in _about_intervals(comparison)]
+    sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:
-        found.append(("Page time", f"is {'; '.join(sorted(sources))}."))
+        notes.append(("Page time", f"is {'; '.join(sorted(sources))}."))
     elif rows.rows:
-        found.append(("Page time", "is not known on both sides: the processor time of page faults was not metered."))
-    for letter, side in (("A", made.a), ("B", made.b)):
-        found += [(letter, note) for note in side.notes if not note.startswith("Extrapolated")]
+        notes.append(("Page time", "is not known on both sides: the processor time of page faults was not metered."))
+    for letter, side in (("A", comparison.a), ("B", comparison.b)):
+        notes += [(letter, note) for note in side.notes if not note.startswith("Extrapolated")]
         if side.unanswered:
-            found.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
+            notes.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
         if side.stretches:
-            found.append((letter, f"The figures are of {_stretch(side)}."))
-    found += [("Prediction", line) for line in (*two_intervals(made.judged), *why_not_judged(made.judged))]
-    found += [("Checks", line) for line in _checked(made)]
-    found += [("Left out", note) for note in made.notes]
-    found += [("Threshold", finding.text) for finding in made.findings]
-    if made.parts.busy is not None:
-        found.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
-    if made.chains:
-        found.append(("Bookkeeping", "says what the meters moved by; not what each change did: see loadgo speedup."))
-    found += [("Cross-check", line) for line in road_notes(made.roads)]
-    return found
+            notes.append((letter, f"The figures are of {_stretch(side)}."))
+    notes += [("Prediction", line) for line in (*two_intervals(comparison.judged), *why_not_judged(comparison.judged))]
+    notes += [("Checks", line) for line in _checked(comparison)]
+    notes += [("Left out", note) for note in comparison.notes]
+    notes += [("Threshold", finding.text) for finding in comparison.findings]
+    if comparison.parts.busy is not None:
+        notes.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
+    if comparison.chains:
+        notes.append(("Bookkeeping", "says what the meters moved by; not what each change did: see loadgo speedup."))
+    notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
+    return notes
 
 
 def _stretch(side: Side) -> str:
     return "the steady part of the run" if side.stretches[0].name == "steady" else "the whole run"
 
 
-def _about_intervals(made: Comparison) -> list[str]:
-    rows = made.rows
+def _about_intervals(comparison: Comparison) -> list[str]:
+    rows = comparison.rows
     if not rows.whole:
         return []
     short = [_too_short(rows.waits)] if rows.waits is not None else []
-    if not any(one.interval for one in rows.whole.values()):
-        return [f"There are none: they need {FEWEST} users or runs on each side, and print has neither.", *short]
-    how = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
-    drawn = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {how if rows.paired else 'not paired'}"
-    time = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
+    if not any(difference.interval for difference in rows.whole.values()):
+        return [f"There are none: they need {FEWEST_UNITS} users or runs on each side, and print has neither.", *short]
+    pairing = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
+    units = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {pairing if rows.paired else 'not paired'}"
+    stretches = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
     judged = sum(row.kind == "row" for row in rows.rows)
     chance = 0.05 * judged
     return [
-        f"95 %, by drawing again {drawn}{time}.",
+        f"95 %, by drawing again {units}{stretches}.",
         f"Of {judged} rows that are alike chance calls up to {chance:.1f} different, for each measure.",
         *short,
     ]
 
 
 def _too_short(waits: float) -> str:
+    enough = f"{FEWEST_STRETCH_WAITS * FEWEST_UNITS:.0f} waits"
     return (
         f"What users wait for is not judged: a run lasts {waits:.0f} of its mean waits, and all who wait at one time "
-        f"meet the same. Take longer runs ({WAITS_A_STRETCH * FEWEST:.0f} waits), or {FEWEST} on each side."
+        f"meet the same. Take longer runs ({enough}), or {FEWEST_UNITS} on each side."
     )
 
 
-def _checked(made: Comparison) -> list[str]:
-    held = sum(check.verdict == "holds" for _, check in made.checks)
-    untold = [f"{side}: {check.name} ({check.text})" for side, check in made.checks if check.verdict != "holds"]
-    return [f"{held} of {len(made.checks)} hold.", *untold]
+def _checked(comparison: Comparison) -> list[str]:
+    count = sum(check.verdict == "holds" for _, check in comparison.checks)
+    others = [f"{side}: {check.name} ({check.text})" for side, check in comparison.checks if check.verdict != "holds"]
+    return [f"{count} of {len(comparison.checks)} hold.", *others]

@@ -7,20 +7,20 @@ from loadgo.notation.figures import NOT_MEASURED
 from loadgo.notation.measures import percent
 
 
-def change(told: Difference) -> str:
-    """The change as a part of what was before; the change itself where nothing was."""
-    if told.change is None:
+def change(difference: Difference) -> str:
+    """The change relative to the first side. `from 0` if the first side's figure is 0."""
+    if difference.change is None:
         return NOT_MEASURED
-    if told.relative is None:
-        return "0" if told.change == 0 else "from 0"
-    return percent(told.relative)
+    if difference.relative is None:
+        return "0" if difference.change == 0 else "from 0"
+    return percent(difference.relative)
 
 
-def change_interval(told: Difference) -> str:
-    """The interval of the change, as parts of what was before: `−14 to −10 %`; small ones have a decimal."""
-    if told.interval is None or not told.before:
+def change_interval(difference: Difference) -> str:
+    """The interval of the relative change, as in `−14 to −10 %`. Small changes have a decimal."""
+    if difference.interval is None or not difference.before:
         return NOT_MEASURED
-    ends = told.interval.low / told.before, told.interval.high / told.before
-    near = max(map(abs, ends)) < 0.1
-    low, high = (percent(end, 1 if near or abs(end) < 0.01 else 0) for end in ends)
+    ends = difference.interval.low / difference.before, difference.interval.high / difference.before
+    is_small = max(map(abs, ends)) < 0.1
+    low, high = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in ends)
     return f"{low.removesuffix(' %')} to {high}"

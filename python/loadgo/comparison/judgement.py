@@ -1,9 +1,10 @@
-"""A prediction judged: whether what was measured is where it was said to be, and whether that can be told at all.
+"""Judges a prediction: whether the measured figures agree with it, and whether the data allow a judgement.
 
-The interval of measured less predicted holds 0 when the prediction may be right; the wider it is, the more surely it
-does. So it must also be short: *inside* is only what is shown to be within the limit, at 95 %. Where the prediction
-carries the doubt in its machine's parameters, that is in the interval too: both sides' intervals are put together as
-Zou and Donner did (Statistics in Medicine 27 (2008), page 1693), since neither need be symmetric.
+The interval of measured less predicted holds 0 if the prediction may be right, but a wide interval holds 0 almost
+always. A figure is therefore *inside* only if the whole interval lies within the limit.
+
+The uncertainty of a fitted machine's parameters is part of the interval. Neither interval need be symmetric, so both
+are combined by the method of G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008), page 1693.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from loadgo.errors import BadArgument
 from loadgo.notation.quantities import percentage
 from loadgo.stats.resample import Interval
 
-WITHIN = 0.2
-"""How far from the prediction the interval of a figure may reach, as a part of the prediction, when nothing is said."""
-JUDGED = ("response", "p90 response", "cpu", "throughput")
-"""What a prediction is judged by."""
+DEFAULT_WITHIN_SHARE = 0.2
+"""Default limit of the interval's distance from the prediction, as a part of the prediction."""
+JUDGED_MEASURES = ("response", "p90 response", "cpu", "throughput")
+"""The measures that a prediction is judged by."""
 
 Judgement = Literal["inside", "outside", "too wide to judge", "not to be judged"]
 
@@ -30,21 +31,21 @@ Judgement = Literal["inside", "outside", "too wide to judge", "not to be judged"
 class Judged(Difference):
     """A predicted figure beside the measured one."""
 
-    within: float = WITHIN
-    """How far off it may be, as a part of the prediction."""
+    within: float = DEFAULT_WITHIN_SHARE
+    """The largest difference that counts as inside, as a part of the prediction."""
     doubt: Interval | None = None
-    """What the doubt in the machine's parameters makes of the prediction, as factors; None where there is none."""
+    """The uncertainty of the prediction that comes from the fit, as factors. None for a machine that was not fitted."""
 
     @property
     def reach(self) -> float | None:
-        """How far off the prediction may be at 95 %, as a part of it; None without an interval."""
+        """The largest error that the 95 % interval allows, as a part of the prediction. None without an interval."""
         if self.interval is None or not self.before:
             return None
         return max(abs(self.interval.low), abs(self.interval.high)) / abs(self.before)
 
     @property
     def judgement(self) -> Judgement:
-        """`outside`: not by chance; `inside`: off by no more than `within`; else that cannot be told."""
+        """`outside` if the difference is not chance, `inside` if it is at most `within`; else no verdict."""
         if self.reach is None:
             return "not to be judged"
         if self.verdict != "no difference":
@@ -53,10 +54,10 @@ class Judged(Difference):
 
 
 def judged_of(
-    whole: Mapping[str, Difference], doubts: Mapping[str, Interval], within: float = WITHIN
+    whole: Mapping[str, Difference], doubts: Mapping[str, Interval], within: float = DEFAULT_WITHIN_SHARE
 ) -> tuple[Judged, ...]:
-    """The figures of `whole` that a prediction is judged by; `doubts` are the parameters' factors by measure."""
-    return tuple(_judged(whole[name], doubts.get(name), within) for name in JUDGED if name in whole)
+    """Judges the figures of `whole`. `doubts` are the factors of uncertainty from the fit, by measure."""
+    return tuple(_judged(whole[name], doubts.get(name), within) for name in JUDGED_MEASURES if name in whole)
 
 
 def share_of(text: str) -> float:
@@ -67,16 +68,16 @@ def share_of(text: str) -> float:
     return percent / 100
 
 
-def _judged(told: Difference, doubt: Interval | None, within: float) -> Judged:
-    own = {field.name: getattr(told, field.name) for field in fields(Difference)}
+def _judged(difference: Difference, doubt: Interval | None, within: float) -> Judged:
+    values = {field.name: getattr(difference, field.name) for field in fields(Difference)}
     if doubt is not None:
-        predicted = _with_doubt(told.before, told.before_interval, doubt)
-        own |= {"before_interval": predicted, "interval": _difference(told, predicted)}
-    return Judged(**own, within=within, doubt=doubt)
+        predicted = _with_doubt(difference.before, difference.before_interval, doubt)
+        values |= {"before_interval": predicted, "interval": _difference(difference, predicted)}
+    return Judged(**values, within=within, doubt=doubt)
 
 
 def _with_doubt(value: float | None, chance: Interval | None, doubt: Interval) -> Interval | None:
-    """The interval of a prediction, chance and parameters together; they are independent."""
+    """The interval of a prediction from chance and from the parameters, which are independent."""
     if value is None:
         return None
     by_chance = chance or Interval(value, value)
@@ -85,11 +86,17 @@ def _with_doubt(value: float | None, chance: Interval | None, doubt: Interval) -
     return Interval(value - low, value + high)
 
 
-def _difference(told: Difference, predicted: Interval | None) -> Interval | None:
-    """The interval of measured less predicted; None where one of the two has none."""
-    measured = told.after_interval
-    if told.change is None or told.before is None or told.after is None or predicted is None or measured is None:
+def _difference(difference: Difference, predicted: Interval | None) -> Interval | None:
+    """The interval of measured less predicted. None if one of the two has no interval."""
+    measured = difference.after_interval
+    if (
+        difference.change is None
+        or difference.before is None
+        or difference.after is None
+        or predicted is None
+        or measured is None
+    ):
         return None
-    low = math.hypot(told.after - measured.low, predicted.high - told.before)
-    high = math.hypot(measured.high - told.after, told.before - predicted.low)
-    return Interval(told.change - low, told.change + high)
+    low = math.hypot(difference.after - measured.low, predicted.high - difference.before)
+    high = math.hypot(measured.high - difference.after, difference.before - predicted.low)
+    return Interval(difference.change - low, difference.change + high)

@@ -1,4 +1,4 @@
-"""What is said of a prediction that was judged: what it is, and what would make a judgement possible."""
+"""Sentences about a judged prediction: the verdict, and what would make a judgement possible."""
 
 from __future__ import annotations
 
@@ -10,33 +10,39 @@ from loadgo.notation.figures import in_words
 from loadgo.notation.measures import name_of
 
 
-def judged_in_words(told: tuple[Judged, ...]) -> str:
-    """What the prediction is, in one sentence."""
-    outside, untold = (
-        [_called(one.measure) for one in told if one.judgement in kinds]
+def judged_in_words(judged: tuple[Judged, ...]) -> str:
+    """The verdict on the prediction, in one sentence."""
+    outside, unjudged = (
+        [_phrase_for(figure.measure) for figure in judged if figure.judgement in kinds]
         for kinds in (("outside",), ("too wide to judge", "not to be judged"))
     )
-    limit = f"{100 * told[0].within:g} %"
+    limit = f"{100 * judged[0].within:g} %"
     if outside:
         return f"As a prediction, A is outside in {in_words(outside)}."
-    if untold:
-        return f"As a prediction, A cannot be judged in {in_words(untold)}: whether it is within {limit} is not known."
+    if unjudged:
+        return (
+            f"As a prediction, A cannot be judged in {in_words(unjudged)}: whether it is within {limit} is not known."
+        )
     return f"As a prediction, A is inside: within {limit}."
 
 
-def off_in_words(told: tuple[Judged, ...]) -> str:
-    """By how much each figure is off, with the interval that it is judged by."""
-    parts = [f"{_called(one.measure)} {change(one)}{_between(one)}" for one in told if one.change is not None]
-    return ", ".join(parts) or "nothing can be compared"
+def off_in_words(judged: tuple[Judged, ...]) -> str:
+    """The error of each predicted figure, with the interval that the figure is judged by."""
+    phrases = [
+        f"{_phrase_for(figure.measure)} {change(figure)}{_interval(figure)}"
+        for figure in judged
+        if figure.change is not None
+    ]
+    return ", ".join(phrases) or "nothing can be compared"
 
 
-def _between(told: Judged) -> str:
-    return "" if told.interval is None else f" ({change_interval(told)})"
+def _interval(figure: Judged) -> str:
+    return "" if figure.interval is None else f" ({change_interval(figure)})"
 
 
-def two_intervals(told: tuple[Judged, ...]) -> list[str]:
-    """Why the same difference has another interval in the tables of the comparison."""
-    if not any(one.doubt is not None for one in told):
+def two_intervals(judged: tuple[Judged, ...]) -> list[str]:
+    """A note why the same difference has another interval in the tables of the comparison."""
+    if not any(figure.doubt is not None for figure in judged):
         return []
     return [
         "is judged by intervals that hold the doubt in the machine's parameters, too; those of the tables of the "
@@ -44,30 +50,34 @@ def two_intervals(told: tuple[Judged, ...]) -> list[str]:
     ]
 
 
-def why_not_judged(told: tuple[Judged, ...]) -> list[str]:
-    """For each figure that could not be judged, why, and what to do about it."""
-    found = []
-    for one in told:
-        name = _called(one.measure)
-        if one.judgement == "not to be judged":
-            found.append(f"{name} has no interval on one of the sides: give more users, or five runs.")
-        if one.judgement == "too wide to judge" and one.reach is not None:
-            found.append(
-                f"{name} may be off by {100 * one.reach:.0f} %, so a prediction that is wrong by "
-                f"{100 * one.within:g} % would pass: {_remedy(one)}, or say --within {math.ceil(100 * one.reach)}%."
+def why_not_judged(judged: tuple[Judged, ...]) -> list[str]:
+    """The reason for each figure that could not be judged, and its remedy."""
+    sentences = []
+    for figure in judged:
+        name = _phrase_for(figure.measure)
+        if figure.judgement == "not to be judged":
+            sentences.append(f"{name} has no interval on one of the sides: give more users, or five runs.")
+        if figure.judgement == "too wide to judge" and figure.reach is not None:
+            percent = math.ceil(100 * figure.reach)
+            sentences.append(
+                f"{name} may be off by {100 * figure.reach:.0f} %, so a prediction that is wrong by "
+                f"{100 * figure.within:g} % would pass: {_remedy(figure)}, or say --within {percent}%."
             )
-    return found
+    return sentences
 
 
-def _remedy(told: Judged) -> str:
-    """What would make the interval shorter: more of what has the largest part in it."""
-    own, measured = (0.0 if end is None else end.high - end.low for end in (told.before_interval, told.after_interval))
-    if measured >= own:
+def _remedy(figure: Judged) -> str:
+    """Advice that shortens the interval, for the part of it that is largest."""
+    predicted_width, measured_width = (
+        0.0 if interval is None else interval.high - interval.low
+        for interval in (figure.before_interval, figure.after_interval)
+    )
+    if measured_width >= predicted_width:
         return "measure for longer, or give several runs"
-    doubted = told.doubt is not None and (told.doubt.high - told.doubt.low) * (told.before or 0.0) > own / 2
-    return "fit the machine from more interactions" if doubted else "predict for longer"
+    doubt_width = 0.0 if figure.doubt is None else (figure.doubt.high - figure.doubt.low) * (figure.before or 0.0)
+    return "fit the machine from more interactions" if doubt_width > predicted_width / 2 else "predict for longer"
 
 
-def _called(measure: str) -> str:
-    """Its name in a sentence; those of tables have commas in them."""
+def _phrase_for(measure: str) -> str:
+    """The measure's name in a sentence. The names of quantiles in tables have commas."""
     return measure if measure.startswith("p") else name_of(measure)

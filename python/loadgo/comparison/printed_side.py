@@ -1,8 +1,8 @@
-"""A column of a published document as a side of a comparison: totals, and rows where the document has a table of them.
+"""A column of a published document as a side of a comparison: totals, and rows if the document has a table of them.
 
-`[sides.NAME]` in a file of `published/` says what the column tells, in the words of `docs/published.md`. What is not
-printed is not known. A cell that the document's other figures correct (two of its claims or more come right with it) is
-taken corrected, and the side says so.
+`[sides.NAME]` in a file of `published/` describes the column; `docs/published.md` has its keys. Figures that are not
+printed are unknown. A misprinted cell is corrected if at least two of the document's claims hold with the correction.
+The side has a note about each correction.
 """
 
 from __future__ import annotations
@@ -24,80 +24,79 @@ from loadgo.published.document import Document
 from loadgo.published.failures import Numbers
 from loadgo.published.finding import Finding
 
-_MENDED = 2
-"""Of so many claims that come right with it a corrected cell is taken for the printed one."""
+_CLAIMS_FOR_CORRECTION = 2
+"""Fewest claims that must hold with a corrected cell before it replaces the printed one."""
 _SECOND_NS = 1e9
 
 
-def is_printed(asked: str) -> bool:
-    """Whether `asked` names a column of a published document (`mpl-16:ctss`), or a document."""
-    return asked.partition(":")[0] in catalogue.names()
+def is_printed(side_name: str) -> bool:
+    """Whether `side_name` names a column of a published document (`mpl-16:ctss`), or a document."""
+    return side_name.partition(":")[0] in catalogue.names()
 
 
-def printed_side(asked: str) -> Side:
-    """The side `DOCUMENT:NAME`; raises `ValueError` with the names there are."""
-    name, _, column = asked.partition(":")
+def printed_side(side_name: str) -> Side:
+    """The side `DOCUMENT:NAME`. Raises `ValueError` with the document's sides for an unknown name."""
+    name, _, column = side_name.partition(":")
     sides = _sides(name)
     if column not in sides:
-        known = ", ".join(f"{name}:{one}" for one in sides) or "none"
-        raise BadArgument(f"{asked} is no side of a comparison; {name} has {known}")
-    told = sides[column]
+        known_names = ", ".join(f"{name}:{known}" for known in sides) or "none"
+        raise BadArgument(f"{side_name} is no side of a comparison; {name} has {known_names}")
+    section = sides[column]
     document = catalogue.document(name)
     numbers, notes = _corrected(document)
-    rows = _rows(document, told, numbers)
-    account = _account(document, told, numbers) if "elapsed_s" in told else None
+    rows = _rows(document, section, numbers)
+    account = _account(document, section, numbers) if "elapsed_s" in section else None
     return Side(
-        name=asked,
+        name=side_name,
         kind="printed",
-        title=f"{told['title']} ({document.title})",
+        title=f"{section['title']} ({document.title})",
         rows=rows,
         accounts=() if account is None else (account,),
-        conditions=_conditions(document, told.get("conditions", "")),
+        conditions=_conditions(document, section.get("conditions", "")),
         lines=(),
         fault_source="as printed" if rows["page"].count() else "",
         document=name,
-        notes=(*told.get("notes", ()), *_extrapolated(told), *_of_side(notes, told, document)),
+        notes=(*section.get("notes", ()), *_extrapolated(section), *_used_corrections(notes, section, document)),
     )
 
 
 def _sides(name: str) -> dict[str, Any]:
     path = catalogue.DOCUMENTS_FOLDER / f"{name}.toml"
-    told: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("sides", {})
-    return told
+    sides: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("sides", {})
+    return sides
 
 
-def _extrapolated(told: dict[str, Any]) -> tuple[str, ...]:
-    return (f"Extrapolated: {told['extrapolated']}.",) if "extrapolated" in told else ()
+def _extrapolated(section: dict[str, Any]) -> tuple[str, ...]:
+    return (f"Extrapolated: {section['extrapolated']}.",) if "extrapolated" in section else ()
 
 
 def _corrected(document: Document) -> tuple[Numbers, dict[str, str]]:
-    """The document's numbers, misprints set right; and by figure what was set right, in words."""
+    """The document's numbers with misprints corrected, and a note for each corrected figure."""
     suspects = [
         suspect
         for finding in find_contradictions(document)
         for suspect in finding.suspects
-        if suspect.mended >= _MENDED
+        if suspect.mended >= _CLAIMS_FOR_CORRECTION
     ]
-    taken: dict[str, Fraction] = {}
-    words: dict[str, str] = {}
-    for suspect in sorted(suspects, key=lambda one: -one.mended):
-        if suspect.figure not in taken:
-            taken[suspect.figure] = suspect.corrected
-            words[suspect.figure] = (
+    corrections: dict[str, Fraction] = {}
+    notes: dict[str, str] = {}
+    for suspect in sorted(suspects, key=lambda suspect: -suspect.mended):
+        if suspect.figure not in corrections:
+            corrections[suspect.figure] = suspect.corrected
+            notes[suspect.figure] = (
                 f"{suspect.figure} is printed {suspect.printed}; {suspect.mended} of the document's own sums ask for "
                 f"{suspect.text}, which is used."
             )
-    return Numbers(document.figures, corrected=tuple(taken.items())), words
+    return Numbers(document.figures, corrected=tuple(corrections.items())), notes
 
 
-def _of_side(notes: dict[str, str], told: dict[str, Any], document: Document) -> list[str]:
-    """The notes of those figures that the side uses."""
-    rows = told.get("rows", {})
+def _used_corrections(notes: dict[str, str], section: dict[str, Any], document: Document) -> list[str]:
+    """The notes of the corrected figures that the side uses."""
+    rows = section.get("rows", {})
     columns = [rows[name] for name in ("cpu", "work", "page") if name in rows]
     patterns = [f"{document.name}/{rows['table']}/*/{column}" for column in columns] if rows else []
-    text = str(told)
-    patterns += [f"{document.name}/{cell}" for cell in re.findall(r"\{([^}+]+)\}", text)]
-    return [words for figure, words in notes.items() if any(fnmatch.fnmatchcase(figure, one) for one in patterns)]
+    patterns += [f"{document.name}/{cell}" for cell in re.findall(r"\{([^}+]+)\}", str(section))]
+    return [note for figure, note in notes.items() if any(fnmatch.fnmatchcase(figure, pattern) for pattern in patterns)]
 
 
 def _value(document: Document, expression: str | float, numbers: Numbers) -> float:
@@ -108,19 +107,19 @@ def _value(document: Document, expression: str | float, numbers: Numbers) -> flo
         key = f"{document.name}/{pattern}"
         return (key,) if key in document.figures else ()
 
-    found = claims.evaluate(claims.resolve(claims.parse_expression(expression), find), numbers.exact).low
-    assert found is not None, f"{expression} of {document.name} has no value"
-    return float(found)
+    value = claims.evaluate(claims.resolve(claims.parse_expression(expression), find), numbers.exact).low
+    assert value is not None, f"{expression} of {document.name} has no value"
+    return float(value)
 
 
-def _rows(document: Document, told: dict[str, Any], numbers: Numbers) -> pl.DataFrame:
-    """A row for each row of the table, in its passes; page faults where one has a time."""
-    rows = told.get("rows")
+def _rows(document: Document, section: dict[str, Any], numbers: Numbers) -> pl.DataFrame:
+    """The interactions of the printed table, pass by pass, with page faults if the document has the time of a fault."""
+    rows = section.get("rows")
     if rows is None:
         return pl.DataFrame(schema=ROW_SCHEMA)
     table = next(table for table in document.tables if table.name == rows["table"])
-    fault_ns = _value(document, told["fault"], numbers) if "fault" in told else None
-    found = []
+    fault_ns = _value(document, section["fault"], numbers) if "fault" in section else None
+    interactions = []
     for number, group in enumerate(rows["passes"], start=1):
         for line, row in enumerate((row for row in table.rows if row.group == group), start=1):
             cells = {
@@ -130,25 +129,25 @@ def _rows(document: Document, told: dict[str, Any], numbers: Numbers) -> pl.Data
             }
             if fault_ns and "page" in cells:
                 cells["faults"] = cells["page"] / fault_ns
-            place = {"run": 0, "seed": 0, "user": 1, "pass": number, "line": line, "extrapolated": False}
-            found.append({**place, "command": re.sub(r"^\d+-", "", row.name), "moment": 0.0, **cells})
-    return pl.DataFrame(found, schema=ROW_SCHEMA)
+            key = {"run": 0, "seed": 0, "user": 1, "pass": number, "line": line, "extrapolated": False}
+            interactions.append({**key, "command": re.sub(r"^\d+-", "", row.name), "moment": 0.0, **cells})
+    return pl.DataFrame(interactions, schema=ROW_SCHEMA)
 
 
-def _account(document: Document, told: dict[str, Any], numbers: Numbers) -> Account:
-    def each(name: str, scale: float) -> dict[str, float]:
-        return {key: _value(document, text, numbers) * scale for key, text in told.get(name, {}).items()}
+def _account(document: Document, section: dict[str, Any], numbers: Numbers) -> Account:
+    def scaled(name: str, scale: float) -> dict[str, float]:
+        return {key: _value(document, text, numbers) * scale for key, text in section.get(name, {}).items()}
 
-    elapsed_ns = _value(document, told["elapsed_s"], numbers) * _SECOND_NS
+    elapsed_ns = _value(document, section["elapsed_s"], numbers) * _SECOND_NS
     return Account(
-        interactions=_value(document, told["interactions"], numbers),
+        interactions=_value(document, section["interactions"], numbers),
         elapsed_ns=elapsed_ns,
-        processors=float(told["processors"]),
-        time_ns=each("time", elapsed_ns / 100),
-        counts=each("counts", 1.0),
-        used={"cpu": _value(document, told["cpu_s"], numbers) * _SECOND_NS} if "cpu_s" in told else {},
-        charges=each("charges", 1.0),
-        roads=each("roads", 1.0),
+        processors=float(section["processors"]),
+        time_ns=scaled("time", elapsed_ns / 100),
+        counts=scaled("counts", 1.0),
+        used={"cpu": _value(document, section["cpu_s"], numbers) * _SECOND_NS} if "cpu_s" in section else {},
+        charges=scaled("charges", 1.0),
+        roads=scaled("roads", 1.0),
     )
 
 
@@ -158,15 +157,15 @@ def _conditions(document: Document, pattern: str) -> dict[str, str]:
         return {}
     name, _, column = pattern.split("/")
     table = next(table for table in document.tables if table.name == name)
-    place = next(at for at, one in enumerate(table.columns) if one.name == column)
-    found: dict[str, str] = {}
+    index = next(index for index, printed in enumerate(table.columns) if printed.name == column)
+    conditions: dict[str, str] = {}
     for row in table.rows:
         label = row.label.strip(" :") or row.name
-        if row.cells[place].text:
-            found[label] = row.cells[place].text
-    return found
+        if row.cells[index].text:
+            conditions[label] = row.cells[index].text
+    return conditions
 
 
 def findings_of(side: Side) -> tuple[Finding, ...]:
-    """What the side's document says of its own numbers and they do not bear out; nothing of a run."""
+    """The contradictions in the side's document. Empty for a run."""
     return find_contradictions(catalogue.document(side.document)) if side.document else ()

@@ -1,8 +1,8 @@
-"""Two sides compared command by command: the mean of each row, their difference, and its interval.
+"""Two sides compared command by command: the mean of each row on both sides, the difference, and its interval.
 
-Where both did the same script, an interaction has its counterpart: the same user at the same place of the script. Then
-users are drawn again in pairs, and what differs between users cancels. Else each side's users are drawn on their own.
-Of five runs a side or more it is whole runs that are drawn, paired by their seeds where these are the same.
+If both sides typed the same script, an interaction has a counterpart: the same user at the same place of the script.
+Users are then resampled in pairs, so differences between users cancel. Otherwise the users of each side are resampled
+separately. With five or more runs on each side, runs are resampled, in pairs if their seeds are the same.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.cells import (
-    Drawn,
-    both_there,
+    ResampledRows,
     by_stretch,
     by_unit,
     cells_of,
     mirrored,
+    paired_cells,
     quantiles_of,
     with_stretches,
 )
-from loadgo.comparison.side import MEASURES, Side
+from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.errors import BadArgument
 from loadgo.records.interactions import waits_in
-from loadgo.stats.resample import FEWEST, Floats, Interval, interval_of, quantile_interval, too_short, wider
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
-"""Of more lines in all passes together, rows are commands."""
-QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
-WAITS = ("ready wait", "paging wait", "I/O wait")
-QUEUED = ("response", *WAITS, "cycle", "throughput", *QUANTILES)
-"""What all meet who wait at one time: it is not judged by users who met it together."""
-_USERS_A_RUN = 2**32
+"""Most lines in all passes for which rows are lines. With more lines, rows are commands."""
+QUANTILES_BY_MEASURE = {"p50 response": 0.5, "p90 response": 0.9}
+WAIT_MEASURES = ("ready wait", "paging wait", "I/O wait")
+QUEUEING_MEASURES = ("response", *WAIT_MEASURES, "cycle", "throughput", *QUANTILES_BY_MEASURE)
+"""Measures that depend on the queue, which all users of a run share. Resampling users cannot judge them alone."""
+_MOST_RUN_USERS = 2**32
 _SEED, _OTHER_SEED = 19730517, 19690519
 
 Verdict = Literal["better", "worse", "no difference", "lower", "higher", "equal", "not known"]
-"""`lower` and `higher` are what the figures say where there is no interval to judge by."""
+"""`lower` and `higher` are for figures without an interval."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure on both sides; None is not known."""
+    """One figure on both sides. None means not known."""
 
     measure: str
     before: float | None
     after: float | None
     interval: Interval | None
-    """Of `after - before`."""
+    """The interval of `after - before`."""
     before_interval: Interval | None = None
     after_interval: Interval | None = None
     extrapolated: bool = False
@@ -64,12 +64,12 @@ class Difference:
 
     @property
     def relative(self) -> float | None:
-        """The change as a part of what was before."""
+        """The change divided by the figure of the first side."""
         return None if self.change is None or not self.before else self.change / self.before
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the second side is better, in a word."""
+        """The verdict on the second side, in a word."""
         if self.change is None:
             return "not known"
         if self.interval is None:
@@ -81,7 +81,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Row:
-    """A command, or a line of the script in one of its passes; or several together."""
+    """A command, a line of the script in one pass, or a sum of such rows."""
 
     label: str
     kind: Literal["row", "subtotal", "total"]
@@ -90,97 +90,102 @@ class Row:
 
 @dataclass(frozen=True)
 class Matched:
-    """All rows that both sides have."""
+    """The rows that both sides have."""
 
     by: Literal["line", "command"]
     paired: bool
     unit: Literal["user", "run"]
     units: tuple[int, int]
-    """How many were drawn from, on each side."""
+    """Number of units that were resampled on each side."""
     rows: tuple[Row, ...]
-    """Sub-totals and the total among them; empty where the sides have nothing in common."""
+    """The rows with sub-totals and the total. Empty if the sides have nothing in common."""
     whole: Mapping[str, Difference]
-    """The script, or the mean interaction: every measure, response quantiles and throughput."""
+    """All measures of the whole script or of the mean interaction, with quantiles of response and the throughput."""
     left_out: tuple[str, ...]
-    """Rows that only one side has, and users without a counterpart, in words."""
+    """Sentences about rows that only one side has, and about users without a counterpart."""
     waits: float | None = None
-    """How many mean waits a run lasts, on the side where they are fewer, if these are too few to judge what is waited
-    for; else None.
+    """Length of a run in mean waits, if that is too short to judge response times; else None.
+
+    The side with the smaller number counts.
     """
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """How the sides are matched."""
+    """The way in which the rows and units of two sides are matched."""
 
     by: Literal["line", "command"]
     paired: bool
     unit: Literal["user", "run"]
     kinds: tuple[str, str]
     mirrored: bool
-    """The same seeds on simulated machines: what users draw is the same, interaction by interaction."""
+    """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
     keys: pl.DataFrame
-    """Columns: row, the key's, label."""
+    """The rows, with the columns row, pass and line or command, and label."""
 
     @property
-    def on(self) -> list[str]:
+    def key_columns(self) -> list[str]:
+        """The columns that identify a row."""
         return ["pass", "line"] if self.by == "line" else ["command"]
 
 
 def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> Matched:
-    """The comparison of `b` with `a`; by line where that is possible and the rows are few, unless `by` says how."""
+    """Compares `b` with `a` row by row. Rows are lines if both sides have few lines in common, unless `by` is given."""
     plan = _plan(a, b, by)
     left, right = (_in_units(side, plan) for side in (a, b))
-    lost = _left_out(a, b, plan)
+    left_out = _left_out(a, b, plan)
     if plan.paired:
-        both = set(left["unit"].unique()) & set(right["unit"].unique())
-        alone = _without_counterpart(left, right, len(both))
-        lost += alone
-        if alone:
-            left, right = (frame.filter(pl.col("unit").is_in(list(both))) for frame in (left, right))
+        common_units = set(left["unit"].unique()) & set(right["unit"].unique())
+        unpaired = _without_counterpart(left, right, len(common_units))
+        left_out += unpaired
+        if unpaired:
+            left, right = (frame.filter(pl.col("unit").is_in(list(common_units))) for frame in (left, right))
     waits = min(_waits(a), _waits(b)) if plan.unit == "user" else math.inf
     runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
-    short = too_short(runs, waits)
+    is_short = too_short(runs, waits)
     rows, whole = _rows(plan, left, right, waits)
-    if short:
+    if is_short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
-    told = waits if short and whole else None
-    return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(lost), told)
+    shown_waits = waits if is_short and whole else None
+    return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(left_out), shown_waits)
 
 
 def _waits(side: Side) -> float:
     """How many mean waits a run lasts; infinite where that is not known, or nobody waits."""
     span_ns = sum(one.span_ns for one in side.stretches) / max(len(side.stretches), 1)
-    return waits_in(side.rows, span_ns, WAITS, pl.col("response") - pl.col("cpu").fill_null(0.0))
+    return waits_in(side.rows, span_ns, WAIT_MEASURES, pl.col("response") - pl.col("cpu").fill_null(0.0))
 
 
 def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
-    """What is waited for without intervals."""
+    """Removes the intervals of measures that depend on the queue."""
 
-    def without(one: Difference) -> Difference:
-        return replace(one, interval=None, before_interval=None, after_interval=None)
+    def without_intervals(difference: Difference) -> Difference:
+        return replace(difference, interval=None, before_interval=None, after_interval=None)
 
-    return {name: without(one) if name in QUEUED else one for name, one in measures.items()}
+    return {
+        name: without_intervals(difference) if name in QUEUEING_MEASURES else difference
+        for name, difference in measures.items()
+    }
 
 
 def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
-    same = a.lines == b.lines and bool(a.lines)
-    printed = a.kind == "printed" or b.kind == "printed"
-    places = [side.rows.select("pass", "line", "command").unique() for side in (a, b)]
-    common = places[0].join(places[1], on=["pass", "line", "command"])
-    lines = (same or (printed and len(common) > 0)) and a.passes and b.passes
-    chosen: Literal["line", "command"] = "line" if lines and len(common) <= MOST_LINES else "command"
+    is_same_script = a.lines == b.lines and bool(a.lines)
+    is_printed = a.kind == "printed" or b.kind == "printed"
+    lines = [side.rows.select("pass", "line", "command").unique() for side in (a, b)]
+    common = lines[0].join(lines[1], on=["pass", "line", "command"])
+    can_match_lines = (is_same_script or (is_printed and len(common) > 0)) and a.passes and b.passes
+    chosen: Literal["line", "command"] = "line" if can_match_lines and len(common) <= MOST_LINES else "command"
     if by is not None:
-        if by == "line" and not lines:
+        if by == "line" and not can_match_lines:
             raise BadArgument("by line: the two sides have not done the same lines; compare them by command")
         chosen = by
     runs = [frame["run"].n_unique() for frame in (a.rows, b.rows)]
-    unit: Literal["user", "run"] = "run" if min(runs) >= FEWEST else "user"
+    unit: Literal["user", "run"] = "run" if min(runs) >= FEWEST_UNITS else "user"
     users = [set(side.rows.select("run", "user").unique().rows()) for side in (a, b)]
-    alike = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
-    paired = same and alike and (unit == "user" or a.seeds == b.seeds)
+    has_same_units = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
+    paired = is_same_script and has_same_units and (unit == "user" or a.seeds == b.seeds)
     kinds = (a.kind, b.kind)
     mirrored = paired and kinds == ("machine", "machine") and a.seeds == b.seeds
     return _Plan(chosen, paired, unit, kinds, mirrored, _keys(a, b, chosen, common))
@@ -196,9 +201,9 @@ def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
 
 def _in_units(side: Side, plan: _Plan) -> pl.DataFrame:
     """The rows that both sides have, with the unit that each belongs to."""
-    unit = pl.col("run") if plan.unit == "run" else pl.col("run") * _USERS_A_RUN + pl.col("user")
-    keys = plan.keys.select(*plan.on, "row")
-    return side.rows.with_columns(unit=unit).join(keys, on=plan.on, how="inner")
+    unit = pl.col("run") if plan.unit == "run" else pl.col("run") * _MOST_RUN_USERS + pl.col("user")
+    keys = plan.keys.select(*plan.key_columns, "row")
+    return side.rows.with_columns(unit=unit).join(keys, on=plan.key_columns, how="inner")
 
 
 def _rows(
@@ -206,91 +211,103 @@ def _rows(
 ) -> tuple[tuple[Row, ...], Mapping[str, Difference]]:
     if not len(plan.keys) or left.is_empty() or right.is_empty():
         return (), {}
-    ways = _ways(plan, left, right, waits)
+    resamples = _resamples(plan, left, right, waits)
     extrapolated = {int(row) for frame in (left, right) for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
 
-    def row(label: str, kind: Literal["row", "subtotal", "total"], places: list[int]) -> Row:
-        share = mix[places] if kind != "row" else np.ones(len(places))
-        marked = bool(extrapolated & set(places))
-        told = {name: _told(name, [_summed(way, name, places, share) for way in ways], marked) for name in MEASURES}
-        return Row(label, kind, told)
+    def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
+        weights = mix[indices] if kind != "row" else np.ones(len(indices))
+        is_marked = bool(extrapolated & set(indices))
+        measures = {
+            name: _difference(name, [_summed(sides, name, indices, weights) for sides in resamples], is_marked)
+            for name in COMPARED_MEASURES
+        }
+        return Row(label, kind, measures)
 
-    found: list[Row] = []
+    rows: list[Row] = []
     passes = plan.keys["pass"].to_list()
     for number in dict.fromkeys(passes):
-        places = [place for place, one in enumerate(passes) if one == number]
-        found += [row(str(plan.keys["label"][place]), "row", [place]) for place in places]
+        indices = [index for index, pass_number in enumerate(passes) if pass_number == number]
+        rows += [row(str(plan.keys["label"][index]), "row", [index]) for index in indices]
         if len(set(passes)) > 1:
-            found.append(row(f"sub-total, pass {number}", "subtotal", places))
+            rows.append(row(f"sub-total, pass {number}", "subtotal", indices))
     name = "a mean interaction" if plan.by == "command" else "the whole script"
-    everything = row(name, "total", list(range(len(passes))))
-    found.append(everything)
-    whole = dict(everything.measures)
-    at = tuple(QUANTILES.values())
-    whole["throughput"] = _throughput(ways, mix, (left, right))
-    spread = [(quantiles_of(left, a, at), quantiles_of(right, b, at), n) for a, b, n in ways]
-    for place, quantile in enumerate(QUANTILES):
-        pairs = [_Pair(before[place], after[place], n) for before, after, n in spread]
-        whole[quantile] = _told(quantile, pairs, bool(extrapolated))
-    return tuple(found), whole
+    total = row(name, "total", list(range(len(passes))))
+    rows.append(total)
+    whole = dict(total.measures) | {"throughput": _throughput(resamples, mix, (left, right))}
+    return tuple(rows), whole | _quantiles(left, right, resamples, bool(extrapolated))
 
 
-_Way = tuple[Drawn, Drawn, int]
-"""Both sides drawn again in one way, and of how many units the fewer."""
+def _quantiles(
+    left: pl.DataFrame, right: pl.DataFrame, resamples: list[_ResampledSides], extrapolated: bool
+) -> dict[str, Difference]:
+    """The differences of the quantiles of response."""
+    probabilities = tuple(QUANTILES_BY_MEASURE.values())
+    quantiles = [
+        (quantiles_of(left, a, probabilities), quantiles_of(right, b, probabilities), units)
+        for a, b, units in resamples
+    ]
+    differences = {}
+    for index, measure in enumerate(QUANTILES_BY_MEASURE):
+        pairs = [_Pair(before[index], after[index], units) for before, after, units in quantiles]
+        differences[measure] = _difference(measure, pairs, extrapolated)
+    return differences
+
+
+_ResampledSides = tuple[ResampledRows, ResampledRows, int]
+"""Resamples of both sides by one kind of unit, with the number of units on the side that has fewer."""
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """A figure on both sides in every draw of one way."""
+    """A figure on both sides in each resample."""
 
     before: Floats | None
     after: Floats | None
     units: int
 
 
-def _ways(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float) -> list[_Way]:
-    """The ways in which the sides are drawn again: by user and by stretch of time, or by run."""
+def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float) -> list[_ResampledSides]:
+    """Resamples of both sides by user and by stretch of time, or by run."""
     rows = len(plan.keys)
     a, b = cells_of(left, "unit", rows), cells_of(right, "unit", rows)
     if plan.paired:
-        a, b = both_there(a, b)
+        a, b = paired_cells(a, b)
     units = by_unit(a, _SEED), by_unit(b, _SEED if plan.paired else _OTHER_SEED)
-    ways = [(*units, min(a.units, b.units))]
+    resamples = [(*units, min(a.units, b.units))]
     if plan.unit == "user" and "printed" not in plan.kinds:
-        cut = [with_stretches(frame, waits) for frame in (left, right)]
+        frames = [with_stretches(frame, waits) for frame in (left, right)]
         if plan.mirrored:
-            cut[1] = mirrored(cut[1], cut[0])
-        stretches = [cells_of(frame, "stretch", rows) for frame in cut]
-        seeds = (
-            _SEED + 1,
-            _SEED + 1 if plan.mirrored and stretches[0].units == stretches[1].units else _OTHER_SEED + 1,
-        )
+            frames[1] = mirrored(frames[1], frames[0])
+        stretches = [cells_of(frame, "stretch", rows) for frame in frames]
+        has_same_stretches = plan.mirrored and stretches[0].units == stretches[1].units
+        seeds = (_SEED + 1, _SEED + 1 if has_same_stretches else _OTHER_SEED + 1)
         strata = (plan.keys["command"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-        of_time = [
+        sides = [
             by_stretch(cells, {name: means[0] for name, means in side.means.items()}, strata, seed)
             for cells, side, seed in zip(stretches, units, seeds, strict=True)
         ]
-        ways.append((of_time[0], of_time[1], min(cells.units for cells in stretches)))
-    return ways
+        resamples.append((sides[0], sides[1], min(cells.units for cells in stretches)))
+    return resamples
 
 
 def _mix(left: pl.DataFrame, right: pl.DataFrame, rows: int) -> Floats:
-    """How large a part of all interactions each row is, the mean of both sides: one mix for both."""
+    """Each row's share of the interactions, as the mean of both sides, so that both have one mix."""
     counts = [np.bincount(frame["row"].to_numpy(), minlength=rows) / len(frame) for frame in (left, right)]
     mix: Floats = (counts[0] + counts[1]) / 2
     return mix
 
 
-def _summed(way: _Way, name: str, places: list[int], share: Floats) -> _Pair:
-    before, after = (side.means[name][:, places] @ share if name in side.means else None for side in way[:2])
-    return _Pair(before, after, way[2])
+def _summed(sides: _ResampledSides, name: str, indices: list[int], weights: Floats) -> _Pair:
+    a, b, units = sides
+    before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
+    return _Pair(before, after, units)
 
 
-def _told(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: bool = False) -> Difference:
-    """The figure, with the wider of the intervals that the ways of drawing give."""
+def _difference(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: bool = False) -> Difference:
+    """The figure on both sides, with the wider of the intervals from the kinds of resamples."""
     first = pairs[0]
-    own = quantile_interval if name in QUANTILES else interval_of
+    figure_interval = quantile_interval if name in QUANTILES_BY_MEASURE else interval_of
     changes = [
         interval_of(pair.after[: len(pair.before)] - pair.before[: len(pair.after)], pair.units)
         for pair in pairs
@@ -301,8 +318,8 @@ def _told(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: 
         before=_estimate(first.before),
         after=_estimate(first.after),
         interval=wider(changes),
-        before_interval=wider([own(pair.before, pair.units) for pair in pairs if pair.before is not None]),
-        after_interval=wider([own(pair.after, pair.units) for pair in pairs if pair.after is not None]),
+        before_interval=wider([figure_interval(pair.before, pair.units) for pair in pairs if pair.before is not None]),
+        after_interval=wider([figure_interval(pair.after, pair.units) for pair in pairs if pair.after is not None]),
         extrapolated=extrapolated,
         more_is_better=more_is_better,
     )
@@ -312,31 +329,35 @@ def _estimate(values: Floats | None) -> float | None:
     return None if values is None or not np.isfinite(values[0]) else float(values[0])
 
 
-def _throughput(ways: list[_Way], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
-    """Interactions a second while everybody is there: users over the mean of their time from prompt to prompt."""
+def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
+    """Interactions a second while all users are there: users over the mean time from prompt to prompt."""
     users = [frame.select("run", "user").n_unique() / frame["run"].n_unique() for frame in frames]
     pairs = []
-    for a, b, units in ways:
+    for a, b, units in resamples:
         rates = [
             number * mix.sum() * 1e9 / (side.means["cycle"] @ mix) if "cycle" in side.means else None
             for side, number in zip((a, b), users, strict=True)
         ]
         pairs.append(_Pair(rates[0], rates[1], units))
-    return _told("throughput", pairs, extrapolated=False, more_is_better=True)
+    return _difference("throughput", pairs, extrapolated=False, more_is_better=True)
 
 
 def _left_out(a: Side, b: Side, plan: _Plan) -> list[str]:
-    """Rows that only one side has."""
-    found = []
+    """Sentences about rows that only one side has."""
+    sentences = []
     for side, other in ((a, b), (b, a)):
-        keys = side.rows.select(*plan.on).unique().join(other.rows.select(*plan.on).unique(), on=plan.on, how="anti")
+        keys = (
+            side.rows.select(*plan.key_columns)
+            .unique()
+            .join(other.rows.select(*plan.key_columns).unique(), on=plan.key_columns, how="anti")
+        )
         if plan.by == "command" and len(keys):
-            found.append(f"only in {side.name}: {', '.join(sorted(keys['command']))}")
+            sentences.append(f"only in {side.name}: {', '.join(sorted(keys['command']))}")
         elif len(keys):
-            found.append(f"only in {side.name}: {len(keys)} lines of the script")
-    return found
+            sentences.append(f"only in {side.name}: {len(keys)} lines of the script")
+    return sentences
 
 
-def _without_counterpart(left: pl.DataFrame, right: pl.DataFrame, both: int) -> list[str]:
-    lost = left["unit"].n_unique() + right["unit"].n_unique() - 2 * both
-    return [f"{lost} users without a counterpart on the other side are left out"] if lost else []
+def _without_counterpart(left: pl.DataFrame, right: pl.DataFrame, paired_units: int) -> list[str]:
+    count = left["unit"].n_unique() + right["unit"].n_unique() - 2 * paired_units
+    return [f"{count} users without a counterpart on the other side are left out"] if count else []

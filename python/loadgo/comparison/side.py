@@ -1,7 +1,7 @@
-"""One side of a comparison: what was measured, the same for a run, for several runs and for a printed table.
+"""One side of a comparison, in the same form for a run, for several runs and for a printed table.
 
-A side has rows (what each interaction took, to be compared command by command) and accounts (where all processors' time
-went in each run, to be taken apart). What a side does not know is null in the rows and absent from the account.
+A side has rows, one for each interaction, which are compared command by command. It also has an account of all
+processors' time for each run. Unknown figures are null in the rows and absent from the accounts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from loadgo.stats.resample import Interval
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-MEASURES = (
+COMPARED_MEASURES = (
     "response",
     "cpu",
     "programs",
@@ -41,9 +41,11 @@ MEASURES = (
     "cost",
     "cycle",
 )
-"""What is known of an interaction: times in nanoseconds, faults, bytes, money. `programs` is the processor time of the
-user's own programs, `page` that of page faults, `work` all but `page`; major faults (of the faults, those for which a
-page was brought in) are what paging waits are for; `cycle` is from prompt to prompt: thinking, typing and response."""
+"""The measures of an interaction: times in nanoseconds, faults, bytes and money.
+
+`programs` is the processor time of the user's programs, `page` that of page faults, and `work` all but `page`. A major
+fault waits for a page to be brought in, which is the paging wait. `cycle` is the time from prompt to prompt.
+"""
 
 ROW_SCHEMA: dict[str, pl.DataType] = {
     "run": pl.Int64(),
@@ -54,14 +56,14 @@ ROW_SCHEMA: dict[str, pl.DataType] = {
     "command": pl.String(),
     "extrapolated": pl.Boolean(),
     "moment": pl.Float64(),
-    **{name: pl.Float64() for name in MEASURES},
+    **{name: pl.Float64() for name in COMPARED_MEASURES},
 }
-"""The columns of a side's rows; `moment` is when the line was sent, 0 to 1 of the stretch."""
+"""The columns of a side's rows. `moment` is the time at which the line was sent, from 0 to 1 of the stretch."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """What is compared."""
+    """One side of a comparison."""
 
     name: str
     kind: Literal["host", "machine", "printed"]
@@ -69,40 +71,40 @@ class Side:
     rows: pl.DataFrame
     """Columns as in `ROW_SCHEMA`."""
     accounts: tuple[Account, ...]
-    """One for each run."""
+    """The account of each run."""
     conditions: Mapping[str, str]
-    """By name, in words."""
+    """The conditions by name, in words."""
     lines: tuple[tuple[str, str], ...]
-    """The script's lines and their commands; empty of what is printed."""
+    """The script's lines and their commands. Empty for a printed side."""
     tables: tuple[Tables, ...] = ()
-    """The runs' own, for what is checked."""
+    """The tables of each run, for the checks."""
     stretches: tuple[Stretch, ...] = ()
     extrapolated: tuple[Extrapolated, ...] = ()
-    """Users who died, and what they would have done."""
+    """Users who died, with the number of their missing interactions."""
     unanswered: int = 0
     fault_source: str = ""
-    """How the time of page faults is known; empty where it is not."""
+    """A phrase that says where the time of page faults comes from. Empty if the time is not known."""
     document: str = ""
-    """The published document that it is printed in."""
+    """The published document of a printed side."""
     notes: tuple[str, ...] = ()
     doubts: Mapping[str, Interval] = field(default_factory=dict)
-    """Of a prediction: what the doubt in the machine's parameters makes of its figures, as factors, by measure."""
+    """The uncertainty of a prediction's figures that comes from the fit, as factors by measure."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The seeds of its runs, in their order."""
+        """The seeds of the side's runs, in their order."""
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())
 
     @property
     def passes(self) -> bool:
-        """Whether its users did a number of passes, so that each did the same lines."""
+        """Whether the users typed a number of passes, so that each typed the same lines."""
         loads = [tables.conditions.get("load", {}) for tables in self.tables]
         return self.kind == "printed" or all("duration_s" not in load and "until" not in load for load in loads)
 
 
 @dataclass(frozen=True)
 class RunPart:
-    """One run as a part of a side."""
+    """One run of a side."""
 
     rows: pl.DataFrame
     account: Account | None
@@ -113,9 +115,9 @@ class RunPart:
 
 
 def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, conditions: Mapping[str, str]) -> Side:
-    """The side that one or several runs are; `phases` is `steady` or `all`.
+    """Makes one side of one or several runs. `phases` is `steady` or `all`.
 
-    Raises `ValueError` for a tariff that there is not.
+    Raises `ValueError` for an unknown tariff.
     """
     parts = [_part(number, tables, phases, tariff) for number, tables in enumerate(runs)]
     system = runs[0].conditions.get("system", {})
@@ -129,18 +131,18 @@ def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, 
         lines=(),
         tables=runs,
         stretches=tuple(part.stretch for part in parts),
-        extrapolated=tuple(one for part in parts for one in part.extrapolated),
+        extrapolated=tuple(user for part in parts for user in part.extrapolated),
         unanswered=sum(part.unanswered for part in parts),
         fault_source=parts[0].fault_source if all(part.fault_source for part in parts) else "",
     )
 
 
 def _title(tables: Tables) -> str:
-    told = tables.conditions
-    system = told.get("system", {})
-    where = system.get("title") or system.get("hostname") or system.get("name", "")
-    users = told.get("load", {}).get("users")
-    return f"{told.get('name', '')}, {'? users' if users is None else people(int(users))}, {where}"
+    conditions = tables.conditions
+    system = conditions.get("system", {})
+    system_name = system.get("title") or system.get("hostname") or system.get("name", "")
+    users = conditions.get("load", {}).get("users")
+    return f"{conditions.get('name', '')}, {'? users' if users is None else people(int(users))}, {system_name}"
 
 
 def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
@@ -151,13 +153,13 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
         typed = typed.filter(pl.col("phase").cast(pl.String) == stretch.name)
     meters = meters_of(tables, stretch)
     fault_ns, source = _fault_time(meters)
-    price = tariff_on(tariff, tables.conditions.get("system", {}))
+    run_tariff = tariff_on(tariff, tables.conditions.get("system", {}))
     present_ns = typed.filter(MEASURED).select(_cycle().sum()).item()
-    rates = rates_of(price, held_of(tables, stretch, float(present_ns or 0)))
+    rates = rates_of(run_tariff, held_of(tables, stretch, float(present_ns or 0)))
     rows = _rows(number, tables.conditions, typed, fault_ns, rates)
     return RunPart(
         rows=rows,
-        account=account_of(tables, stretch, meters, rows, price),
+        account=account_of(tables, stretch, meters, rows, run_tariff),
         stretch=stretch,
         extrapolated=extrapolated,
         unanswered=int(typed["response_ns"].null_count()),
@@ -166,31 +168,32 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
 
 
 def _fault_time(meters: Meters) -> tuple[float | None, str]:
-    """The processor time of one page fault, and how it is known; only where all faults were timed."""
+    """The mean processor time of a page fault, and a phrase about its source. None unless all faults were timed."""
     kinds = [row for row in meters.faults if row.name in ("major", "minor", "swap-in", "write-protect")]
     timed = [row for row in kinds if row.cpu_ns is not None]
     count = sum(row.count for row in timed)
     if not timed or len(timed) != len(kinds) or not count:
         return None, ""
-    each = sum(row.cpu_ns or 0 for row in timed) / count
-    return each, "its page faults, at the mean processor time of one by the meters"
+    return sum(
+        row.cpu_ns or 0 for row in timed
+    ) / count, "its page faults, at the mean processor time of one by the meters"
 
 
 def _rows(
-    number: int, told: Mapping[str, Any], typed: pl.DataFrame, fault_ns: float | None, rates: tuple[Rate, ...]
+    number: int, conditions: Mapping[str, Any], typed: pl.DataFrame, fault_ns: float | None, rates: tuple[Rate, ...]
 ) -> pl.DataFrame:
-    """The interactions as rows of a side; usage that was sampled stays null between the samples."""
+    """The interactions as rows of a side. Usage that was not read stays null."""
     cpu = CPU_NS.cast(pl.Float64)
     faults = pl.sum_horizontal("faults_minor", "faults_major", ignore_nulls=True).cast(pl.Float64)
-    known = pl.col("faults_minor").is_not_null() | pl.col("faults_major").is_not_null()
-    counted = pl.when(known).then(faults)
+    is_known = pl.col("faults_minor").is_not_null() | pl.col("faults_major").is_not_null()
+    counted = pl.when(is_known).then(faults)
     page = counted * fault_ns if fault_ns is not None else pl.lit(None, pl.Float64)
     waits = pl.col("paging_wait_ns").cast(pl.Float64)
     output = pl.col("bytes_out").cast(pl.Float64)
     used = {"cpu_ns": cpu, "paging_wait_ns": waits, "present_ns": _cycle(), "bytes_out": output}
     return typed.select(
         run=pl.lit(number, pl.Int64),
-        seed=pl.lit(int(told.get("load", {}).get("seed", number)), pl.Int64),
+        seed=pl.lit(int(conditions.get("load", {}).get("seed", number)), pl.Int64),
         user=pl.col("user").cast(pl.Int64),
         **{"pass": pl.col("pass").cast(pl.Int64)},
         line=pl.col("line").cast(pl.Int64),
@@ -216,12 +219,15 @@ def _rows(
 
 
 def _moment() -> pl.Expr:
-    """When a line was sent, from the first to the last; what is extrapolated, when the others were there."""
+    """The time at which a line was sent, 0 for the first line and 1 for the last.
+
+    An extrapolated line has the mean time of the other users' lines at its place in the script.
+    """
     sent = pl.when(MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
     share = (sent - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
     return share.fill_null(share.mean().over("pass", "line")).fill_null(0.5)
 
 
 def _cycle() -> pl.Expr:
-    """Thinking, typing, lateness and waiting; not known of what is extrapolated."""
+    """The time from prompt to prompt. Null for an extrapolated interaction."""
     return pl.when(MEASURED).then(CYCLE_NS.cast(pl.Float64))

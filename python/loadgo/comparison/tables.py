@@ -1,4 +1,4 @@
-"""The tables of a comparison as rows of text."""
+"""The tables of a comparison."""
 
 from __future__ import annotations
 
@@ -11,89 +11,102 @@ from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, duration, number
-from loadgo.notation.measures import MARK, figure, name_of, percent, signed
+from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
 
-_WIDEST = 30
-"""How much of a condition's value a table shows."""
+_MOST_CONDITION_CHARS = 30
+"""Most characters of a condition's value in a table."""
 _IN_ALL = (
     *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults", "major faults"),
     *("ready wait", "paging wait", "I/O wait", "output", "cost", "throughput"),
 )
 
 
-def comparison_tables(made: Comparison) -> list[Table]:
-    """All tables of a comparison, those without rows left out: a verdict first, then conditions that differ."""
-    found = [_judged(made), _conditions(made), _processor(made), _of_measure(made, "response", "Response time")]
-    found += [_whole(made), _parts(made), _output(made), *chain_tables(made.chains), road_table(made.roads)]
-    return [grid for grid in found if grid is not None]
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """All tables of a comparison that have rows. The judgement is first, then the conditions that differ."""
+    tables = [
+        _judged(comparison),
+        _conditions(comparison),
+        _processor(comparison),
+        _measure_table(comparison, "response", "Response time"),
+    ]
+    tables += [
+        _whole(comparison),
+        _parts(comparison),
+        _output(comparison),
+        *chain_tables(comparison.chains),
+        road_table(comparison.roads),
+    ]
+    return [table for table in tables if table is not None]
 
 
-def _conditions(made: Comparison) -> Table | None:
-    told = made.conditions
-    if not told:
+def _conditions(comparison: Comparison) -> Table | None:
+    conditions = comparison.conditions
+    if not conditions:
         return None
     columns = (
-        Column("condition", tuple(one.name for one in told)),
-        Column("A", tuple(_cut(one.before) for one in told)),
-        Column("B", tuple(_cut(one.after) for one in told)),
+        Column("condition", tuple(condition.name for condition in conditions)),
+        Column("A", tuple(_cut(condition.before) for condition in conditions)),
+        Column("B", tuple(_cut(condition.after) for condition in conditions)),
     )
     return Table("Conditions that differ", columns, name_width=36)
 
 
 def _cut(text: str) -> str:
     shown = text or NOT_MEASURED
-    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 1]}…"
+    return shown if len(shown) <= _MOST_CONDITION_CHARS else f"{shown[: _MOST_CONDITION_CHARS - 1]}…"
 
 
-def _judged(made: Comparison) -> Table | None:
-    told = made.judged
-    if not told:
+def _judged(comparison: Comparison) -> Table | None:
+    figures = comparison.judged
+    if not figures:
         return None
     columns = (
-        Column("figure", tuple(name_of(one.measure) for one in told)),
-        Column("predicted", tuple(figure(one.measure, one.before) for one in told)),
-        Column("measured", tuple(figure(one.measure, one.after) for one in told)),
-        Column("measured less predicted", tuple(change(one) for one in told), spare=2),
-        Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),
-        Column("the prediction is", tuple(one.judgement for one in told)),
+        Column("figure", tuple(name_of(predicted.measure) for predicted in figures)),
+        Column("predicted", tuple(figure(predicted.measure, predicted.before) for predicted in figures)),
+        Column("measured", tuple(figure(predicted.measure, predicted.after) for predicted in figures)),
+        Column("measured less predicted", tuple(change(predicted) for predicted in figures), spare=2),
+        Column("95 % interval", tuple(change_interval(predicted) for predicted in figures), spare=1),
+        Column("the prediction is", tuple(predicted.judgement for predicted in figures)),
     )
-    return Table(f"A as a prediction of B: {_of_what(made)}", columns)
+    return Table(f"A as a prediction of B: {_subject(comparison)}", columns)
 
 
-def _of_what(made: Comparison) -> str:
-    return "a mean interaction, in the mix of both" if made.rows.by == "command" else "the whole script of one user"
+def _subject(comparison: Comparison) -> str:
+    return (
+        "a mean interaction, in the mix of both" if comparison.rows.by == "command" else "the whole script of one user"
+    )
 
 
-def _processor(made: Comparison) -> Table | None:
-    """Processor time as seed tables have it: without page faults, of page faults, together."""
-    rows = made.rows.rows
+def _processor(comparison: Comparison) -> Table | None:
+    """The processor time of each row, split into page faults and the rest if the faults were timed."""
+    rows = comparison.rows.rows
     if not _known(rows, "cpu"):
         return None
-    split = _known(rows, "page")
-    apart = [
+    is_split = _known(rows, "page")
+    split_columns = [
         [
-            Column(f"{side} non-page", _cells(rows, "work", of), spare=3),
-            Column(f"{side} page", _cells(rows, "page", of), spare=3),
+            Column(f"{side} non-page", _cells(rows, "work", figure_of), spare=3),
+            Column(f"{side} page", _cells(rows, "page", figure_of), spare=3),
         ]
-        for side, of in (("A", _before), ("B", _after))
+        for side, figure_of in (("A", _before), ("B", _after))
     ]
     columns = (
-        Column(_heading(made), _labels(rows)),
-        *(apart[0] if split else []),
-        Column("A CPU" if split else "A", _cells(rows, "cpu", _before)),
-        *(apart[1] if split else []),
-        Column("B CPU" if split else "B", _cells(rows, "cpu", _after)),
+        Column(_heading(comparison), _labels(rows)),
+        *(split_columns[0] if is_split else []),
+        Column("A CPU" if is_split else "A", _cells(rows, "cpu", _before)),
+        *(split_columns[1] if is_split else []),
+        Column("B CPU" if is_split else "B", _cells(rows, "cpu", _after)),
         *_judging(rows, "cpu"),
     )
     return Table("Processor time", columns, total_rows=1)
 
 
-def _of_measure(made: Comparison, measure: str, title: str) -> Table | None:
-    rows = made.rows.rows
+def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | None:
+    rows = comparison.rows.rows
     if not _known(rows, measure):
         return None
     columns = (
-        Column(_heading(made), _labels(rows)),
+        Column(_heading(comparison), _labels(rows)),
         Column("A", _cells(rows, measure, _before)),
         Column("B", _cells(rows, measure, _after)),
         *_judging(rows, measure),
@@ -101,69 +114,71 @@ def _of_measure(made: Comparison, measure: str, title: str) -> Table | None:
     return Table(title, columns, total_rows=1)
 
 
-def _heading(made: Comparison) -> str:
-    return "command" if made.rows.by == "command" else "line"
+def _heading(comparison: Comparison) -> str:
+    return "command" if comparison.rows.by == "command" else "line"
 
 
 def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
-    marked = {row.label for row in rows if any(told.extrapolated for told in row.measures.values())}
-    return tuple(f"{row.label} {MARK}" if row.label in marked else row.label for row in rows)
+    marked = {row.label for row in rows if any(difference.extrapolated for difference in row.measures.values())}
+    return tuple(f"{row.label} {EXTRAPOLATED_MARK}" if row.label in marked else row.label for row in rows)
 
 
 def _known(rows: Sequence[Row], measure: str) -> bool:
     return any(row.measures[measure].change is not None for row in rows)
 
 
-def _before(told: Difference) -> float | None:
-    return told.before
+def _before(difference: Difference) -> float | None:
+    return difference.before
 
 
-def _after(told: Difference) -> float | None:
-    return told.after
+def _after(difference: Difference) -> float | None:
+    return difference.after
 
 
-def _cells(rows: Sequence[Row], measure: str, of: Callable[[Difference], float | None]) -> tuple[str, ...]:
-    return tuple(figure(measure, of(row.measures[measure])) for row in rows)
+def _cells(rows: Sequence[Row], measure: str, figure_of: Callable[[Difference], float | None]) -> tuple[str, ...]:
+    return tuple(figure(measure, figure_of(row.measures[measure])) for row in rows)
 
 
 def _judging(rows: Sequence[Row], measure: str) -> tuple[Column, ...]:
-    told = [row.measures[measure] for row in rows]
+    differences = [row.measures[measure] for row in rows]
     return (
-        Column("change", tuple(change(one) for one in told)),
-        *_intervals(told),
-        Column("B is", tuple(one.verdict for one in told)),
+        Column("change", tuple(change(difference) for difference in differences)),
+        *_intervals(differences),
+        Column("B is", tuple(difference.verdict for difference in differences)),
     )
 
 
-def _intervals(told: Sequence[Difference]) -> tuple[Column, ...]:
-    """The column of intervals; none where nothing has one."""
-    if not any(one.interval for one in told):
+def _intervals(differences: Sequence[Difference]) -> tuple[Column, ...]:
+    """The column of intervals. Empty if there are no intervals."""
+    if not any(difference.interval for difference in differences):
         return ()
-    return (Column("95 % interval", tuple(change_interval(one) for one in told), spare=1),)
+    return (Column("95 % interval", tuple(change_interval(difference) for difference in differences), spare=1),)
 
 
-def _whole(made: Comparison) -> Table | None:
-    told = [made.rows.whole[name] for name in _IN_ALL if name in made.rows.whole]
-    told = [one for one in told if one.before is not None or one.after is not None]
-    if not told:
+def _whole(comparison: Comparison) -> Table | None:
+    measured = [comparison.rows.whole[name] for name in _IN_ALL if name in comparison.rows.whole]
+    shown = [difference for difference in measured if difference.before is not None or difference.after is not None]
+    if not shown:
         return None
     columns = (
-        Column("", tuple(f"{name_of(one.measure)}{f' {MARK}' if one.extrapolated else ''}" for one in told)),
-        Column("A", tuple(figure(one.measure, one.before) for one in told)),
-        Column("B", tuple(figure(one.measure, one.after) for one in told)),
-        Column("change", tuple(change(one) for one in told)),
-        *_intervals(told),
-        Column("B is", tuple(one.verdict for one in told)),
+        Column(
+            "", tuple(f"{name_of(row.measure)}{f' {EXTRAPOLATED_MARK}' if row.extrapolated else ''}" for row in shown)
+        ),
+        Column("A", tuple(figure(row.measure, row.before) for row in shown)),
+        Column("B", tuple(figure(row.measure, row.after) for row in shown)),
+        Column("change", tuple(change(row) for row in shown)),
+        *_intervals(shown),
+        Column("B is", tuple(row.verdict for row in shown)),
     )
-    return Table(f"In all: {_of_what(made)}", columns)
+    return Table(f"In all: {_subject(comparison)}", columns)
 
 
-def _parts(made: Comparison) -> Table | None:
-    busy = made.parts.busy
+def _parts(comparison: Comparison) -> Table | None:
+    busy = comparison.parts.busy
     if busy is None:
         return None
-    shown = [*(part for part in made.parts.parts if part.busy), busy]
-    counted = any(part.by_count is not None for part in shown)
+    shown = [*(part for part in comparison.parts.parts if part.busy), busy]
+    has_counts = any(part.by_count is not None for part in shown)
     all_change = busy.change
     columns = (
         Column("processor time", tuple(part.name for part in shown)),
@@ -172,7 +187,7 @@ def _parts(made: Comparison) -> Table | None:
         Column("change", tuple(signed(part.change) for part in shown)),
         *_spreads(shown),
         Column("of all", tuple(percent(part.change / all_change) if all_change else NOT_MEASURED for part in shown)),
-        *(_counted(shown) if counted else ()),
+        *(_counted(shown) if has_counts else ()),
     )
     return Table("Where one interaction's processor time went, and what changed it", columns, total_rows=1)
 
@@ -198,18 +213,18 @@ def _counted(shown: Sequence[Part]) -> tuple[Column, ...]:
     )
 
 
-def _output(made: Comparison) -> Table | None:
-    told = made.parts.output
-    if not told:
+def _output(comparison: Comparison) -> Table | None:
+    lines = comparison.parts.output
+    if not lines:
         return None
 
     def shown(unit: str, value: float) -> str:
         return duration(value) if unit == "ns" else number(value)
 
     columns = (
-        Column("for each line of output", tuple(one.name for one in told)),
-        Column("A", tuple(shown(one.unit, one.before) for one in told)),
-        Column("B", tuple(shown(one.unit, one.after) for one in told)),
-        Column("change", tuple(percent(one.after / one.before - 1) if one.before else "from 0" for one in told)),
+        Column("for each line of output", tuple(line.name for line in lines)),
+        Column("A", tuple(shown(line.unit, line.before) for line in lines)),
+        Column("B", tuple(shown(line.unit, line.after) for line in lines)),
+        Column("change", tuple(percent(line.after / line.before - 1) if line.before else "from 0" for line in lines)),
     )
     return Table("By line of output", columns)

@@ -1,1 +1,1 @@
-"""What runs cost at a tariff: one run, the curve over the load, and whether a price is fair."""
+"""Costs of runs at a tariff: one run, the curve over the load, and whether a price is fair."""

@@ -1,4 +1,4 @@
-"""What runs cost as one JSON object in full precision: money in the tariff's currency; null is not known."""
+"""Costs of runs as one JSON object in full precision. Money is in the tariff's currency; null means not known."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _KEYS: Keys = {
 }
 
 
-def costs_json(made: Costs) -> str:
-    """The object; times in nanoseconds, memory in byte nanoseconds."""
-    every = curves(made.points) if len(made.points) > 1 else ()
+def costs_json(costs: Costs) -> str:
+    """The JSON object. Times are in nanoseconds, memory in byte nanoseconds."""
+    tariff_curves = curves(costs.points) if len(costs.points) > 1 else ()
     members = {
-        "title": made.title,
-        "by": made.by,
-        "curves": [{"tariff": curve.tariff.label, "loads": curve.loads} for curve in every],
-        "points": [_point(point) for point in made.points],
-        "differing": made.differing,
-        "notes": made.notes,
+        "title": costs.title,
+        "by": costs.by,
+        "curves": [{"tariff": curve.tariff.label, "loads": curve.loads} for curve in tariff_curves],
+        "points": [_point(point) for point in costs.points],
+        "differing": costs.differing,
+        "notes": costs.notes,
     }
     return json_document(members, _KEYS)
 
@@ -45,5 +45,5 @@ def _point(point: Point) -> dict[str, object]:
         "held": use.held,
         "machine": use.machine,
         "stretch": use.stretches[0].name,
-        "tariffs": [members_of(one, _KEYS) | {"rows": (*one.rows, one.everything)} for one in point.priced],
+        "tariffs": [members_of(priced, _KEYS) | {"rows": (*priced.rows, priced.everything)} for priced in point.priced],
     }

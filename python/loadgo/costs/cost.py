@@ -1,4 +1,4 @@
-"""What a run costs at a tariff: its interactions, commands and users; of several runs, an interaction over the load."""
+"""The cost of a run's interactions, commands and users at a tariff; with several runs, of an interaction by load."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One load: a run, or several with the same number of users."""
+    """The runs with one number of users, and their costs."""
 
     users: int
     runs: tuple[str, ...]
     use: Use
     typed: Mapping[str, int]
-    """How often each command was typed, in all of the runs."""
+    """Number of lines typed by command, in all runs of the point."""
     priced: tuple[Priced, ...]
-    """At each tariff."""
+    """The costs at each tariff."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the runs cost; points by their number of users."""
+    """The costs of runs, with the points in the order of their number of users."""
 
     title: str
-    """What was typed, and where."""
+    """The script and the system."""
     by: By
     points: tuple[Point, ...]
     differing: tuple[str, ...]
-    """Conditions, beside the number of users, in which the runs differ."""
+    """Sentences about conditions, besides the number of users, in which the runs differ."""
     notes: tuple[str, ...]
 
     @property
     def known(self) -> bool:
-        """Whether at some tariff everything that is charged for is known."""
-        return any(one.known for point in self.points for one in point.priced)
+        """Whether at least one tariff charges only for quantities that are known."""
+        return any(priced_use.known for point in self.points for priced_use in point.priced)
 
 
 def cost(
@@ -56,12 +56,13 @@ def cost(
     by: By = "command",
     phases: str = "steady",
 ) -> Costs:
-    """What `runs` (folders, ids, `last`, with commas between several) cost, at one or several tariffs.
+    """Computes the costs of `runs` (folders, ids, `last`, with commas between several) at one or more tariffs.
 
-    A tariff is `NAME`, `NAME:SHIFT`, `FILE.toml`, or `machine` for a simulated machine's own; without a shift each of
-    its shifts counts as one. Runs with the same number of users are one point. Raises `ValueError` for runs that are
-    not of one script on one system, for one in which nobody typed anything, and for an unknown tariff;
-    `errors.BadRun` for one that cannot be read.
+    A tariff is `NAME`, `NAME:SHIFT`, `FILE.toml`, or `machine` for a simulated machine's own. A tariff that is named
+    without a shift gives one tariff for each shift. Runs with the same number of users are one point.
+
+    Raises `ValueError` if the runs differ in script or system, if nobody typed anything in a run, or if a tariff is
+    unknown. Raises `errors.BadRun` for a run that cannot be read.
     """
     from loadgo.costs.runs import found_runs
 
@@ -69,29 +70,30 @@ def cost(
         raise BadArgument(f"by: {by!r} is neither of command, user")
     if phases not in CHOICES:
         raise BadArgument(f"phases: {phases!r} is neither of {', '.join(CHOICES)}")
-    named = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(one) for one in runs]
-    found = found_runs([name for text in named for name in text.split(",") if name])
-    asked = [tariff] if isinstance(tariff, str) else list(tariff)
-    prices = [price for one in asked for price in shifts_on(one, found.runs[0].conditions.get("system", {}))]
-    points = tuple(_point(users, runs_of, prices, by, phases) for users, runs_of in found.by_users())
-    return Costs(title=found.title, by=by, points=points, differing=found.differing, notes=_notes(points))
+    lists = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(run) for run in runs]
+    priced_runs = found_runs([name for text in lists for name in text.split(",") if name])
+    tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)
+    system = priced_runs.runs[0].conditions.get("system", {})
+    tariffs = [shift for name in tariff_names for shift in shifts_on(name, system)]
+    points = tuple(_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users())
+    return Costs(title=priced_runs.title, by=by, points=points, differing=priced_runs.differing, notes=_notes(points))
 
 
-def _point(users: int, runs: Sequence[tuple[Path, Tables]], prices: Sequence[Tariff], by: By, phases: str) -> Point:
+def _point(users: int, runs: Sequence[tuple[Path, Tables]], tariffs: Sequence[Tariff], by: By, phases: str) -> Point:
     use = use_of([tables for _, tables in runs], [folder for folder, _ in runs], phases)
     names = tuple(folder.name for folder, _ in runs)
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
     typed = typed_of([tables for _, tables in runs])
-    return Point(users, names, use, typed, tuple(priced(use, price, by) for price in prices))
+    return Point(users, names, use, typed, tuple(priced(use, tariff, by) for tariff in tariffs))
 
 
 def _notes(points: Sequence[Point]) -> tuple[str, ...]:
-    found = [stretch.note for point in points for stretch in point.use.stretches if stretch.note]
+    notes = [stretch.note for point in points for stretch in point.use.stretches if stretch.note]
     extrapolated = sum(stretch.extrapolated for point in points for stretch in point.use.stretches)
     if extrapolated:
-        found.append(f"{extrapolated} interactions are extrapolated for users that died: they are in no figure.")
+        notes.append(f"{extrapolated} interactions are extrapolated for users that died: they are in no figure.")
     sampled = max(point.use.sampled for point in points)
     if sampled > 1:
-        found.append(f"Usage was read at every {sampled}th interaction of a user: its mean stands for all.")
-    return tuple(dict.fromkeys(found))
+        notes.append(f"Usage was read at every {sampled}th interaction of a user: its mean stands for all.")
+    return tuple(dict.fromkeys(notes))

@@ -1,4 +1,4 @@
-"""The curve of costs as parts of a page: the answer, a table for each tariff, bars of signs, commands by load."""
+"""The curve of costs as parts of a document: the answer, tables by tariff and command, and bars of signs."""
 
 from __future__ import annotations
 
@@ -6,67 +6,67 @@ from collections.abc import Callable, Sequence
 
 from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, left_out
-from loadgo.costs.words import AMOUNTS, interval, of_scale
+from loadgo.costs.words import COST_SENTENCE_STARTS, interval, of_scale
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, money, money_scale, number, people, share
 
-_WIDEST = 72
-"""How many signs the longest bar has at most: as the other pictures of a terminal."""
+_MOST_BAR_CHARS = 72
+"""Most signs of a bar, as in the other pictures for a terminal."""
 _MOST_TARIFFS = 3
-"""Of more tariffs only so many have a table of their own; shifts differ by a factor."""
+"""Most tariffs with a table of their own. Shifts of one tariff differ by a factor alone."""
 
 
-def curve_answer(every: Sequence[Curve]) -> str:
-    """Where an interaction costs least and where most, at the first tariff of which it is known."""
-    told = next((curve for curve in every if curve.times is not None), None)
-    if told is None or told.dearest is None or told.cheapest is None:
-        return "What it costs cannot be told: what is charged for was not measured."
-    scale = money_scale([told.cheapest.interaction.value])
+def curve_answer(tariff_curves: Sequence[Curve]) -> str:
+    """The highest and the lowest cost of an interaction, at the first tariff with known costs."""
+    curve = next((curve for curve in tariff_curves if curve.times is not None), None)
+    if curve is None or curve.dearest is None or curve.cheapest is None:
+        return "What it costs cannot be curve: what is charged for was not measured."
+    scale = money_scale([curve.cheapest.interaction.value])
     most, least = (
-        f"{money(load.interaction.value, told.tariff.currency, scale)} with {people(load.users)}"
-        for load in (told.dearest, told.cheapest)
+        f"{money(load.interaction.value, curve.tariff.currency, scale)} with {people(load.users)}"
+        for load in (curve.dearest, curve.cheapest)
     )
-    amount = AMOUNTS[scale]
-    times = f"the first is {digits(told.times or 1.0)} times the second"
-    return f"{amount} {most}, {least}: {times}, at {told.tariff.in_words()}."
+    amount = COST_SENTENCE_STARTS[scale]
+    times = f"the first is {digits(curve.times or 1.0)} times the second"
+    return f"{amount} {most}, {least}: {times}, at {curve.tariff.in_words()}."
 
 
-def curve_tables(made: Costs, every: Sequence[Curve]) -> list[Table]:
-    """A table for each tariff; and, at the first, a row for each command with a column for each load."""
-    found = [_loads(curve) for curve in every[:_MOST_TARIFFS]]
-    return [*found, _commands(made, every[0])] if made.by == "command" else found
+def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:
+    """A table for each tariff, and a table of the commands by load at the first tariff."""
+    tables = [_loads(curve) for curve in tariff_curves[:_MOST_TARIFFS]]
+    return [*tables, _commands(costs, tariff_curves[0])] if costs.by == "command" else tables
 
 
-def curve_pictures(every: Sequence[Curve]) -> list[SignPicture]:
-    """Bars for the cost of an interaction by the number of users, for each tariff."""
+def curve_pictures(tariff_curves: Sequence[Curve]) -> list[SignPicture]:
+    """Bars of the cost of an interaction by the number of users, for each tariff."""
     return [
         SignPicture(f"An interaction by the number of users, at {curve.tariff.label}", _bars(curve))
-        for curve in every[:_MOST_TARIFFS]
+        for curve in tariff_curves[:_MOST_TARIFFS]
         if curve.dearest is not None
     ]
 
 
-def curve_notes(made: Costs, every: Sequence[Curve]) -> list[tuple[str, str]]:
-    """What the columns mean, and what differs between the runs."""
-    found = [("Mix", "An interaction is in the mix of commands of all these runs together, whatever each load had.")]
-    if left := left_out(made.points):
-        found.append(("Mix", f"Left out of it, since not every load has them: {', '.join(left)}."))
-    if any(load.whole is not None for curve in every for load in curve.loads):
-        found.append(
+def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    """Notes about the columns, and about differences between the runs."""
+    notes = [("Mix", "An interaction is in the mix of commands of all these runs together, whatever each load had.")]
+    if left := left_out(costs.points):
+        notes.append(("Mix", f"Left out of it, since not every load has them: {', '.join(left)}."))
+    if any(load.whole is not None for curve in tariff_curves for load in curve.loads):
+        notes.append(
             (
                 "All busy time",
                 "is an interaction's cost, were all that the machine did (without the laboratory's part) charged to "
                 "users at the price of processor time; on a host also kernel workers, and whoever else was there.",
             )
         )
-    if len(every) > _MOST_TARIFFS:
-        names = ", ".join(curve.tariff.label for curve in every[_MOST_TARIFFS:])
-        found.append(("Left out", f"{names}: in the JSON, or name them alone."))
-    if made.differing:
-        found.append(("Beware", f"the runs differ in more than users: {'; '.join(made.differing)}."))
-    return found
+    if len(tariff_curves) > _MOST_TARIFFS:
+        names = ", ".join(curve.tariff.label for curve in tariff_curves[_MOST_TARIFFS:])
+        notes.append(("Left out", f"{names}: in the JSON, or name them alone."))
+    if costs.differing:
+        notes.append(("Beware", f"the runs differ in more than users: {'; '.join(costs.differing)}."))
+    return notes
 
 
 def _loads(curve: Curve) -> Table:
@@ -88,26 +88,26 @@ def _loads(curve: Curve) -> Table:
     return Table(f"Over the load, at {curve.tariff.label}", tuple(columns))
 
 
-def _commands(made: Costs, curve: Curve) -> Table:
-    """What a command costs by the number of users; of many loads, a narrow page shows the ends."""
-    told = [point.priced[0] for point in made.points]
-    names = list(dict.fromkeys(row.name for one in told for row in one.rows))
-    currency = told[0].tariff.currency
-    by = [
-        {row.name: row.each.value for row in one.rows} | {"all": load.interaction.value}
-        for one, load in zip(told, curve.loads, strict=True)
+def _commands(costs: Costs, curve: Curve) -> Table:
+    """The cost of each command by the number of users. On a narrow page the columns between the ends are left out."""
+    priced_uses = [point.priced[0] for point in costs.points]
+    names = list(dict.fromkeys(row.name for priced in priced_uses for row in priced.rows))
+    tariff = priced_uses[0].tariff
+    costs_by_load = [
+        {row.name: row.each.value for row in priced.rows} | {"all": load.interaction.value}
+        for priced, load in zip(priced_uses, curve.loads, strict=True)
     ]
-    scale = max(money_scale([costs["all"]]) for costs in by)
+    scale = max(money_scale([cost_by_command["all"]]) for cost_by_command in costs_by_load)
     columns = [Column("command", (*names, "all"))]
-    for place, (point, costs) in enumerate(zip(made.points, by, strict=True)):
-        inner = 0 < place < len(by) - 1
-        cells = tuple(money(costs.get(name), currency, scale) for name in (*names, "all"))
-        columns.append(Column(people(point.users), cells, spare=place if inner else 0))
-    return Table(f"By command, {of_scale(scale)}, at {told[0].tariff.label}", tuple(columns), total_rows=1)
+    for index, (point, cost_by_command) in enumerate(zip(costs.points, costs_by_load, strict=True)):
+        is_inner = 0 < index < len(costs_by_load) - 1
+        cells = tuple(money(cost_by_command.get(name), tariff.currency, scale) for name in (*names, "all"))
+        columns.append(Column(people(point.users), cells, spare=index if is_inner else 0))
+    return Table(f"By command, {of_scale(scale)}, at {tariff.label}", tuple(columns), total_rows=1)
 
 
 def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
-    """A bar for each load, from nothing to the dearest."""
+    """Draws a bar for each load, on a scale from zero to the highest cost."""
     loads, currency = curve.loads, curve.tariff.currency
     scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
     names = [people(load.users) for load in loads]
@@ -115,7 +115,7 @@ def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
     most = max(load.interaction.value or 0.0 for load in loads)
 
     def lines(width: int) -> list[str]:
-        room = max(8, min(_WIDEST, width - max(map(len, names)) - max(map(len, cells)) - 4))
+        room = max(8, min(_MOST_BAR_CHARS, width - max(map(len, names)) - max(map(len, cells)) - 4))
         shares = [(load.interaction.value or 0.0) / most if most else 0.0 for load in loads]
         bars = [bar(part, room) for part in shares]
         left, right = max(map(len, names)), max(map(len, cells))

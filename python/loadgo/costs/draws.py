@@ -15,7 +15,7 @@ import polars as pl
 
 from loadgo.measures.charged_use import MEANS, Use
 from loadgo.measures.charges import Rate
-from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, drawn, grouped, interval_of
 
 INTERACTION_COUNT = "count"
 """The denominator of a ratio for a mean interaction."""
@@ -39,12 +39,12 @@ class Draws:
     def interval(self) -> Interval | None:
         """The wider 95 % interval. None with fewer than five users and fewer than five stretches."""
         resamples = zip((self.users, self.stretches), self.units, strict=True)
-        intervals = [interval_of(values, units) for values, units in resamples if units >= FEWEST]
+        intervals = [interval_of(values, units) for values, units in resamples if units >= FEWEST_UNITS]
         known = [interval for interval in intervals if interval is not None]
         return max(known, key=lambda interval: interval.high - interval.low, default=None)
 
     def over(self, other: Draws) -> Draws:
-        """The ratio to another figure that was resampled separately."""
+        """The ratio to another figure, resample by resample."""
         units = [min((n for n in pair if n), default=0) for pair in zip(self.units, other.units, strict=True)]
         with np.errstate(divide="ignore", invalid="ignore"):
             return Draws(self.users / other.users, self.stretches / other.stretches, (units[0], units[1]))
@@ -77,7 +77,7 @@ def _filled(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Lots:
+class ResampledUse:
     """The cells of a use, with the weights of users and stretches in every resample."""
 
     cells: pl.DataFrame
@@ -138,10 +138,10 @@ class Lots:
         return ratios
 
 
-def lots_of(use: Use, seed: int = 1) -> Lots:
+def resample(use: Use, seed: int = 1) -> ResampledUse:
     """Resamples a use. The same seed gives the same weights for equal numbers of users and stretches."""
     units = use.cells.select("run", "user").unique(maintain_order=True).with_row_index("unit")
     slots = use.cells.select("run", "stretch").unique(maintain_order=True).with_row_index("slot")
     cells = use.cells.join(units, on=["run", "user"], how="left", maintain_order="left")
     cells = cells.join(slots, on=["run", "stretch"], how="left", maintain_order="left")
-    return Lots(cells, drawn(len(units), seed), drawn(len(slots), seed + 1), len(units), len(slots))
+    return ResampledUse(cells, drawn(len(units), seed), drawn(len(slots), seed + 1), len(units), len(slots))

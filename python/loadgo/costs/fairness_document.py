@@ -1,13 +1,13 @@
-"""Whether a price is fair, as a document: the answer in a sentence, the ratios by shift, and the fine print."""
+"""Whether a price is fair, as a document: the answer in a sentence, the ratios by shift, and notes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgo.costs.fairness import FAIR, Differential, Fairness, Price, Ratio
+from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Price, Ratio
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
-from loadgo.costs.words import INTERVALS, MEASURED, NO_INTERVALS, tariffs_in_words
+from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
@@ -24,39 +24,41 @@ if TYPE_CHECKING:
 _KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Differential: "shifts before after"}
 
 
-def render_fairness(made: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
+def render_fairness(fairness: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
     """The answer as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(format, lambda: fairness_document(made), lambda: fairness_json(made), width=width, color=color)
+    return render(
+        format, lambda: fairness_document(fairness), lambda: fairness_json(fairness), width=width, color=color
+    )
 
 
-def fairness_document(made: Fairness) -> Document:
-    """The page."""
+def fairness_document(fairness: Fairness) -> Document:
+    """The document."""
 
     def charts() -> list[Chart]:
         from loadgo.costs.fairness_charts import fairness_charts
 
-        return fairness_charts(made)
+        return fairness_charts(fairness)
 
-    grids = [_charges(made), _performance(made), _levels(made)]
-    if made.differentials:
-        grids.append(_differentials(made))
+    tables = [_charges(fairness), _performance(fairness), _levels(fairness)]
+    if fairness.differentials:
+        tables.append(_differentials(fairness))
     return Document(
-        title=f"what {made.b.name} is charged, against {made.a.name}",
-        answer=_answer(made),
-        about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", made.a), ("B", made.b))),
-        sections=(*fairness_pictures(made), Charts(charts), *grids),
-        notes=tuple(_notes(made)),
+        title=f"what {fairness.b.name} is charged, against {fairness.a.name}",
+        answer=_answer(fairness),
+        about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", fairness.a), ("B", fairness.b))),
+        sections=(*fairness_pictures(fairness), Charts(charts), *tables),
+        notes=tuple(_notes(fairness)),
     )
 
 
-def fairness_json(made: Fairness) -> str:
-    """One JSON object in full precision; times in nanoseconds, ratios are A's over B's; null is not known."""
-    told = {
-        "answer": _answer(made),
-        "a": _side(made.a),
-        "b": _side(made.b),
-        "measure": made.measure,
-        "performance": made.performance,
+def fairness_json(fairness: Fairness) -> str:
+    """One JSON object in full precision. Times are in nanoseconds, ratios are A over B, and null means not known."""
+    members = {
+        "answer": _answer(fairness),
+        "a": _side(fairness.a),
+        "b": _side(fairness.b),
+        "measure": fairness.measure,
+        "performance": fairness.performance,
         "prices": [
             {
                 "shift": price.shift,
@@ -66,32 +68,32 @@ def fairness_json(made: Fairness) -> str:
                     for name, level in price.levels.items()
                 },
             }
-            for price in made.prices
+            for price in fairness.prices
         ],
-        "differentials": made.differentials,
-        "notes": made.notes,
+        "differentials": fairness.differentials,
+        "notes": fairness.notes,
     }
-    return json_document(told, _KEYS)
+    return json_document(members, _KEYS)
 
 
 def _side(side: Side) -> dict[str, object]:
-    paid = [{"shift": one.shift, "interaction": one.each, "tariff": one.tariff} for one in side.paid]
+    paid = [{"shift": charge.shift, "interaction": charge.each, "tariff": charge.tariff} for charge in side.paid]
     return {"name": side.name, "title": side.title, "currency": side.currency, "paid": paid, "means": side.means}
 
 
-def _answer(made: Fairness) -> str:
+def _answer(fairness: Fairness) -> str:
     """The verdict, shift by shift."""
-    ratio = made.performance[made.measure]
-    name = MEASURED[made.measure]
-    said = "; ".join(_said(made, price) for price in made.prices)
-    return f"B takes {_times(ratio.value)} the {name} of A. {said[:1].upper()}{said[1:]}."
+    ratio = fairness.performance[fairness.measure]
+    name = FAIRNESS_MEASURE_LABELS[fairness.measure]
+    verdicts = "; ".join(_verdict(fairness, price) for price in fairness.prices)
+    return f"B takes {_times(ratio.value)} the {name} of A. {verdicts[:1].upper()}{verdicts[1:]}."
 
 
-def _said(made: Fairness, price: Price) -> str:
-    level = price.levels[made.measure].value
-    on = f"on shift {price.shift} " if price.shift else ""
-    charged = f"{on}it is charged {_times(price.charges.value)} A's"
-    match price.verdict(made.measure):
+def _verdict(fairness: Fairness, price: Price) -> str:
+    level = price.levels[fairness.measure].value
+    shift = f"on shift {price.shift} " if price.shift else ""
+    charged = f"{shift}it is charged {_times(price.charges.value)} A's"
+    match price.verdict(fairness.measure):
         case "fair":
             return f"{charged}, which is fair"
         case "dearer":
@@ -106,108 +108,113 @@ def _dearer(level: float) -> str:
 
 
 def _times(ratio: float) -> str:
-    """`1/2.92 of` for what takes less, `1.30 times` for what takes more."""
+    """A over B in words about B: `1/2.92 of` if B takes less, `1.30 times` if B takes more."""
     return f"1/{digits(ratio)} of" if ratio >= 1 else f"{digits(1 / ratio)} times"
 
 
-def _share(part: float) -> str:
-    return f"{100 * part:.0f} %"
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
-def _charges(made: Fairness) -> Table:
-    """What an interaction is charged, by shift."""
-    ratios = [price.charges for price in made.prices]
+def _charges(fairness: Fairness) -> Table:
+    """The charge for an interaction, by shift."""
+    ratios = [price.charges for price in fairness.prices]
     scale = money_scale([value for ratio in ratios for value in (ratio.before, ratio.after)])
-    currency = made.a.currency
-    each = "an interaction" if scale == 1 else f"{scale:,} interactions"
+    currency = fairness.a.currency
+    count = "an interaction" if scale == 1 else f"{scale:,} interactions"
     columns = (
-        _shifts(made),
+        _shifts(fairness),
         Column("A", tuple(money(ratio.before, currency, scale) for ratio in ratios)),
         Column("B", tuple(money(ratio.after, currency, scale) for ratio in ratios)),
-        *_of_ratios(ratios),
-        *_of_processor(made),
+        *_ratio_columns(ratios),
+        *_cpu_hour_columns(fairness),
     )
-    return Table(f"Charges for {each}", columns)
+    return Table(f"Charges for {count}", columns)
 
 
-def _of_processor(made: Fairness) -> list[Column]:
-    """What an hour of processor time comes to, where it is known."""
-    cpu = made.performance.get("cpu")
+def _cpu_hour_columns(fairness: Fairness) -> list[Column]:
+    """The charges divided by the processor time, as money for an hour. Empty if the processor time is not known."""
+    cpu = fairness.performance.get("cpu")
     if cpu is None:
         return []
-    charges = [price.charges for price in made.prices]
-    cells = [(money(one.before / cpu.before * HOUR_NS, made.a.currency) for one in charges)]
-    cells.append(money(one.after / cpu.after * HOUR_NS, made.a.currency) for one in charges)
-    return [Column(f"{letter}, a CPU hour", tuple(told), spare=2) for letter, told in zip("AB", cells, strict=True)]
+    charges = [price.charges for price in fairness.prices]
+    before = tuple(money(ratio.before / cpu.before * HOUR_NS, fairness.a.currency) for ratio in charges)
+    after = tuple(money(ratio.after / cpu.after * HOUR_NS, fairness.a.currency) for ratio in charges)
+    return [Column("A, a CPU hour", before, spare=2), Column("B, a CPU hour", after, spare=2)]
 
 
-def _performance(made: Fairness) -> Table:
-    """What an interaction takes."""
-    ratios = list(made.performance.values())
+def _performance(fairness: Fairness) -> Table:
+    """The performance of both sides: the time that an interaction takes."""
+    ratios = list(fairness.performance.values())
     columns = (
-        Column("of an interaction", tuple(MEASURED[name] for name in made.performance)),
+        Column("of an interaction", tuple(FAIRNESS_MEASURE_LABELS[name] for name in fairness.performance)),
         Column("A", tuple(duration(ratio.before) for ratio in ratios)),
         Column("B", tuple(duration(ratio.after) for ratio in ratios)),
-        *_of_ratios(ratios),
+        *_ratio_columns(ratios),
     )
     return Table("Performance", columns)
 
 
-def _of_ratios(ratios: list[Ratio]) -> list[Column]:
+def _ratio_columns(ratios: list[Ratio]) -> list[Column]:
     columns = [Column("A / B", tuple(f"{ratio.value:.3f}" for ratio in ratios))]
     if any(ratio.interval for ratio in ratios):
         columns.append(Column("95 %", tuple(_interval(ratio.interval) for ratio in ratios), spare=1))
     return columns
 
 
-def _levels(made: Fairness) -> Table:
-    """What B is charged for the same performance, as a multiple of A's charge."""
-    columns = [_shifts(made)]
-    for name in made.performance:
-        levels = [price.levels[name] for price in made.prices]
-        spare = 0 if name == made.measure else 2
-        columns.append(Column(f"by {MEASURED[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare))
+def _levels(fairness: Fairness) -> Table:
+    """The charge on B for the same performance, as a multiple of A's charge."""
+    columns = [_shifts(fairness)]
+    for name in fairness.performance:
+        levels = [price.levels[name] for price in fairness.prices]
+        spare = 0 if name == fairness.measure else 2
+        columns.append(
+            Column(f"by {FAIRNESS_MEASURE_LABELS[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare)
+        )
         if any(level.interval for level in levels):
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
-    verdicts = tuple(price.verdict(made.measure) for price in made.prices)
-    columns.append(Column(f"by {MEASURED[made.measure]}, B is", verdicts))
+    verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
+    columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts))
     return Table("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
 
 
-def _differentials(made: Fairness) -> Table:
+def _differentials(fairness: Fairness) -> Table:
     def cell(share: float) -> str:
         return f"{100 * share:+.1f} %"
 
-    told: tuple[Differential, ...] = made.differentials
+    differentials: tuple[Differential, ...] = fairness.differentials
     columns = (
-        Column("shift", tuple(f"{one.shifts[0]} over {one.shifts[1]}" for one in told)),
-        Column("A", tuple(cell(one.before) for one in told)),
-        Column("B", tuple(cell(one.after) for one in told)),
+        Column("shift", tuple(f"{pair.shifts[0]} over {pair.shifts[1]}" for pair in differentials)),
+        Column("A", tuple(cell(pair.before) for pair in differentials)),
+        Column("B", tuple(cell(pair.after) for pair in differentials)),
     )
     return Table("Shift differentials", columns)
 
 
-def _shifts(made: Fairness) -> Column:
-    return Column("shift", tuple(price.shift or "all" for price in made.prices))
+def _shifts(fairness: Fairness) -> Column:
+    return Column("shift", tuple(price.shift or "all" for price in fairness.prices))
 
 
 def _interval(interval: Interval | None) -> str:
     return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
 
-def _notes(made: Fairness) -> list[tuple[str, str]]:
-    found = []
-    for letter, side in (("A", made.a), ("B", made.b)):
-        told = [paid.tariff for paid in side.paid if paid.tariff is not None]
-        found += [(f"Tariff {letter}", text) for text in tariffs_in_words(told)]
-        if not told:
-            found.append((f"Tariff {letter}", "the charges are as printed."))
-    found.append(
-        ("Fair", f"is a price within {100 * FAIR:.0f} % of what the performance by {MEASURED[made.measure]} asks.")
+def _notes(fairness: Fairness) -> list[tuple[str, str]]:
+    notes = []
+    for letter, side in (("A", fairness.a), ("B", fairness.b)):
+        tariffs = [paid.tariff for paid in side.paid if paid.tariff is not None]
+        notes += [(f"Tariff {letter}", text) for text in tariffs_in_words(tariffs)]
+        if not tariffs:
+            notes.append((f"Tariff {letter}", "the charges are as printed."))
+    measure = FAIRNESS_MEASURE_LABELS[fairness.measure]
+    notes.append(
+        ("Fair", f"is a price within {100 * FAIR_PRICE_SHARE:.0f} % of what the performance by {measure} asks.")
     )
-    printed = any(side.use is None for side in (made.a, made.b))
-    if any(price.charges.interval for price in made.prices):
-        found.append(("Intervals", f"{INTERVALS} Each side's apart."))
+    is_printed = any(side.use is None for side in (fairness.a, fairness.b))
+    if any(price.charges.interval for price in fairness.prices):
+        notes.append(("Intervals", f"{INTERVAL_NOTE} Each side's apart."))
     else:
-        found.append(("Intervals", "There are none: print has neither users nor runs." if printed else NO_INTERVALS))
-    return [*found, *(("Note", text) for text in made.notes)]
+        notes.append(
+            ("Intervals", "There are none: print has neither users nor runs." if is_printed else NO_INTERVALS_NOTE)
+        )
+    return [*notes, *(("Note", text) for text in fairness.notes)]

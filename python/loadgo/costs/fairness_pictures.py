@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from loadgo.costs.fairness import Fairness, Price
-from loadgo.costs.words import MEASURED
+from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import marks
 
@@ -18,7 +18,9 @@ _LEAST = 1.25
 
 def fairness_pictures(made: Fairness) -> tuple[SignPicture, ...]:
     """The one picture."""
-    return (SignPicture(f"Dear or cheap, by {MEASURED[made.measure]}", lambda width: _lines(made, width)),)
+    return (
+        SignPicture(f"Dear or cheap, by {FAIRNESS_MEASURE_LABELS[made.measure]}", lambda width: _lines(made, width)),
+    )
 
 
 def _lines(made: Fairness, width: int) -> Sequence[str]:

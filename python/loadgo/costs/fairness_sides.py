@@ -1,4 +1,4 @@
-"""One side of a comparison of prices: what an interaction is charged and takes, of runs or of a printed column."""
+"""One side of a comparison of prices: the charges and the times of an interaction, from runs or a printed column."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from loadgo.records.conditions import lines_of
 from loadgo.records.phases import CHOICES
 
 if TYPE_CHECKING:
-    from loadgo.comparison.side import Side as Printed
+    from loadgo.comparison.side import Side as PrintedSide
     from loadgo.records.tables import Tables
 
-Asked = str | PathLike[str] | Sequence[str | PathLike[str]]
+PricedSideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, or a column of a published document."""
 
 
 @dataclass(frozen=True)
-class Paid:
-    """What is charged on one shift."""
+class ShiftCharge:
+    """The charge for an interaction on one shift."""
 
     shift: str
-    """Empty where there is one price for all."""
+    """The shift's name. Empty if the tariff has no shifts."""
     each: float
     """The mean cost of an interaction."""
     tariff: Tariff | None
-    """None where the charges are printed, and the prices are not."""
+    """None for a published document that prints charges without prices."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """What is charged, and what for; `means` are of an interaction, in nanoseconds."""
+    """The charges of a system, and the times that an interaction takes there."""
 
     name: str
     title: str
     currency: str
-    paid: tuple[Paid, ...]
+    paid: tuple[ShiftCharge, ...]
     means: dict[str, float]
-    """By `cpu`, `response`, `elapsed`; what is not known is not there."""
+    """Mean times of an interaction in nanoseconds, under `cpu`, `response` and `elapsed`. Unknown ones are left out."""
     use: Use | None
-    """None of print."""
+    """None for a published document."""
     lines: tuple[tuple[str, str], ...]
-    """The script's lines and their commands; empty of print."""
+    """The script's lines and their commands. Empty for a published document."""
     notes: tuple[str, ...] = ()
 
 
-def side_of(asked: Asked, tariff: str | None, phases: str) -> Side:
-    """The side that `asked` names, at `tariff` (the system's own, or what is printed, when None).
+def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
+    """The side that `spec` names, at `tariff`. None means the system's own tariff, or the printed charges.
 
-    Raises `ValueError` for what has no charges, `errors.BadRun` for a run that cannot be read.
+    Raises `ValueError` if there are no charges, and `errors.BadRun` for a run that cannot be read.
     """
-    named = [fspath(asked)] if isinstance(asked, str | PathLike) else [fspath(one) for one in asked]
-    names = [name for text in named for name in text.split(",") if name]
+    lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
+    names = [name for text in lists for name in text.split(",") if name]
     if names and is_printed(names[0]):
         if len(names) > 1:
             raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
@@ -69,69 +69,74 @@ def side_of(asked: Asked, tariff: str | None, phases: str) -> Side:
 
 
 def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
-    found = found_runs(names)
-    use = use_of(found.runs, found.folders, phases if phases in CHOICES else _whole(found.runs))
-    name = found.folders[0].name + (f" and {len(found.runs) - 1} more" if len(found.runs) > 1 else "")
+    priced_runs = found_runs(names)
+    use = use_of(
+        priced_runs.runs, priced_runs.folders, phases if phases in CHOICES else _default_phases(priced_runs.runs)
+    )
+    name = priced_runs.folders[0].name + (f" and {len(priced_runs.runs) - 1} more" if len(priced_runs.runs) > 1 else "")
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {name}: there is nothing to price")
-    tariffs = shifts_on(tariff, found.runs[0].conditions.get("system", {}))
-    paid = []
-    for price in tariffs:
-        each = priced(use, price).interaction.value
-        if each is None:
-            raise BadArgument(f"{name}: {price.label} charges for something that the run did not measure")
-        if not each:
-            raise BadArgument(f"{name}: nothing is charged at {price.label}, and so nothing can be held against it")
-        paid.append(Paid(price.shift, each, price))
+    tariffs = shifts_on(tariff, priced_runs.runs[0].conditions.get("system", {}))
+    charges = []
+    for shift in tariffs:
+        cost = priced(use, shift).interaction.value
+        if cost is None:
+            raise BadArgument(f"{name}: {shift.label} charges for something that the run did not measure")
+        if not cost:
+            raise BadArgument(f"{name}: nothing is charged at {shift.label}, and so nothing can be held against it")
+        charges.append(ShiftCharge(shift.shift, cost, shift))
     return Side(
         name=name,
-        title=found.title,
+        title=priced_runs.title,
         currency=tariffs[0].currency,
-        paid=tuple(paid),
+        paid=tuple(charges),
         means={"elapsed": use.held.elapsed_ns / use.interactions},
         use=use,
-        lines=lines_of(found.folders[0]),
-        notes=tuple(f"The runs of {name} differ in {text}." for text in found.differing),
+        lines=lines_of(priced_runs.folders[0]),
+        notes=tuple(f"The runs of {name} differ in {text}." for text in priced_runs.differing),
     )
 
 
-def _whole(runs: Sequence[Tables]) -> str:
-    """All of runs whose users did a number of passes, since each did the same; else the steady part."""
+def _default_phases(runs: Sequence[Tables]) -> str:
+    """`all` for runs with a number of passes, in which each user did the same; otherwise `steady`."""
     loads = [run.conditions.get("load", {}) for run in runs]
-    return "all" if all("duration_s" not in load and "until" not in load for load in loads) else "steady"
+    has_passes = all("duration_s" not in load and "until" not in load for load in loads)
+    return "all" if has_passes else "steady"
 
 
-def _printed(told: Printed, tariff: str | None) -> Side:
-    account = told.accounts[0] if told.accounts else None
-    count = account.interactions if account is not None else float(len(told.rows))
-    cpu = account.cpu_ns if account is not None else float(told.rows["cpu"].sum()) or None
+def _printed(printed: PrintedSide, tariff: str | None) -> Side:
+    account = printed.accounts[0] if printed.accounts else None
+    count = account.interactions if account is not None else float(len(printed.rows))
+    cpu = account.cpu_ns if account is not None else float(printed.rows["cpu"].sum()) or None
     means = {} if cpu is None else {"cpu": cpu / count}
     if account is not None:
         means["elapsed"] = account.elapsed_ns / count
-    charged = {} if account is None else {key.removeprefix("shift "): each for key, each in account.charges.items()}
     if tariff is not None:
-        paid = tuple(_at(told.name, price, means.get("cpu")) for price in load_shifts(tariff))
+        charges = tuple(_cpu_charge(printed.name, shift, means.get("cpu")) for shift in load_shifts(tariff))
     else:
-        paid = tuple(Paid(shift, each / count, None) for shift, each in charged.items())
-    if not paid:
-        raise BadArgument(f"{told.name} has no printed charges: name a tariff for it")
+        amounts = {} if account is None else account.charges
+        charges = tuple(
+            ShiftCharge(label.removeprefix("shift "), amount / count, None) for label, amount in amounts.items()
+        )
+    if not charges:
+        raise BadArgument(f"{printed.name} has no printed charges: name a tariff for it")
     return Side(
-        name=told.name,
-        title=told.title,
-        currency=paid[0].tariff.currency if paid[0].tariff else "$",
-        paid=paid,
+        name=printed.name,
+        title=printed.title,
+        currency=charges[0].tariff.currency if charges[0].tariff else "$",
+        paid=charges,
         means=means,
         use=None,
         lines=(),
-        notes=told.notes,
+        notes=printed.notes,
     )
 
 
-def _at(name: str, tariff: Tariff, cpu_ns: float | None) -> Paid:
-    """What the printed processor time costs."""
+def _cpu_charge(name: str, tariff: Tariff, cpu_ns: float | None) -> ShiftCharge:
+    """The charge for the printed processor time. Raises `ValueError` if the tariff has other prices too."""
     if set(tariff.prices()) != {"cpu_hour"} or cpu_ns is None:
         raise BadArgument(
             f"{name} is printed, and can be priced by its processor time alone: "
             f"{tariff.label} charges {tariff.in_words()}"
         )
-    return Paid(tariff.shift, cpu_ns * tariff.cpu_hour / HOUR_NS, tariff)
+    return ShiftCharge(tariff.shift, cpu_ns * tariff.cpu_hour / HOUR_NS, tariff)

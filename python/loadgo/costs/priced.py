@@ -1,6 +1,6 @@
-"""What a use costs at a tariff: a mean interaction, each command, each user, a user's hour, a megabit, with intervals.
+"""The cost of a use at a tariff: of a mean interaction, each command or user, a user's hour and a megabit of output.
 
-A mean cost is a sum of prices times mean quantities, so that usage that was read at some interactions only stands for
+A mean cost is a sum of prices times mean quantities. Usage that was read at only some interactions therefore stands for
 all of them.
 """
 
@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-from loadgo.costs.draws import INTERACTION_COUNT, Draws, Lots, lots_of, mixed
+from loadgo.costs.draws import INTERACTION_COUNT, Draws, ResampledUse, mixed, resample
 from loadgo.measures.charged_use import Use
 from loadgo.measures.charges import HOUR_NS, QUANTITIES, Held, Rate, charges, rates_of, summed
 from loadgo.measures.tariff import Tariff
@@ -24,7 +24,7 @@ MEGABIT_BYTES = 1e6 / 8
 
 @dataclass(frozen=True)
 class Figure:
-    """An amount of money, with its 95 % interval, where there are enough users or time for one; None is not known."""
+    """An amount of money, None if not known, with its 95 % interval if there were enough users or time for one."""
 
     value: float | None
     interval: Interval | None = None
@@ -32,25 +32,25 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """What some of the interactions cost."""
+    """The cost of the interactions of one command or one user, or of all."""
 
     name: str
     interactions: int
     each: Figure
-    """A mean interaction."""
+    """The cost of a mean interaction."""
     parts: Mapping[str, float | None]
-    """What of it is for what."""
+    """The cost of a mean interaction by charged item."""
     total: float | None
-    """All of them together."""
+    """The cost of all the interactions together."""
     user_hour: float | None
-    """An hour of a user who does only this."""
+    """The cost of an hour of a user who types only these lines."""
     megabit: float | None
-    """For each million bits of output."""
+    """The cost of a million bits of output."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that is charged for: so much of it, and what that comes to; quantities in nanoseconds and bytes."""
+    """A charged item with the quantity used, in nanoseconds or bytes, and the amount of money."""
 
     name: str
     quantity: float | None
@@ -59,19 +59,21 @@ class Item:
 
 @dataclass(frozen=True)
 class Priced:
-    """A use at a tariff."""
+    """The costs of a use at one tariff."""
 
     tariff: Tariff
     rates: tuple[Rate, ...]
     rows: tuple[Row, ...]
-    """Of each command, or of each user."""
+    """A row for each command, or for each user."""
     everything: Row
     user_hour: Figure
     megabit: Figure
     items: tuple[Item, ...]
     uncharged: float | None
-    """What an interaction would cost beside it, were all that the machine did charged to users at the price of
-    processor time; None where that is not charged for, or not known."""
+    """The price of the busy time that no interaction used, for each interaction.
+
+    None if the tariff has no price for processor time, or if the busy time is not known.
+    """
 
     @property
     def interaction(self) -> Figure:
@@ -80,38 +82,42 @@ class Priced:
 
     @property
     def known(self) -> bool:
-        """Whether everything that is charged for is known."""
+        """Whether every charged quantity is known."""
         return self.interaction.value is not None
 
 
 def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
-    """What `use` costs at `tariff`, with a row for each command in the order of the script, or for each user."""
-    lots, rates = lots_of(use), rates_of(tariff, use.held)
-    longer = longer_of(use.held)
-    everything = _row("all", _sums(lots.cells), rates, longer, lots.ratio(lots.cells, rates))
+    """Prices `use` at `tariff`, with a row for each command in the order of the script, or for each user."""
+    resampled, rates = resample(use), rates_of(tariff, use.held)
+    present_ratio = present_ratio_of(use.held)
+    everything = _row("all", _sums(resampled.cells), rates, present_ratio, resampled.ratio(resampled.cells, rates))
     return Priced(
         tariff=tariff,
         rates=rates,
-        rows=tuple(_commands(lots, rates, longer) if by == "command" else _users(lots.cells, rates, longer)),
+        rows=tuple(
+            _commands(resampled, rates, present_ratio)
+            if by == "command"
+            else _users(resampled.cells, rates, present_ratio)
+        ),
         everything=everything,
-        user_hour=_figure(lots.ratio(lots.cells, rates, "present_ns").times(HOUR_NS * longer)),
-        megabit=_figure(lots.ratio(lots.cells, rates, "bytes_out").times(MEGABIT_BYTES)),
+        user_hour=_figure(resampled.ratio(resampled.cells, rates, "present_ns").times(HOUR_NS * present_ratio)),
+        megabit=_figure(resampled.ratio(resampled.cells, rates, "bytes_out").times(MEGABIT_BYTES)),
         items=_items(use, everything, rates),
         uncharged=_uncharged(use, tariff),
     )
 
 
 def in_mix(use: Use, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
-    """The cost of an interaction in a mix of commands (shares that add up to 1), whatever mix the users typed."""
-    lots, rates = lots_of(use), rates_of(tariff, use.held)
-    parts = dict(_by_command(lots.cells))
-    if not mix or not mix.keys() <= parts.keys():
+    """The cost of an interaction in a given mix of commands, whatever mix the users typed. Shares add up to 1."""
+    resampled, rates = resample(use), rates_of(tariff, use.held)
+    cells_by_command = dict(_by_command(resampled.cells))
+    if not mix or not mix.keys() <= cells_by_command.keys():
         return Figure(None)
-    return _figure(mixed([(share, lots.ratio(parts[name], rates)) for name, share in mix.items()]))
+    return _figure(mixed([(share, resampled.ratio(cells_by_command[name], rates)) for name, share in mix.items()]))
 
 
-def longer_of(held: Held) -> float:
-    """The interactions' time over that in which users were logged in."""
+def present_ratio_of(held: Held) -> float:
+    """The time of all interactions, from prompt to prompt, over the time in which users were logged in."""
     return held.present_ns / held.logged_in_ns if held.logged_in_ns else 1.0
 
 
@@ -119,10 +125,12 @@ def _figure(draws: Draws) -> Figure:
     return Figure(draws.value, None if draws.value is None else draws.interval)
 
 
-def _commands(lots: Lots, rates: tuple[Rate, ...], longer: float) -> list[Row]:
+def _commands(resampled: ResampledUse, rates: tuple[Rate, ...], present_ratio: float) -> list[Row]:
     """A row for each command, in the order of the script."""
-    parts = _by_command(lots.cells)
-    return [_row(name, _sums(part), rates, longer, lots.ratio(part, rates)) for name, part in parts]
+    return [
+        _row(name, _sums(cells), rates, present_ratio, resampled.ratio(cells, rates))
+        for name, cells in _by_command(resampled.cells)
+    ]
 
 
 def _by_command(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -131,14 +139,14 @@ def _by_command(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(str(name), cells.filter(pl.col("command") == name)) for name in names]
 
 
-def _users(cells: pl.DataFrame, rates: tuple[Rate, ...], longer: float) -> list[Row]:
-    """A row for each user, without intervals: there is nobody to draw."""
-    several = cells["run"].n_unique() > 1
-    found = []
+def _users(cells: pl.DataFrame, rates: tuple[Rate, ...], present_ratio: float) -> list[Row]:
+    """A row for each user, without intervals, since a single user cannot be resampled."""
+    has_several_runs = cells["run"].n_unique() > 1
+    rows = []
     for sums in cells.group_by("run", "user").agg(pl.col(_SUMMED).sum()).sort("run", "user").iter_rows(named=True):
         name = f"user {sums['user']}"
-        found.append(_row(f"run {sums['run'] + 1}, {name}" if several else name, sums, rates, longer))
-    return found
+        rows.append(_row(f"run {sums['run'] + 1}, {name}" if has_several_runs else name, sums, rates, present_ratio))
+    return rows
 
 
 _SUMMED = [INTERACTION_COUNT, *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
@@ -149,10 +157,10 @@ def _sums(cells: pl.DataFrame) -> dict[str, float]:
 
 
 def _row(
-    name: str, sums: Mapping[str, float], rates: tuple[Rate, ...], longer: float, draws: Draws | None = None
+    name: str, sums: Mapping[str, float], rates: tuple[Rate, ...], present_ratio: float, draws: Draws | None = None
 ) -> Row:
     means, count = _means(sums), float(sums[INTERACTION_COUNT])
-    parts, out = charges(means, rates), means["bytes_out"]
+    parts, output_bytes = charges(means, rates), means["bytes_out"]
     each = _figure(draws) if draws is not None else Figure(summed(parts))
     total = None if each.value is None else each.value * count
     return Row(
@@ -161,43 +169,41 @@ def _row(
         each=each,
         parts=parts,
         total=total,
-        user_hour=_per(total, float(sums["present_ns"]), HOUR_NS * longer),
-        megabit=_per(total, 0.0 if out is None else out * count, MEGABIT_BYTES),
+        user_hour=_per(total, float(sums["present_ns"]), HOUR_NS * present_ratio),
+        megabit=_per(total, 0.0 if output_bytes is None else output_bytes * count, MEGABIT_BYTES),
     )
 
 
 def _means(sums: Mapping[str, float]) -> dict[str, float | None]:
-    """Of a mean interaction; None where it was read at none."""
+    """The quantities of a mean interaction. None for a quantity that was read at no interaction."""
     return {name: sums[name] / sums[f"{name} known"] if sums[f"{name} known"] else None for name in QUANTITIES}
 
 
-def _per(total: float | None, quantity: float, of: float) -> float | None:
-    return None if total is None or quantity <= 0 else total / quantity * of
+def _per(total: float | None, quantity: float, unit: float) -> float | None:
+    return None if total is None or quantity <= 0 else total / quantity * unit
 
 
 def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]:
-    """What the amount is made of; of what is shared, all that was held."""
+    """The charged items. The quantity of a shared item is all that the run held of it."""
     count = everything.interactions
-    whole_run = use.held
-    held = {
-        "logged in": whole_run.logged_in_ns,
-        "memory": whole_run.memory_byte_ns,
-        "the machine": whole_run.elapsed_ns,
+    shared_quantities = {
+        "logged in": use.held.logged_in_ns,
+        "memory": use.held.memory_byte_ns,
+        "the machine": use.held.elapsed_ns,
     }
     means = _means(_sums(use.cells))
-    found = []
+    items = []
     for rate in rates:
-        mean = means[rate.quantity]
-        own = None if mean is None else mean * count
-        part = everything.parts[rate.item]
-        found.append(Item(rate.item, held.get(rate.item, own), None if part is None else part * count))
-    return tuple(found)
+        mean, cost = means[rate.quantity], everything.parts[rate.item]
+        quantity = shared_quantities.get(rate.item, None if mean is None else mean * count)
+        items.append(Item(rate.item, quantity, None if cost is None else cost * count))
+    return tuple(items)
 
 
 def _uncharged(use: Use, tariff: Tariff) -> float | None:
-    """Busy time that is neither an interaction's nor the laboratory's, at the price of processor time."""
+    """The price of the busy time that neither an interaction nor loadgo used, for each interaction."""
     count, cpu = float(use.cells[INTERACTION_COUNT].sum()), _means(_sums(use.cells))["cpu_ns"]
     if use.machine is None or not tariff.cpu_hour or cpu is None or not count:
         return None
-    left = use.machine.busy_ns - use.machine.laboratory_ns - cpu * count
-    return left / count * tariff.cpu_hour / HOUR_NS
+    uncharged_ns = use.machine.busy_ns - use.machine.laboratory_ns - cpu * count
+    return uncharged_ns / count * tariff.cpu_hour / HOUR_NS

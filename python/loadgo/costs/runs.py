@@ -15,10 +15,10 @@ from loadgo.records.tables import tables
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-_SYSTEM = ("kind", "name", "hostname", "processor", "processors")
+_SYSTEM_CONDITIONS = ("kind", "name", "hostname", "processor", "processors")
 """Conditions that belong to the system, besides all values of a simulated machine's file."""
-_OF_THE_LOAD = ("users", "passes", "seed", "duration_s", "until", "arrivals_per_second")
-_PASSING = ("load_average", "users_logged_in", "memory_available", "used_bytes", "paging_devices")
+_LOAD_CONDITIONS = ("users", "passes", "seed", "duration_s", "until", "arrivals_per_second")
+_CHANGING_CONDITIONS = ("load_average", "users_logged_in", "memory_available", "used_bytes", "paging_devices")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def users_of(run: Tables) -> int:
 
 def _one_system(first: str, other: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     for condition in differing(before, after):
-        if condition.name in _SYSTEM or condition.name.startswith("machine "):
+        if condition.name in _SYSTEM_CONDITIONS or condition.name.startswith("machine "):
             raise BadArgument(
                 f"{first} and {other} are of different systems ({condition.name}: {condition.before or 'none'}, "
                 f"{condition.after or 'none'}), and one curve is of one system; whether a price is fair says "
@@ -76,7 +76,7 @@ def _differing(all_conditions: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     values_by_name: dict[str, list[str]] = {}
     for conditions in all_conditions[1:]:
         for condition in differing(all_conditions[0], conditions):
-            if not condition.name.startswith((*_OF_THE_LOAD, *_PASSING)):
+            if not condition.name.startswith((*_LOAD_CONDITIONS, *_CHANGING_CONDITIONS)):
                 values = values_by_name.setdefault(condition.name, [condition.before or "none"])
                 values.append(condition.after or "none")
     return tuple(f"{name}: {', '.join(dict.fromkeys(values))}" for name, values in values_by_name.items())

@@ -1,4 +1,4 @@
-"""Costs in words: of how many interactions, intervals of money, and tariffs with their sources."""
+"""Costs in words: headings, intervals of money, and tariffs with their sources."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ from collections.abc import Sequence
 
 from loadgo.measures.tariff import Tariff, shifts_in_words
 from loadgo.notation.figures import NOT_MEASURED, money
-from loadgo.stats.resample import FEWEST, FEWEST_A_STRETCH, Interval
+from loadgo.stats.resample import FEWEST_STRETCH_INTERACTIONS, FEWEST_UNITS, Interval
 
-AMOUNTS = {
+COST_SENTENCE_STARTS = {
     1: "An interaction costs",
     10**3: "A thousand interactions cost",
     10**6: "A million interactions cost",
     10**9: "A thousand million interactions cost",
 }
-"""How a sentence begins whose money is of so many interactions."""
+"""The first words of a sentence about costs, by the number of interactions that its money is for."""
 
-MEASURED = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
-"""What the measures of performance are called."""
+FAIRNESS_MEASURE_LABELS = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
+"""The names of the measures of performance."""
 
-INTERVALS = "95 %, by drawing users again; or stretches of time, where that is wider."
-NO_INTERVALS = f"There are none: they need {FEWEST} users, or {FEWEST * FEWEST_A_STRETCH} interactions."
+INTERVAL_NOTE = "95 %, by drawing users again; or stretches of time, where that is wider."
+NO_INTERVALS_NOTE = (
+    f"There are none: they need {FEWEST_UNITS} users, or {FEWEST_UNITS * FEWEST_STRETCH_INTERACTIONS} interactions."
+)
 
 _SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,000", 10**9: "cost of 10⁹"}
 
 
 def of_scale(scale: int) -> str:
-    """The heading of a column whose money is of `scale` interactions."""
+    """The heading of a column with the cost of `scale` interactions."""
     return _SCALES[scale]
 
 
-def interval(found: Interval | None, currency: str, scale: int = 1) -> str:
-    """Both ends, of `scale` interactions: `$0.135–0.149`."""
-    if found is None:
+def interval(bounds: Interval | None, currency: str, scale: int = 1) -> str:
+    """Both ends of an interval of money for `scale` interactions, as in `$0.135–0.149`."""
+    if bounds is None:
         return NOT_MEASURED
-    low, high = (money(end, currency, scale) for end in (found.low, found.high))
+    low, high = (money(end, currency, scale) for end in (bounds.low, bounds.high))
     return f"{low}–{high.removeprefix(currency)}"
 
 
 def tariffs_in_words(tariffs: Sequence[Tariff]) -> list[str]:
-    """A line for each, those of one name together: prices by shift, title, source."""
-    found = []
+    """A line for each tariff's name, with the prices by shift, the title and the source."""
+    lines = []
     for name in dict.fromkeys(tariff.name for tariff in tariffs):
         shifts = [tariff for tariff in tariffs if tariff.name == name]
-        own = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
-        found.append(f"{name}: {shifts_in_words(shifts)} ({shifts[0].title}; {shifts[0].source}).{own}")
-    return found
+        remark = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
+        lines.append(f"{name}: {shifts_in_words(shifts)} ({shifts[0].title}; {shifts[0].source}).{remark}")
+    return lines

@@ -21,7 +21,7 @@ import numpy as np
 from loadgo.decomposition.parts import per_interaction, run_weights
 from loadgo.measures.account import Account
 from loadgo.measures.total_time import is_busy
-from loadgo.stats.factors import Link, Share, exponential, exponential_interval, meter, product, taken_apart, total
+from loadgo.stats.factors import Link, Share, decompose, exponential, exponential_interval, meter, product, total
 from loadgo.stats.resample import Floats, Interval, interval_of
 
 WORK_CATEGORIES = ("user", "nice")
@@ -114,12 +114,12 @@ def chains(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> tuple
 
 
 def _chain(measure: str, unit: str, ratio_link: Link, runs: int) -> Chain:
-    shares = taken_apart(ratio_link)
+    shares = decompose(ratio_link)
     logs: dict[str, Floats] = {}
     for share in shares:
         top = _top(ratio_link, share)
         logs[top] = logs.get(top, np.zeros_like(share.log)) + share.log
-    descriptions = {part.name: part.said for part in ratio_link.parts}
+    descriptions = {part.name: part.description for part in ratio_link.parts}
     ratio = ratio_link.before / ratio_link.after
     return Chain(
         measure=measure,
@@ -130,7 +130,9 @@ def _chain(measure: str, unit: str, ratio_link: Link, runs: int) -> Chain:
         interval=exponential_interval(interval_of(np.log(ratio), runs)),
         links=tuple(_factor(name, "", log, runs, descriptions.get(name, "")) for name, log in logs.items()),
         factors=tuple(
-            _factor(share.name, share.of, share.log, runs, share.said) for share in shares if np.any(share.log != 0)
+            _factor(share.name, share.of, share.log, runs, share.description)
+            for share in shares
+            if np.any(share.log != 0)
         ),
     )
 

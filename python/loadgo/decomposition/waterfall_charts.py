@@ -9,7 +9,7 @@ import polars as pl
 
 from loadgo.decomposition.waterfall import Step, Waterfall
 from loadgo.decomposition.waterfall_pictures import figure_of
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of
+from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
 from loadgo.notation.figures import plain
 from loadgo.notation.measures import factor, factor_interval
 
@@ -52,7 +52,7 @@ def waterfall_chart(told: Waterfall, name: str) -> Chart:
     caption = f"{whose}From top to bottom; lengths are factors, and they multiply to {factor(told.ratio)}."
     if any(one.interval for one in told.steps):
         caption += " The line is the 95 % interval of where a bar ends."
-    return chart_of(name, told.title, caption, drawn, ROW * len(keys))
+    return chart_of(name, told.title, caption, drawn, ROW_HEIGHT_PX * len(keys))
 
 
 def _layers(
@@ -67,7 +67,7 @@ def _layers(
     color = alt.Color(
         "way:N",
         title=None,
-        scale=alt.Scale(domain=[_LESS, _MORE], range=[ACCENT, MORE]),
+        scale=alt.Scale(domain=[_LESS, _MORE], range=[ACCENT_COLOR, MORE]),
         legend=alt.Legend(symbolType="square"),
     )
     tooltip = ["name:N", "factor:N", alt.Tooltip("interval:N", title="95 % interval")]

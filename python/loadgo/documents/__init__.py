@@ -1,1 +1,1 @@
-"""What is shown, without its format: pages, tables, charts; and the renderers of each format."""
+"""Documents without a format: words, tables, pictures and charts. A renderer for each format writes them."""

@@ -33,34 +33,34 @@ Shown = list[Table | Chapter | Points]
 
 
 def html_document(document: Document) -> str:
-    """The whole page. What users control is escaped, and the page's own policy lets nothing run but its own scripts."""
-    before, drawn, after = _around_charts(document.sections)
+    """The document as an HTML page. Users' texts are escaped, and a content security policy allows only our scripts."""
+    before, charts, after = _around_charts(document.sections)
     return html_page(
         template("page.html"),
-        drawn,
+        charts,
         title=document.title,
         document=document,
         before=before,
-        charts=drawn,
+        charts=charts,
         after=after,
     )
 
 
-def html_page(page: str, drawn: Sequence[Chart], style: str = "", **shown: object) -> str:
-    """A `page` that extends the template `layout.html`, with the common style and the code that draws charts."""
-    made = Environment(
+def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown: object) -> str:
+    """Renders the template `page`, which extends `layout.html`, with the common style and the code for charts."""
+    environment = Environment(
         loader=FunctionLoader(template),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["plain"] = plain
-    scripts = drawing_scripts() if drawn else []
-    return made.from_string(page).render(
+    environment.filters["plain"] = plain
+    scripts = drawing_scripts() if page_charts else []
+    return environment.from_string(page).render(
         style=Markup(template("page.css") + style),
         policy=policy(scripts),
-        specs=Markup(json_in_html({chart.name: chart.spec for chart in drawn})),
+        specs=Markup(json_in_html({chart.name: chart.spec for chart in page_charts})),
         scripts=[Markup(script) for script in scripts],
         **shown,
     )
@@ -76,7 +76,10 @@ def _around_charts(sections: Sequence[Section]) -> tuple[Shown, list[Chart], Sho
 
 
 def policy(scripts: list[str]) -> str:
-    """A content security policy: nothing may be loaded, and only `scripts` run. Vega compiles its expressions."""
+    """A content security policy under which nothing is loaded and only `scripts` run.
+
+    With scripts it allows `eval`, since Vega compiles its expressions.
+    """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     allowed = f"script-src {hashes} 'unsafe-eval'; " if scripts else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
@@ -89,7 +92,7 @@ def json_in_html(value: object) -> str:
 
 
 def drawing_scripts() -> list[str]:
-    """The scripts of a page with charts: the drawing library, and the code that draws each chart in page colours."""
+    """The scripts of a page with charts: the chart library, and the code that draws charts in the page's colours."""
     return [_drawing_code(), template("charts.js")]
 
 

@@ -1,4 +1,4 @@
-"""The one writer of JSON: explicit keys for each type, null for what is not finite, and always the format's number."""
+"""The only writer of JSON: explicit keys for each type, null for numbers that are not finite, and a format number."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from typing import Any
 from loadgo.notation.figures import plain
 from loadgo.stats.resample import Interval
 
-FORMAT = 1
-"""The number of the present format; it grows when a key is taken away or changes its meaning."""
+JSON_FORMAT = 1
+"""The number of the present format. It grows when a key is removed or changes its meaning."""
 
 Keys = Mapping[type, str]
-"""By type its keys in their order: `key`, or `key=field` where the field or property has another name."""
+"""The keys of each type in order: `key`, or `key=field` if the field or property has another name."""
 
 _UNSAFE = re.compile(r"[^\n -~]")
-"""Characters that a terminal might obey, and harmless ones beyond ASCII."""
+"""Control characters that a terminal might obey, and all characters beyond ASCII, of which most are harmless."""
 
 
 def json_document(members: Mapping[str, object], keys: Keys, columns: Mapping[str, object] | None = None) -> str:
-    """The members as one JSON object after `"format"`; each of `columns`, which are long, on a line of its own.
+    """Writes the members as one JSON object that begins with `"format"`. Each of the long `columns` is on one line.
 
-    Raises `KeyError` for a type of which `keys` names no keys.
+    Raises `KeyError` for a type without keys in `keys`.
     """
-    every = {Interval: "low high", **keys}
-    text = json.dumps(_written({"format": FORMAT, **members}, every), indent=2, ensure_ascii=False, allow_nan=False)
-    for name, value in (columns or {}).items():
-        line = json.dumps(_written(value, every), ensure_ascii=False, allow_nan=False)
+    all_keys = {Interval: "low high", **keys}
+    plain_members = _as_plain({"format": JSON_FORMAT, **members}, all_keys)
+    text = json.dumps(plain_members, indent=2, ensure_ascii=False, allow_nan=False)
+    for name, column in (columns or {}).items():
+        line = json.dumps(_as_plain(column, all_keys), ensure_ascii=False, allow_nan=False)
         text = text.removesuffix("\n}") + f',\n  "{name}": {line}\n}}'
     return _UNSAFE.sub(_visible, text) + "\n"
 
@@ -43,22 +44,22 @@ def members_of(value: object, keys: Keys) -> dict[str, Any]:
     return {key: getattr(value, field or key) for key, _, field in pairs}
 
 
-def _written(value: object, keys: Keys) -> object:
-    """The value in JSON's types: None for a number that is not finite, the text of a date or a path."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if dataclasses.is_dataclass(value):
-        value = members_of(value, keys)
-    if isinstance(value, Mapping):
-        return {str(key): _written(part, keys) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_written(part, keys) for part in value]
-    return str(value) if isinstance(value, date | time | PathLike) else value
+def _as_plain(member: object, keys: Keys) -> object:
+    """A member in JSON's types: null for a number that is not finite, a text for a date or a path."""
+    if isinstance(member, float):
+        return member if math.isfinite(member) else None
+    if dataclasses.is_dataclass(member):
+        member = members_of(member, keys)
+    if isinstance(member, Mapping):
+        return {str(key): _as_plain(inner, keys) for key, inner in member.items()}
+    if isinstance(member, list | tuple):
+        return [_as_plain(inner, keys) for inner in member]
+    return str(member) if isinstance(member, date | time | PathLike) else member
 
 
-def _visible(found: re.Match[str]) -> str:
-    """A character that a terminal might obey, as JSON may write it."""
-    sign = found[0]
-    if plain(sign) == sign:
-        return sign
-    return json.dumps(sign)[1:-1] if ord(sign) > 0x7F else f"\\u{ord(sign):04x}"
+def _visible(match: re.Match[str]) -> str:
+    """The matched character, as a JSON escape if a terminal might obey it."""
+    character = match[0]
+    if plain(character) == character:
+        return character
+    return json.dumps(character)[1:-1] if ord(character) > 0x7F else f"\\u{ord(character):04x}"

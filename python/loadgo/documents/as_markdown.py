@@ -8,13 +8,13 @@ from loadgo.documents.document import Chapter, Charts, Document, Points, Section
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
-_WIDTH = 120
+_PAGE_CHARS = 120
 """Characters of a picture's line, and of a table's row before it leaves out columns."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
 def markdown_document(document: Document) -> str:
-    """The document; every character that could mean something is escaped."""
+    """The document as Markdown. Characters with a meaning in Markdown are escaped."""
     parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
     parts += [f"**{escaped(document.answer)}**", "  \n".join(escaped(line) for line in document.about)]
     parts += [_section(section) for section in document.sections]
@@ -42,11 +42,11 @@ def _content(section: Table | SignPicture | Points) -> str:
         return _picture(section)
     if isinstance(section, Points):
         return "\n".join(f"- {'<br>'.join(map(escaped, item))}" for item in section.items)
-    return _table(section.fitting(_WIDTH))
+    return _table(section.fitting(_PAGE_CHARS))
 
 
 def _picture(picture: SignPicture) -> str:
-    lines = "\n".join(map(plain, picture.lines(_WIDTH)))
+    lines = "\n".join(map(plain, picture.lines(_PAGE_CHARS)))
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
     return f"{fence}text\n{lines}\n{fence}"
 

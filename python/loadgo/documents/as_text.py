@@ -1,4 +1,4 @@
-"""A document on a terminal: warnings and the answer first, then tables and pictures, then the fine print."""
+"""A document for a terminal: warnings and the answer first, then tables and pictures, then notes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from loadgo.documents.printed_table import printed_lines
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
-NARROWEST = 60
-"""Fewer characters than a terminal's line must have; a document is not made narrower."""
+FEWEST_PAGE_CHARS = 60
+"""The smallest width of a document. On a narrower terminal its lines wrap."""
 
 
 def text_document(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """The document for a terminal of `width` characters (the present one's by default)."""
+    """The document as text for `width` characters, by default the width of the present terminal."""
     out = StringIO()
     console = Console(
         file=out,
-        width=max(NARROWEST, width or shutil.get_terminal_size((100, 24)).columns),
+        width=max(FEWEST_PAGE_CHARS, width or shutil.get_terminal_size((100, 24)).columns),
         force_terminal=color,
         color_system="standard" if color else None,
         highlight=False,
@@ -112,10 +112,10 @@ def _notes(notes: tuple[tuple[str, str], ...]) -> PrintedTable:
     printed = PrintedTable.grid(padding=(0, 2))
     printed.add_column(no_wrap=True, style="bold")
     printed.add_column(overflow="fold")
-    last = ""
+    last_label = ""
     for label, line in notes:
-        printed.add_row("" if label == last else label, _text(line))
-        last = label
+        printed.add_row("" if label == last_label else label, _text(line))
+        last_label = label
     return printed
 
 

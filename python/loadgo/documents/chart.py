@@ -1,4 +1,4 @@
-"""What all charts share: a Vega-Lite specification with its words, drawn in a page or standing alone, and its axes."""
+"""Charts: a Vega-Lite specification with a heading and a caption, as a part of a page or as a picture; and axes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import vl_convert
 
 from loadgo.notation.figures import plain
 
-ACCENT = "#3b7dd8"
-ROW = 22
-"""The height of a row of a chart with named rows."""
-_WIDTH = 720
+ACCENT_COLOR = "#3b7dd8"
+ROW_HEIGHT_PX = 22
+"""Height of a row in a chart with named rows."""
+_PICTURE_WIDTH_PX = 720
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: its name, a heading, the line under it, and the Vega-Lite specification."""
+    """One chart: its name, a heading, a caption under it, and the Vega-Lite specification."""
 
     name: str
     heading: str
@@ -28,36 +28,42 @@ class Chart:
 
 
 def chart_of(
-    name: str, heading: str, caption: str, drawn: alt.Chart | alt.LayerChart | alt.FacetChart, height: int
+    name: str, heading: str, caption: str, drawing: alt.Chart | alt.LayerChart | alt.FacetChart, height: int
 ) -> Chart:
-    """The chart, as wide as the page has room for."""
-    spec = drawn.properties(width="container", height=height).to_dict()
+    """Makes a chart that is as wide as the page allows and `height` pixels high."""
+    spec = drawing.properties(width="container", height=height).to_dict()
     del spec["$schema"]
     return Chart(name, heading, caption, spec | {"config": {"view": {"stroke": None}}})
 
 
-def svg(drawn: Chart) -> str:
+def svg(chart: Chart) -> str:
     """The chart as an SVG picture on white."""
-    picture: str = vl_convert.vegalite_to_svg(_alone(drawn), allowed_base_urls=[])
+    picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart), allowed_base_urls=[])
     return picture
 
 
-def png(drawn: Chart) -> bytes:
+def png(chart: Chart) -> bytes:
     """The chart as a PNG picture on white, at twice the size of the SVG."""
-    picture: bytes = vl_convert.vegalite_to_png(_alone(drawn), scale=2, allowed_base_urls=[])
+    picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart), scale=2, allowed_base_urls=[])
     return picture
 
 
-def _alone(drawn: Chart) -> dict[str, Any]:
-    """The specification of a picture that stands alone: fixed width, heading and caption on it."""
-    heading = {"text": drawn.heading, "subtitle": drawn.caption, "anchor": "start", "subtitlePadding": 4}
+def _picture_spec(chart: Chart) -> dict[str, Any]:
+    """The specification of a picture outside of a page, with a fixed width, the heading and the caption."""
+    heading = {"text": chart.heading, "subtitle": chart.caption, "anchor": "start", "subtitlePadding": 4}
     ink = {"point": {"color": "black"}, "legend": {"symbolFillColor": "black", "orient": "top"}}
-    config = drawn.spec["config"] | ink
-    return drawn.spec | {"width": _WIDTH, "title": heading, "background": "white", "padding": 12, "config": config}
+    config = chart.spec["config"] | ink
+    return chart.spec | {
+        "width": _PICTURE_WIDTH_PX,
+        "title": heading,
+        "background": "white",
+        "padding": 12,
+        "config": config,
+    }
 
 
 def safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with control characters made visible in its texts."""
+    """Replaces control characters in the frame's texts by a visible sign."""
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     return frame.with_columns(pl.col(name).map_elements(plain, return_dtype=pl.String) for name in texts)
 
@@ -67,17 +73,17 @@ def run_time(field: str) -> alt.X:
     return alt.X(f"{field}:Q", title="seconds since the run began", scale=alt.Scale(nice=False))
 
 
-# Of the page's width, not of the drawing's: that changes once more when the legend is there.
-_COLUMNS = f"max(2, floor(((containerSize()[0] || {_WIDTH}) - 80) / 120))"
+# Computed from the page's width, since the chart's width changes again when the legend is drawn.
+_LEGEND_COLUMNS = f"max(2, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / 120))"
 
 
 def legend() -> alt.Legend:
     """A legend in as many columns as the chart has room for."""
-    return alt.Legend(columns=alt.ExprRef(_COLUMNS), symbolType="square")
+    return alt.Legend(columns=alt.ExprRef(_LEGEND_COLUMNS), symbolType="square")
 
 
 def seconds(field: str) -> alt.Tooltip:
-    """What the pointer tells of a time."""
+    """The tooltip of a time."""
     words = {
         "from_s": "from",
         "to_s": "to",
@@ -92,7 +98,7 @@ def seconds(field: str) -> alt.Tooltip:
 
 
 def percent(field: str) -> alt.Tooltip:
-    """What the pointer tells of a share."""
+    """The tooltip of a share."""
     return alt.Tooltip(f"{field}:Q", format=".2%")
 
 
@@ -102,4 +108,4 @@ TIME_LABEL = (
     " : datum.value >= 0.000001 ? format(datum.value * 1000000, '.3~r') + ' µs'"
     " : format(datum.value * 1000000000, '.3~r') + ' ns'"
 )
-"""An axis' label of a time in seconds, in the unit that fits."""
+"""Vega expression for an axis label: a time in seconds, printed with a unit of its size."""

@@ -1,4 +1,4 @@
-"""A document: what a command found, in words, tables and pictures, in no format yet."""
+"""A document: a command's result in words, tables and pictures, without a format."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SignPicture:
-    """A picture made of characters, for text and Markdown; an HTML page has charts instead."""
+    """A picture of characters, for text and Markdown. An HTML page has charts instead."""
 
     title: str
     lines: Callable[[int], Sequence[str]]
-    """Its lines, of at most so many characters each."""
+    """Function from the page's width in characters to the lines of the picture."""
 
 
 @dataclass(frozen=True)
 class Charts:
-    """Charts for an HTML page. They are drawn when the page is made: the drawing library takes a second to load."""
+    """Charts for an HTML page. They are made with the page, since the chart library takes a second to load."""
 
     draw: Callable[[], Sequence[Chart]]
 
@@ -53,15 +53,15 @@ Section = Table | SignPicture | Charts | Chapter | Points
 
 @dataclass(frozen=True)
 class Document:
-    """The answer first, then what it is about, the sections, and the fine print."""
+    """A title, the answer with warnings, lines about the measured systems, sections, and notes."""
 
     title: str
     answer: str
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
-    """What the figures are of, a line each."""
+    """Lines about the systems and runs that the figures belong to."""
     notes: tuple[tuple[str, str], ...] = ()
-    """The fine print: label and line; of lines with the same label the first shows it."""
+    """Notes as label and line. Of successive lines with the same label only the first shows it."""
     beside: bool = False
-    """Whether tables below the charts stand side by side where an HTML page has room."""
+    """Whether a wide HTML page places the tables below the charts side by side."""

@@ -1,4 +1,4 @@
-"""A document in any format: the one place that chooses a renderer."""
+"""Renders a document in any format. No other file chooses a renderer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadgo.documents.document import Document
 from loadgo.errors import BadArgument
 
 Format = Literal["text", "html", "json", "md"]
-FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
+DOCUMENT_FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
 
 
 def render(
@@ -21,9 +21,9 @@ def render(
     width: int | None = None,
     color: bool = False,
 ) -> str:
-    """What `document` or `json` makes, as `format`; `width` in characters and `color` are for `text`.
+    """Renders the document as `format`. The format `json` calls `json`, all others call `document`.
 
-    Raises `ValueError` for another format.
+    `width`, in characters, and `color` are for `text`. Raises `ValueError` for another format.
     """
     if format == "json" and json is not None:
         return json()
@@ -37,4 +37,4 @@ def render(
         from loadgo.documents.as_html import html_document
 
         return html_document(document())
-    raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
+    raise BadArgument(f"format {format!r} is none of {', '.join(DOCUMENT_FORMATS)}")

@@ -12,7 +12,7 @@ _HALVES = " ▐▌█"
 
 
 def line(shares: Sequence[float]) -> str:
-    """A bar character for each share from 0 to 1; the smallest share above 0 still shows a bar."""
+    """A bar character for each share from 0 to 1. Each share above 0 shows a bar."""
     return "".join(_LEVELS[min(8, math.ceil(share * 8 - 1e-9))] if share > 0 else " " for share in shares)
 
 
@@ -40,7 +40,7 @@ def legend(parts: Sequence[str], width: int) -> list[str]:
 
 
 def shade(rate: float, least: float, most: float) -> str:
-    """A shade for a rate: the higher the rate, the darker, on a logarithmic scale from `least` to `most`."""
+    """A shade for a rate, on a logarithmic scale from `least` to `most`. A higher rate is darker."""
     if rate <= 0:
         return _SHADES[0]
     strength = math.log(rate / least) / math.log(most / least) if most > least else 1.0
@@ -48,13 +48,13 @@ def shade(rate: float, least: float, most: float) -> str:
 
 
 def place(value: float, low: float, high: float, width: int) -> int:
-    """The character of `width` at which a value lies between `low` and `high`; beyond them, at the edge."""
+    """The position of a value on an axis of `width` characters from `low` to `high`. Values beyond are at the ends."""
     share = (value - low) / (high - low) if high > low else 0.0
     return round(min(1.0, max(0.0, share)) * (width - 1))
 
 
 def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int] | None = None) -> str:
-    """A line with a sign at each of its places, a later one over an earlier; `between` is an interval's ends."""
+    """A line with a sign at each position; a later sign covers an earlier one. `between` is drawn as an interval."""
     signs = [" "] * width
     if between is not None:
         signs[between[0] : between[1] + 1] = "─" * (between[1] - between[0] + 1)
@@ -64,7 +64,7 @@ def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int
 
 
 def cut(name: str, width: int) -> str:
-    """The name, or its beginning where it is longer than `width` characters."""
+    """The name, or its beginning if it is longer than `width` characters."""
     return name if len(name) <= width else f"{name[: width - 1]}…"
 
 

@@ -1,15 +1,15 @@
-"""A table of a document: columns of text, of which a narrow page leaves out those that are needed least."""
+"""A table of a document: columns of text, of which a narrow page leaves out the least important."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
-GAP = 3
-"""Characters between two columns of a page of text."""
+COLUMN_GAP_CHARS = 3
+"""Number of characters between two columns of a text."""
 
-NAME_WIDTH = 24
-"""How many characters of a row's name a page of text shows: users name commands as they like."""
+MOST_NAME_CHARS = 24
+"""Most characters of a row's name in a text, since users' names for commands have any length."""
 
 Kind = Literal["figure", "words", "name", "mark"]
 """Figures stand to the right. Words stand to the left, and are folded; names are cut where there is no room.
@@ -24,9 +24,9 @@ class Column:
     heading: str
     cells: tuple[str, ...]
     spare: int = 0
-    """The greater, the sooner it is left out; a column with 0 stays."""
+    """A narrow page leaves out columns with the largest number first. A column with 0 stays."""
     kind: Kind = "figure"
-    """Of the first column it says nothing but that its words are folded: names stand there."""
+    """How the cells are aligned. The first column has names, unless its kind is `words`."""
     below: tuple[str, ...] = ()
     """What stands below each cell, such as half of its interval, in one line or more; empty where no cell has any."""
     over: str = ""
@@ -48,12 +48,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: the first column names the rows; `total_rows` at the end are set apart."""
+    """A table. The first column has the rows' names, and the last `total_rows` rows are set apart."""
 
     title: str
     columns: tuple[Column, ...]
     total_rows: int = 0
-    name_width: int | None = NAME_WIDTH
+    name_width: int | None = MOST_NAME_CHARS
     """How many characters of its rows' names a page of text shows; None is as many as there is room for."""
     lead: str = ""
     """Running text above it; without a title, a quotation that its figures are of."""
@@ -64,16 +64,18 @@ class Table:
 
     @property
     def width(self) -> int:
-        """The characters of a line."""
+        """Number of characters of a line."""
         names, *others = self.columns
-        return min(names.width, self.name_width or names.width) + sum(GAP + column.width for column in others)
+        return min(names.width, self.name_width or names.width) + sum(
+            COLUMN_GAP_CHARS + column.width for column in others
+        )
 
     def fitting(self, width: int) -> Table:
-        """The table with as many columns as a page of `width` characters has room for, and names cut to their share."""
+        """The table for a page of `width` characters, with columns left out and names cut as necessary."""
         table = self
         while table.width > width and any(column.spare for column in table.columns):
-            least = max(column.spare for column in table.columns)
-            table = replace(table, columns=tuple(column for column in table.columns if column.spare != least))
+            largest = max(column.spare for column in table.columns)
+            table = replace(table, columns=tuple(column for column in table.columns if column.spare != largest))
         return table if table.name_width else table._with_names_cut(width)
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -86,10 +88,10 @@ class Table:
         return any(column.over for column in self.columns)
 
     def _with_names_cut(self, width: int) -> Table:
-        """The names share what the other columns leave; the first column has the most."""
+        """The table with names cut so that its lines fit `width`. The first column gets the largest part."""
         named = [i for i, column in enumerate(self.columns) if i == 0 or column.kind == "name"]
-        room = width - sum(GAP + column.width for i, column in enumerate(self.columns) if i not in named)
-        room -= GAP * (len(named) - 1)
+        room = width - sum(COLUMN_GAP_CHARS + column.width for i, column in enumerate(self.columns) if i not in named)
+        room -= COLUMN_GAP_CHARS * (len(named) - 1)
         columns = list(self.columns)
         for i in reversed(named):
             most = min(columns[i].width, room if i == 0 else room * 2 // 5)
@@ -99,7 +101,7 @@ class Table:
 
 
 def _cut(name: str, width: int) -> str:
-    """A long path keeps its end, which tells most; another long name its beginning."""
+    """The name in at most `width` characters: a path keeps its end, any other name its beginning."""
     if len(name) <= width:
         return name
     return f"…{name[1 - width :]}" if name.startswith("/") else f"{name[: width - 1]}…"

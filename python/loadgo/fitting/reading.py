@@ -21,7 +21,7 @@ from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables as tables_of
-from loadgo.stats.resample import STRETCHES
+from loadgo.stats.resample import MOST_STRETCHES
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -178,9 +178,9 @@ def _machine(folder: Path) -> Mapping[str, Any]:
 def _rows(number: int, tables: Tables, stretch: Stretch) -> pl.DataFrame:
     answered = pl.col("outcome").cast(pl.String).is_in(["ok", "failed", "unconfirmed"])
     rows = interactions_in(tables.interactions, stretch).filter(answered)
-    width = max(stretch.span_ns, 1) / STRETCHES
+    width = max(stretch.span_ns, 1) / MOST_STRETCHES
     sent, ready = pl.col("sent_ns").cast(pl.Float64), pl.col("ready_ns").cast(pl.Float64)
-    place = ((sent - stretch.start_ns) / width).floor().clip(0, STRETCHES - 1)
+    place = ((sent - stretch.start_ns) / width).floor().clip(0, MOST_STRETCHES - 1)
     waits = [pl.col(name).cast(pl.Float64).alias(name.split("_")[0]) for name in _TIMES]
     lateness = sent - pl.col("planned_ns").cast(pl.Float64)
     return rows.select(

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo.stats.resample import FEWEST, drawn, grouped
+from loadgo.stats.resample import FEWEST_UNITS, drawn, grouped
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -120,7 +120,7 @@ def doubt_of(estimates: Sequence[Estimate], groupings: Sequence[Grouping]) -> Do
 
 def _wider(units: int) -> float:
     """What a deviation of so few units is short by: they were drawn as if they were all that there is."""
-    return (units / (units - 1)) ** 0.5 if units >= FEWEST else 1.0
+    return (units / (units - 1)) ** 0.5 if units >= FEWEST_UNITS else 1.0
 
 
 def interval(value: float, deviation: float, degrees: int) -> tuple[float, float]:

@@ -21,7 +21,7 @@ import polars as pl
 
 from loadgo.records.interactions import CYCLE_NS, classes_of
 from loadgo.records.phases import Stretch
-from loadgo.stats.cluster_bootstrap import Floats
+from loadgo.stats.resample import Floats
 
 TOLERANCE = 0.05
 FEWEST = 30

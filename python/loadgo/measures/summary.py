@@ -21,9 +21,8 @@ from loadgo.measures.whose_time import WhoseTime, whose_time_of
 from loadgo.records.interactions import Classes, classes_of, waits_in
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
-from loadgo.stats.cluster_bootstrap import Integers
 from loadgo.stats.quantiles import Response, Sample, responses
-from loadgo.stats.resample import stretch_count, too_short
+from loadgo.stats.resample import Integers, stretch_count, too_short
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables

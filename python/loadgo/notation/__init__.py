@@ -1,1 +1,1 @@
-"""How values are read and written: spans, rates, laws, and figures with units."""
+"""Reading and writing of values: spans, rates, laws, and figures with units."""

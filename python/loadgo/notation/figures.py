@@ -1,6 +1,4 @@
-"""Figures as a report prints them: three significant digits, the unit beside them, and a dash for what was not
-measured.
-"""
+"""Figures as reports print them: three significant digits and a unit, or a dash for a figure that was not measured."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ from loadgo.notation.units import TIME_NS
 from loadgo.stats.quantiles import Quantile
 
 NOT_MEASURED = "–"
-TOO_FEW = "few"
-NEVER = "never"
+TOO_FEW_TEXT = "few"
+NEVER_TEXT = "never"
 
-PATH_WIDTH = 36
-"""How many signs of a path are shown."""
+MOST_PATH_CHARS = 36
+"""Most characters of a path in a table."""
 
 _TIMES = ((1e-3, "ps"), *((TIME_NS[unit], unit) for unit in ("ns", "µs", "ms", "s")))
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -26,7 +24,7 @@ _MINUTES_FROM_S = 600
 
 
 def duration(ns: float | None) -> str:
-    """A span of nanoseconds: `213 ms`, `1.24 s`, `12.5 min`."""
+    """A span of nanoseconds with a unit, as `213 ms`, `1.24 s` or `12.5 min`."""
     if ns is not None and math.isfinite(ns) and ns >= _MINUTES_FROM_S * 1e9:
         minutes = ns / 6e10
         return f"{digits(minutes)} min" if minutes < 120 else f"{digits(minutes / 60)} h"
@@ -34,132 +32,131 @@ def duration(ns: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A span of seconds: `213 ms`, `1.24 ns`."""
+    """A span of seconds with a unit, as `213 ms` or `1.24 ns`."""
     return duration(None if value is None else value * 1e9)
 
 
 def rate(a_second: float | None) -> str:
-    """Bits a second, whose unit the heading names: `2.31 G`."""
+    """A rate without its unit, which the heading names, as `2.31 G`."""
     return _scaled(a_second, _RATES)
 
 
 def size(count: float | None) -> str:
-    """Bytes: `1.20 kB`."""
+    """A number of bytes, as `1.20 kB`."""
     return _scaled(count, _BYTES)
 
 
 def number(value: float | None) -> str:
-    """A count or a mean of counts: `1,234`, `12.3`."""
+    """A count or a mean of counts, as `1,234` or `12.3`."""
     return _scaled(value, _COUNTS)
 
 
 def people(*counts: int) -> str:
-    """Users counted: `1 user`, `5 users`, `1, 5 and 36 users`."""
+    """Numbers of users, as `1 user`, `5 users` or `1, 5 and 36 users`."""
     listed = in_words([f"{count:,}" for count in counts]) or "0"
     return f"{listed} user{'' if listed == '1' else 's'}"
 
 
 def counted(count: int, name: str) -> str:
-    """`1 interaction`, `1,234 interactions`."""
+    """A count with its noun, as `1 interaction` or `1,234 interactions`."""
     return f"{number(count)} {name}{'' if count == 1 else 's'}"
 
 
 def in_words(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """The names as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 def share(value: float | None) -> str:
-    """A share of one: `12.3 %`."""
+    """A share from 0 to 1 as a percentage, as `12.3 %`."""
     return NOT_MEASURED if value is None else f"{100 * value:.1f} %"
 
 
 def exact_share(value: float | None) -> str:
-    """A share of one in hundredths of a percent: `12.34 %`."""
+    """A share from 0 to 1 in hundredths of a percent, as `12.34 %`."""
     return NOT_MEASURED if value is None else f"{100 * value:.2f} %"
 
 
 def shares(parts: Sequence[int]) -> list[str]:
-    """Each part's share of all of them in hundredths of a percent, rounded so that what is printed adds up to 100.00 %.
+    """The shares of `parts` in hundredths of a percent, rounded so that they add up to 100.00 %.
 
-    None of them is off by a hundredth of a percent: those with the greatest remainders are rounded up.
+    The shares with the largest remainders are rounded up, so no error reaches a hundredth of a percent.
     """
-    whole = sum(parts)
-    if whole <= 0:
+    total = sum(parts)
+    if total <= 0:
         return [NOT_MEASURED for _ in parts]
-    hundredths = [part * 10_000 // whole for part in parts]
-    by_remainder = sorted(range(len(parts)), key=lambda i: -(parts[i] * 10_000 % whole))
+    hundredths = [part * 10_000 // total for part in parts]
+    by_remainder = sorted(range(len(parts)), key=lambda i: -(parts[i] * 10_000 % total))
     for i in by_remainder[: 10_000 - sum(hundredths)]:
         hundredths[i] += 1
     return [f"{count // 100}.{count % 100:02} %" for count in hundredths]
 
 
-def quantile(found: Quantile) -> str:
-    """A quantile, or in a word why there is none."""
-    if found.state == "too few samples":
-        return TOO_FEW
-    return NEVER if found.state == "never" else duration(found.value_ns)
+def quantile(measured: Quantile) -> str:
+    """A quantile, or the reason why there is none in a word."""
+    if measured.state == "too few samples":
+        return TOO_FEW_TEXT
+    return NEVER_TEXT if measured.state == "never" else duration(measured.value_ns)
 
 
-def interval(found: Quantile) -> str:
-    """A quantile's interval, in the unit of its upper end: `198–240 ms`."""
-    if found.state == "too few samples" or found.low_ns is None or found.high_ns is None:
+def interval(measured: Quantile) -> str:
+    """A quantile's interval, as `198–240 ms`."""
+    if measured.state == "too few samples" or measured.low_ns is None or measured.high_ns is None:
         return NOT_MEASURED
-    if math.isinf(found.high_ns):
-        low = NEVER if math.isinf(found.low_ns) else duration(found.low_ns)
-        return f"{low}–{NEVER}" if low != NEVER else NEVER
-    return joined(duration(found.low_ns), duration(found.high_ns))
+    if math.isinf(measured.high_ns):
+        low = NEVER_TEXT if math.isinf(measured.low_ns) else duration(measured.low_ns)
+        return f"{low}–{NEVER_TEXT}" if low != NEVER_TEXT else NEVER_TEXT
+    return joined(duration(measured.low_ns), duration(measured.high_ns))
 
 
 def joined(low: str, high: str) -> str:
-    """Two figures as an interval, with their unit once where it is the same: `198–240 ms`."""
-    same_unit = low.rpartition(" ")[2] == high.rpartition(" ")[2] or low == "0"
-    return f"{low.rpartition(' ')[0] or low if same_unit else low}–{high}"
+    """Two figures as an interval, as `198–240 ms`. A unit that both have is printed once."""
+    has_same_unit = low.rpartition(" ")[2] == high.rpartition(" ")[2] or low == "0"
+    return f"{low.rpartition(' ')[0] or low if has_same_unit else low}–{high}"
 
 
 def money_scale(costs: list[float | None]) -> int:
-    """For how many interactions costs are printed: 1, 10³, 10⁶ or 10⁹, so that the greatest is not all zeros."""
+    """The number of interactions that costs are printed for: 1, 10³, 10⁶ or 10⁹, so that the largest has digits."""
     greatest = max((cost for cost in costs if cost), default=0.0)
-    enough = [(1, 1e-3), (10**3, 1e-5), (10**6, 1e-7), (10**9, 0.0)]
-    return next(scale for scale, least in enough if greatest >= least or greatest == 0.0)
+    scales = [(1, 1e-3), (10**3, 1e-5), (10**6, 1e-7), (10**9, 0.0)]
+    return next(scale for scale, least in scales if greatest >= least or greatest == 0.0)
 
 
 def money(cost: float | None, currency: str, scale: int = 1) -> str:
-    """The cost of `scale` interactions: `$0.014`."""
+    """The cost of `scale` interactions, as `$0.014`."""
     return NOT_MEASURED if cost is None else f"{currency}{digits(cost * scale)}"
 
 
 def digits(value: float) -> str:
-    """Three significant digits, never an exponent."""
+    """A number with three significant digits and without an exponent."""
     if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else NEVER
+        return "0" if value == 0 else NEVER_TEXT
     rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
     places = max(0, 2 - math.floor(math.log10(abs(rounded))))
     return f"{rounded:,.{places}f}"
 
 
 def plain(text: str) -> str:
-    """`text` from a user, fit for a terminal: control, format and bidirectional characters become a visible
-    substitute.
-    """
-    return "".join("�" if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") else sign for sign in text)
+    """Makes a user's text safe for a terminal: a visible sign replaces control, format and bidirectional characters."""
+    unsafe = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return "".join("�" if unicodedata.category(character) in unsafe else character for character in text)
 
 
 def path_end(name: str) -> str:
-    """`name`, or of a path that is longer than `PATH_WIDTH` its end, which tells more than its beginning."""
-    return name if len(name) <= PATH_WIDTH or not name.startswith("/") else f"…{name[1 - PATH_WIDTH :]}"
+    """`name`, or the last `MOST_PATH_CHARS` characters of a longer path, since a path's end distinguishes it best."""
+    return name if len(name) <= MOST_PATH_CHARS or not name.startswith("/") else f"…{name[1 - MOST_PATH_CHARS :]}"
 
 
-def _scaled(value: float | None, units: Sequence[tuple[float, str]]) -> str:
-    if value is None or math.isnan(value):
+def _scaled(amount: float | None, units: Sequence[tuple[float, str]]) -> str:
+    if amount is None or math.isnan(amount):
         return NOT_MEASURED
-    if value == 0:
+    if amount == 0:
         return "0"
-    if math.isinf(value):
-        return NEVER
-    fits = [unit for unit in units if unit[0] <= max(abs(value), units[0][0]) * 1.0005]
+    if math.isinf(amount):
+        return NEVER_TEXT
+    fits = [unit for unit in units if unit[0] <= max(abs(amount), units[0][0]) * 1.0005]
     scale, unit = fits[-1]
     figure = (
-        str(int(value)) if scale == 1 and float(value).is_integer() and abs(value) < 1000 else digits(value / scale)
+        str(int(amount)) if scale == 1 and float(amount).is_integer() and abs(amount) < 1000 else digits(amount / scale)
     )
     return f"{figure} {unit}".rstrip()

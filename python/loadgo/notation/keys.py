@@ -1,4 +1,4 @@
-"""Dotted keys of TOML files: `commands."a.out".cpu` names three tables and values, one inside the other."""
+"""Dotted keys of TOML files, such as `commands."a.out".cpu`, which names a value inside two tables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import tomlkit
 
 
 def dotted(*names: str) -> str:
-    """The dotted key of `names`; a name that holds other signs than letters, digits, _ and - is quoted."""
+    """The dotted key of `names`. A name with characters other than letters, digits, _ and - is quoted."""
     return ".".join(tomlkit.key(name).as_string() for name in names)
 
 
 def parts_of(key: str) -> list[str]:
-    """The names in a dotted key. Raises `ValueError` for a text that is no key of TOML."""
+    """The names in a dotted key. Raises `ValueError` for a text that is not a key of TOML."""
     names: list[str] = []
-    inside = tomllib.loads(f"{key} = 0")
-    while isinstance(inside, dict):
-        if len(inside) != 1:
+    table = tomllib.loads(f"{key} = 0")
+    while isinstance(table, dict):
+        if len(table) != 1:
             raise ValueError(f"{key!r} is no dotted key")
-        (name, inside), *_ = inside.items()
+        (name, table), *_ = table.items()
         names.append(name)
     return names

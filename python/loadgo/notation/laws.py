@@ -1,7 +1,7 @@
-"""Laws as a machine file writes them (`lognormal(80ms, 120ms)`), as values: their mean and spread, and both changed.
+"""Laws of a machine file, such as `lognormal(80ms, 120ms)`: reading, writing, mean and spread, and changes of both.
 
-Times are nanoseconds. The bounds of a law are kept in proportion and left out of its mean and spread, as the machine
-file's own figures are.
+Times are in nanoseconds. A law's bounds scale with it. Its mean and spread are those without bounds, as in a machine
+file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from loadgo.notation.units import TIME_NS
 _AMOUNT = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|ms|s|min|h)?\s*")
 _NAMED = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
 
-# Of each law, its values that are amounts (in the law's unit, by place); the others are plain numbers.
+# The positions of each law's arguments that are in the law's unit. Other arguments are plain numbers.
 _AMOUNTS = {
     "fixed": (0,),
     "uniform": (0, 1),
@@ -31,31 +31,31 @@ _AMOUNTS = {
 
 @dataclass(frozen=True)
 class Law:
-    """A law by its name; `values` are its arguments, or those of an empirical law."""
+    """A law with its arguments. The arguments of an empirical law are its values."""
 
     name: str
     values: tuple[float, ...]
     timed: bool
-    """Whether its amounts are nanoseconds; else they are numbers."""
+    """Whether the amounts are nanoseconds. Otherwise they are numbers."""
     least: float | None = None
     most: float | None = None
 
     @property
     def mean(self) -> float:
-        """The mean of what it gives, without its bounds."""
+        """The mean of the law without its bounds."""
         if self.name in ("uniform", "empirical"):
             return float(np.mean(self.values))
         return self.values[1] if self.name == "erlang" else self.values[0]
 
     @property
     def spread(self) -> float:
-        """Standard deviation over mean; 0 of a law without a mean, infinite where it has none itself."""
+        """The standard deviation over the mean. 0 if the mean is 0, infinite if there is no standard deviation."""
         if not self.mean or self.name == "fixed":
             return 0.0
         if self.name == "empirical":
             return float(np.std(self.values)) / self.mean
         first, last = self.values[0], self.values[-1]
-        found = {
+        ratios = {
             "uniform": (last - first) / 12**0.5 / self.mean,
             "exponential": 1.0,
             "lognormal": last / first,
@@ -64,11 +64,11 @@ class Law:
             "pareto": (last * (last - 2)) ** -0.5 if last > 2 else float("inf"),
             "geometric": (1 - 1 / first) ** 0.5,
         }
-        return float(found[self.name])
+        return float(ratios[self.name])
 
 
 def read_law(value: str | float) -> Law:
-    """The law that stands in a machine file as it is printed. Raises `ValueError` for what is none."""
+    """Parses a law from a machine file. Raises `ValueError` for a text that is not a law."""
     if not isinstance(value, str):
         return Law("fixed", (float(value),), timed=False)
     named = _NAMED.fullmatch(value)
@@ -92,10 +92,10 @@ def read_law(value: str | float) -> Law:
 
 
 def _amount(text: str) -> tuple[float, bool]:
-    """A time in nanoseconds, or a number; and which of the two. Spans of several units (`1min 30s`) add up."""
-    found = _AMOUNT.fullmatch(text)
-    if found:
-        return float(found[1]) * TIME_NS[found[2] or "ns"], found[2] is not None
+    """Parses a time to nanoseconds, or a number, and says whether it is a time. Spans such as `1min 30s` add up."""
+    match = _AMOUNT.fullmatch(text)
+    if match:
+        return float(match[1]) * TIME_NS[match[2] or "ns"], match[2] is not None
     parts = [_AMOUNT.fullmatch(part) for part in re.findall(r"[0-9.]+\s*[a-z]+", text)]
     if not parts:
         raise ValueError(f"{text!r} is neither a time nor a number")
@@ -103,24 +103,24 @@ def _amount(text: str) -> tuple[float, bool]:
 
 
 def written(law: Law) -> str:
-    """The law as a machine file has it; a number that is always the same as it stands."""
+    """The law as in a machine file. A fixed law without bounds is written as its value alone."""
     if law.name == "fixed" and not law.timed and law.least is None and law.most is None:
         return number(law.values[0])
     amounts = range(len(law.values)) if law.name == "empirical" else _AMOUNTS[law.name]
-    told = [amount(value, law.timed) if place in amounts else number(value) for place, value in enumerate(law.values)]
-    inside = ", ".join(told)
+    arguments = [amount(value, law.timed) if i in amounts else number(value) for i, value in enumerate(law.values)]
+    inside = ", ".join(arguments)
     inside = f"[{inside}]" if law.name == "empirical" else inside
     inside += "".join(
         f", {word} {amount(bound, law.timed)}"
         for word, bound in (("min", law.least), ("max", law.most))
         if bound is not None
     )
-    plain = law.name == "fixed" and law.least is None and law.most is None
-    return inside if plain else f"{law.name}({inside})"
+    is_fixed = law.name == "fixed" and law.least is None and law.most is None
+    return inside if is_fixed else f"{law.name}({inside})"
 
 
 def amount(value: float, timed: bool) -> str:
-    """A time with the unit that fits it, or a number; to seven digits."""
+    """A time with a unit, or a number, to seven digits."""
     if not timed:
         return number(value)
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
@@ -130,15 +130,15 @@ def amount(value: float, timed: bool) -> str:
 
 
 def number(value: float) -> str:
-    """A number to seven digits, never in powers of ten that a machine file would not read."""
+    """A number to seven digits without an exponent, which a machine file would not accept."""
     text = f"{value:.7g}"
     return text if "e" not in text else f"{value:.12f}".rstrip("0").rstrip(".")
 
 
 def scaled(law: Law, factor: float) -> Law:
-    """The law of `factor` times what `law` gives."""
+    """The law of the values of `law` times `factor`."""
     amounts = range(len(law.values)) if law.name == "empirical" else _AMOUNTS[law.name]
-    values = tuple(value * factor if place in amounts else value for place, value in enumerate(law.values))
+    values = tuple(value * factor if i in amounts else value for i, value in enumerate(law.values))
     if law.name == "geometric":
         values = (max(values[0], 1.0),)
     least = None if law.least is None else law.least * factor
@@ -147,7 +147,7 @@ def scaled(law: Law, factor: float) -> Law:
 
 
 def spread_out(law: Law, factor: float) -> Law:
-    """The law of the same mean with `factor` times its spread, where it has one that can be changed."""
+    """The law with the same mean and `factor` times the spread. A law without a free spread stays as it is."""
     if law.name == "lognormal":
         return replace(law, values=(law.values[0], law.values[1] * factor))
     if law.name == "hyperexponential":

@@ -1,13 +1,13 @@
-"""How measures are written: their names, their values with units, signed changes, and factors."""
+"""Measures in words: their names, their values with units, signed changes, and factors."""
 
 from __future__ import annotations
 
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, size
 from loadgo.stats.resample import Interval
 
-MARK = "†"
+EXTRAPOLATED_MARK = "†"
 """The mark of figures that contain extrapolated interactions."""
-NAMES = {
+MEASURE_LABELS = {
     "response": "response",
     "p50 response": "response, p50",
     "p90 response": "response, p90",
@@ -23,22 +23,23 @@ NAMES = {
 
 def name_of(measure: str) -> str:
     """The name of a measure in reports."""
-    return NAMES.get(measure, measure)
+    return MEASURE_LABELS.get(measure, measure)
 
 
-def figure(measure: str, value: float | None) -> str:
-    """The value of a measure with its unit."""
-    if value is None:
+def figure(measure: str, amount: float | None) -> str:
+    """The amount of a measure with its unit."""
+    if amount is None:
         return NOT_MEASURED
-    if measure in ("faults", "major faults", "number"):
-        return number(value)
-    if measure == "output":
-        return size(value)
-    if measure == "cost":
-        return digits(value)
-    if measure == "throughput":
-        return f"{number(value)}/s"
-    return signed(value) if value < 0 else duration(value)
+    match measure:
+        case "faults" | "major faults" | "number":
+            return number(amount)
+        case "output":
+            return size(amount)
+        case "cost":
+            return digits(amount)
+        case "throughput":
+            return f"{number(amount)}/s"
+    return signed(amount) if amount < 0 else duration(amount)
 
 
 def signed(value: float | None) -> str:

@@ -17,7 +17,7 @@ import polars as pl
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.prediction import ALL, OF_COMMANDS, QUANTILES, Foreseen
-from loadgo.stats.resample import CONFIDENCE, Floats, Interval
+from loadgo.stats.resample import INTERVAL_CONFIDENCE, Floats, Interval
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -74,6 +74,6 @@ def _further(logs: Floats) -> Interval:
     from scipy import stats
 
     count = len(logs)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
+    half = float(stats.t.ppf((1 + INTERVAL_CONFIDENCE) / 2, count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
     middle = float(logs.mean())
     return Interval(float(np.exp(middle - half)), float(np.exp(middle + half)))

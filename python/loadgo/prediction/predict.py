@@ -21,7 +21,7 @@ from loadgo.prediction.figures import figures_of, foreseen_of
 from loadgo.prediction.fit_check import check_fit
 from loadgo.records.machine_file import parsed_machine
 from loadgo.records.prediction import DRAWN, FITTED, FORMAT, NAME, Foreseen, Prediction, run_folders
-from loadgo.stats.resample import FEWEST
+from loadgo.stats.resample import FEWEST_UNITS
 
 USUAL_DRAWS = 20
 """How often parameters are drawn when nothing is said: the interval's ends are then known to a sixth of its width."""
@@ -48,9 +48,9 @@ def drawing(
     Raises `ValueError` where draws are asked for and there is nothing to draw, or fewer than give an interval;
     `Mistake` for a fit that cannot be drawn from.
     """
-    if (draws is not None and 0 < draws < FEWEST) or (draws or 0) < 0:
+    if (draws is not None and 0 < draws < FEWEST_UNITS) or (draws or 0) < 0:
         raise BadArgument(
-            f"{draws} draws give no interval: at least {FEWEST}, or 0 for the machine as it was fitted alone"
+            f"{draws} draws give no interval: at least {FEWEST_UNITS}, or 0 for the machine as it was fitted alone"
         )
     if draws == 0:
         return None

@@ -13,7 +13,7 @@ from loadgo.documents.as_json import members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import Command, Summary
 from loadgo.reporting.chart_frames import frame_of
-from loadgo.stats.quantiles import PROBABILITIES
+from loadgo.stats.quantiles import REPORTED_QUANTILES
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -44,7 +44,7 @@ def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
 def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:
     found: dict[str, object] = {"row": kind, "command": command.name, "count": command.response.count}
     found |= members_of(command.outcomes, JSON_KEYS)
-    for probability in PROBABILITIES:
+    for probability in REPORTED_QUANTILES:
         quantile = command.response.quantile(f"p{probability * 100:g}")
         value = math.inf if quantile.state == "never" else quantile.value_ns
         found |= {

@@ -16,7 +16,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import is_busy
 from loadgo.records.interactions import RESPONSE_NS
 from loadgo.records.phases import interactions_in
-from loadgo.stats.cluster_bootstrap import Floats, Integers
+from loadgo.stats.resample import Floats, Integers
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables

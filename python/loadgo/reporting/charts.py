@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, percent, run_time, safe, seconds
+from loadgo.documents.chart import (
+    ACCENT_COLOR,
+    ROW_HEIGHT_PX,
+    TIME_LABEL,
+    Chart,
+    chart_of,
+    legend,
+    percent,
+    run_time,
+    safe,
+    seconds,
+)
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
@@ -50,7 +61,7 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     row = alt.Y("command:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     strip = (
         alt.Chart(safe(bins.frame))
-        .mark_rect(color=ACCENT)
+        .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=alt.X("from_s:Q", scale=scale, axis=axis),
             x2="to_s:Q",
@@ -74,7 +85,7 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=["command:N", "quantile:N", seconds("value_s"), seconds("low_s"), seconds("high_s")],
         )
     )
-    height = ROW * max(2, bins.frame["command"].n_unique())
+    height = ROW_HEIGHT_PX * max(2, bins.frame["command"].n_unique())
     between = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
     caption = f"{bins.caption}{between}"
     return chart_of("response", "Response time by command", caption, alt.layer(strip, interval, marks), height)
@@ -108,7 +119,9 @@ def _over_time(
     column, label = field
     area = (
         alt.Chart(safe(over.frame))
-        .mark_area(interpolate="step-after", color=ACCENT, opacity=0.35, line={"color": ACCENT, "strokeWidth": 1.2})
+        .mark_area(
+            interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
+        )
         .encode(
             x=run_time("from_s"),
             y=alt.Y(f"{column}:Q", title=label),
@@ -129,7 +142,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
     single = waits.frame["command"].null_count() == 0
     bars = (
         alt.Chart(safe(waits.frame))
-        .mark_bar(color=ACCENT, binSpacing=0, stroke=ACCENT if single else None, strokeWidth=0.8)
+        .mark_bar(color=ACCENT_COLOR, binSpacing=0, stroke=ACCENT_COLOR if single else None, strokeWidth=0.8)
         .encode(
             x=run_time("from_s"),
             x2="to_s:Q",

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, percent, run_time, safe, seconds
+from loadgo.documents.chart import (
+    ACCENT_COLOR,
+    ROW_HEIGHT_PX,
+    TIME_LABEL,
+    Chart,
+    chart_of,
+    percent,
+    run_time,
+    safe,
+    seconds,
+)
 from loadgo.measures.summary import Summary
 from loadgo.reporting import meter_chart_data as data
 from loadgo.reporting.chart_data import Plotted
@@ -43,7 +53,7 @@ def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
     least, most = float(rates.min()), float(rates.max())
     drawn = (
         alt.Chart(safe(cells.frame))
-        .mark_rect(color=ACCENT)
+        .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=run_time("from_s"),
             x2="to_s:Q",
@@ -53,7 +63,9 @@ def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
                 "per_second:Q",
                 title="a second",
                 scale=alt.Scale(type="log", domain=[min(least, most / 2), most], range=[0.12, 1]),
-                legend=alt.Legend(values=_tens(least, most), format="~g", symbolType="square", symbolFillColor=ACCENT),
+                legend=alt.Legend(
+                    values=_tens(least, most), format="~g", symbolType="square", symbolFillColor=ACCENT_COLOR
+                ),
             ),
             tooltip=[
                 alt.Tooltip("count:Q", format=","),
@@ -89,7 +101,7 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     row = alt.Y("name:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     strip = (
         alt.Chart(safe(bins.frame))
-        .mark_rect(color=ACCENT)
+        .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=alt.X("short_s:Q", scale=scale, axis=axis),
             x2="long_s:Q",
@@ -103,7 +115,7 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         .mark_point(filled=True, size=60, opacity=1)
         .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=["name:N", seconds("mean_s")])
     )
-    height = ROW * max(2, bins.frame["name"].n_unique())
+    height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
     return chart_of("primitives", "How long primitives took", bins.caption, alt.layer(strip, points), height)
 
 
@@ -120,7 +132,7 @@ def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
     """A bar for each segment; major faults before the minor ones."""
     if counted.frame.is_empty():
         return None
-    colors = {"major": _MAJOR, "minor": _MINOR, "samples": ACCENT}
+    colors = {"major": _MAJOR, "minor": _MINOR, "samples": ACCENT_COLOR}
     kinds = [kind for kind in colors if kind in counted.frame["kind"]]
     scale = alt.Scale(domain=kinds, range=[colors[kind] for kind in kinds])
     drawn = (
@@ -134,7 +146,7 @@ def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
             tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
         )
     )
-    return chart_of(name, heading, counted.caption, drawn, ROW * max(2, counted.frame["segment"].n_unique()))
+    return chart_of(name, heading, counted.caption, drawn, ROW_HEIGHT_PX * max(2, counted.frame["segment"].n_unique()))
 
 
 def _ready(summary: Summary, tables: Tables) -> Chart | None:
@@ -143,7 +155,9 @@ def _ready(summary: Summary, tables: Tables) -> Chart | None:
         return None
     drawn = (
         alt.Chart(safe(over.frame))
-        .mark_area(interpolate="step-after", color=ACCENT, opacity=0.35, line={"color": ACCENT, "strokeWidth": 1.2})
+        .mark_area(
+            interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
+        )
         .encode(
             x=run_time("from_s"),
             y=alt.Y("ready:Q", title="ready and waiting"),
@@ -160,7 +174,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
     names = [str(name) for name in over.frame.sort("rank")["length"].unique(maintain_order=True)]
     steps = len(_STRONGER) - 1
     places = [round(i * steps / max(1, len(names) - 2)) for i in range(len(names) - 1)]
-    colors = [_EMPTY, *(ACCENT + _STRONGER[place] for place in places)][: len(names)]
+    colors = [_EMPTY, *(ACCENT_COLOR + _STRONGER[place] for place in places)][: len(names)]
     drawn = (
         alt.Chart(safe(_placed(over.frame)))
         .mark_rect()

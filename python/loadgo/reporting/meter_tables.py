@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from loadgo.documents.table import Column, Table
 from loadgo.measures.meters import Metered, Part, Segment, most_time_first
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import PATH_WIDTH, duration, exact_share, number, path_end, share
+from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
 from loadgo.reporting.processor_time_tables import by_user
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -168,7 +168,7 @@ def segments(summary: Summary, view: View) -> Table | None:
     if simulated(summary):
         columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
     more = f" ({len(told)} of {len(every)})" if rest else ""
-    return Table(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=PATH_WIDTH)
+    return Table(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS)
 
 
 def _shown_segments(every: tuple[Segment, ...], most: int) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
@@ -193,7 +193,7 @@ def functions(summary: Summary, view: View) -> Table | None:
         Column("share", tuple(share(row.share) for row in told)),
     )
     more = f" (the first {len(told)})" if len(told) < len(summary.meters.functions) else ""
-    return Table(f"Samples by function{more}", columns, name_width=PATH_WIDTH)
+    return Table(f"Samples by function{more}", columns, name_width=MOST_PATH_CHARS)
 
 
 def ready_queue(summary: Summary) -> Table | None:

@@ -24,7 +24,7 @@ from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
-from loadgo.stats.quantiles import PROBABILITIES, samples_needed
+from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
 
 # From this share of the processors' time on, what is not this run's is told at the top.
 OTHERS_AT_MOST = 0.25
@@ -260,7 +260,7 @@ def _tariff(summary: Summary) -> str:
 
 def _legend(summary: Summary) -> list[str]:
     """The foot of the tables: what a dash, `few` and `never` mean, and every note."""
-    rule = ", ".join(f"p{100 * p:g} from {samples_needed(p)}" for p in PROBABILITIES)
+    rule = ", ".join(f"p{100 * p:g} from {samples_needed(p)}" for p in REPORTED_QUANTILES)
     rows = [*summary.commands, summary.everything]
     if not summary.everything.response.count:
         return list(summary.notes)

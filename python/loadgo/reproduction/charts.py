@@ -7,11 +7,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, Chart, chart_of
+from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import DocumentAgain
 
-_MARKS = {"within": ACCENT, "outside": "#c23b3b", "misprint": "#a35fc0"}
+_MARKS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
 _WIDEST = 4.0
 """Ratios beyond this, and below one over it, are drawn at the edge."""
 
@@ -96,7 +96,7 @@ def _areas(plot: Plot) -> list[alt.Chart]:
     )
     boxes = (
         alt.Chart(frame)
-        .mark_rect(fillOpacity=0.12, fill=ACCENT, stroke=ACCENT, strokeDash=[3, 3])
+        .mark_rect(fillOpacity=0.12, fill=ACCENT_COLOR, stroke=ACCENT_COLOR, strokeDash=[3, 3])
         .encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q")
     )
     names = alt.Chart(frame).mark_text(dy=-8, fontSize=11).encode(x="middle:Q", y="y2:Q", text="name:N")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, legend, safe
 from loadgo.sizing.chart_data import (
     BOUNDS,
     Row,
@@ -33,8 +33,8 @@ from loadgo.sizing.results import Capacity
 
 _GREY = "#8b97a3"
 _WARM = "#e08a1e"
-_MODELS = {"mean values": ACCENT, "scalability law": _WARM, BOUNDS: _GREY}
-_RESOURCES = (ACCENT, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
+_MODELS = {"mean values": ACCENT_COLOR, "scalability law": _WARM, BOUNDS: _GREY}
+_RESOURCES = (ACCENT_COLOR, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
 _SPAN = {"low": pl.Float64(), "high": pl.Float64()}
 _DASH = alt.StrokeDash("beyond:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 4]]))
 _SHAPES = alt.Scale(range=["circle", "diamond", "square", "triangle-up"])
@@ -142,7 +142,7 @@ def _cost(made: Capacity) -> Chart | None:
         return None
     title = f"{made.currency} a user-hour"
     base = _base(made, dots).encode(y=alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)))
-    line = base.mark_line(strokeWidth=1.5, color=ACCENT)
+    line = base.mark_line(strokeWidth=1.5, color=ACCENT_COLOR)
     tooltip = ["users:Q", alt.Tooltip("value:Q", title=title, format=",.4~r")]
     point = base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tooltip)
     drawn = alt.layer(*_answer(made), line, point)
@@ -157,7 +157,7 @@ def _faults(made: Capacity) -> Chart | None:
     knees = [(one.faults_a_command, knee_of(one, made.servers)) for one in told]
     rows: list[Row] = [{"what": "measured", "faults": p.faults_a_command, "users": float(p.users)} for p in told]
     rows += [{"what": "saturation point", "faults": faults, "users": n} for faults, n in knees if n is not None]
-    scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT, _WARM])
+    scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT_COLOR, _WARM])
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=12)),
         y=alt.Y("users:Q", title="users", scale=alt.Scale(zero=True)),

@@ -14,7 +14,7 @@ from loadgo.sizing.crossing import Scale, dispersion_of, excess_of, scale_of, st
 from loadgo.sizing.curve import ClassPoint, Figure, Point, Standing, Target, Verdict
 from loadgo.sizing.steady_state import steadiness_of
 from loadgo.sizing.trials import Tally, Trial
-from loadgo.stats.quantiles import PROBABILITIES, samples_needed, sorted_quantile
+from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed, sorted_quantile
 from loadgo.stats.resample import Floats, Interval
 
 _LOGIT, _LOG = Scale("logit", 0.0, 1.0), Scale("log", 0.0, 1.0)
@@ -82,7 +82,7 @@ def _responses(trials: Sequence[Trial]) -> dict[str, Figure]:
     if mean is not None:
         found["mean"] = mean
     values = np.sort(np.concatenate([one.responses_s for one in trials]))
-    for probability in PROBABILITIES:
+    for probability in REPORTED_QUANTILES:
         figure = _quantile(values, probability, trials)
         if figure is not None:
             found[f"p{probability * 100:g}"] = figure

@@ -1,12 +1,12 @@
-"""A ratio taken apart into factors that multiply to it exactly, when it is made of sums and products of meters.
+"""Decomposition of a ratio into factors that multiply to it exactly, for figures made of sums and products of meters.
 
-ln(Y0 / Y1) is handed down from a figure to its parts. A product hands it on whole to each of them. A sum gives a part
-(y0 - y1) / L(Y0, Y1) of it, with the logarithmic mean L(a, b) = (a - b) / ln(a / b); a product within a sum hands its
-part on in the proportion of the logarithms of its own parts. The shares add up to ln(Y0 / Y1) identically, whichever
-way round, and nothing is left over. B. W. Ang, Energy Policy 32 (2004), page 1131 (LMDI).
+ln(Y0 / Y1) passes down from a figure to its parts. A product passes the logarithm of each part to that part. A sum
+passes (y0 - y1) / L(Y0, Y1) to a part, with the logarithmic mean L(a, b) = (a - b) / ln(a / b). A product within a sum
+divides its share in proportion to the logarithms of its own parts. The shares add up to ln(Y0 / Y1) exactly, without a
+residual, and change sign if the sides are exchanged. B. W. Ang, Energy Policy 32 (2004), page 1131 (LMDI).
 
-A part of a sum may be 0 or below on either side (something was removed, or a remainder): it is then not split further.
-Values are arrays: the estimate first, then its draws, each of which is taken apart on its own.
+A part of a sum may be 0 or negative on either side, for instance a remainder. Such a part is not split further.
+Values are arrays: the estimate first, then its resamples. Each of them is decomposed separately.
 """
 
 from __future__ import annotations
@@ -19,119 +19,126 @@ import numpy as np
 
 from loadgo.stats.resample import Floats, Interval
 
-CLOSED = 1e-12
-"""How far the sum of the shares may be off, as a part of 1: what floating point leaves."""
+CLOSURE_TOLERANCE = 1e-12
+"""Largest relative error of the sum of the shares. Only rounding may cause it."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A figure before and after, as what it is made of; a figure without parts is a meter."""
+    """A figure before and after, with the parts that it is the sum or product of. A figure without parts is a meter."""
 
     name: str
     before: Floats
     after: Floats
     kind: Literal["meter", "sum", "product"] = "meter"
     parts: tuple[Link, ...] = ()
-    said: str = ""
-    """What it is, in words."""
+    description: str = ""
+    """The figure's description in words."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one meter has of the logarithm of the whole ratio."""
+    """The share of one meter in the logarithm of the ratio."""
 
     name: str
     of: str
-    """The part of the sum that it is a part of; empty for a link of the chain itself."""
+    """The part of the ratio that the meter belongs to. Empty if the meter itself is a part of the ratio."""
     log: Floats
     before: Floats
     after: Floats
-    said: str = ""
+    description: str = ""
 
     @property
     def factor(self) -> Floats:
-        """What the whole is multiplied by because of it: above 1, less is used after than before."""
+        """The meter's factor of the ratio. Above 1, the meter makes the figure smaller after than before."""
         factor: Floats = np.exp(self.log)
         return factor
 
 
-def meter(name: str, before: Floats, after: Floats, said: str = "") -> Link:
-    """A figure that is not taken apart."""
-    return Link(name, before, after, said=said)
+def meter(name: str, before: Floats, after: Floats, description: str = "") -> Link:
+    """A figure that is not decomposed further."""
+    return Link(name, before, after, description=description)
 
 
-def product(name: str, parts: tuple[Link, ...], said: str = "") -> Link:
+def product(name: str, parts: tuple[Link, ...], description: str = "") -> Link:
     """The product of its parts."""
     before = np.prod([part.before for part in parts], axis=0)
-    return Link(name, before, np.prod([part.after for part in parts], axis=0), "product", parts, said)
+    return Link(name, before, np.prod([part.after for part in parts], axis=0), "product", parts, description)
 
 
-def total(name: str, parts: tuple[Link, ...], said: str = "") -> Link:
+def total(name: str, parts: tuple[Link, ...], description: str = "") -> Link:
     """The sum of its parts."""
     before = np.sum([part.before for part in parts], axis=0)
-    return Link(name, before, np.sum([part.after for part in parts], axis=0), "sum", parts, said)
+    return Link(name, before, np.sum([part.after for part in parts], axis=0), "sum", parts, description)
 
 
 def log_mean(a: Floats, b: Floats) -> Floats:
-    """L(a, b) = (a - b) / ln(a / b), for a, b > 0; L(a, a) = a. Exact to rounding also where a and b are close."""
+    """L(a, b) = (a - b) / ln(a / b) for a, b > 0, and L(a, a) = a. Exact to rounding, even if a and b are close."""
     small = np.minimum(a, b)
     excess = np.abs(a - b) / small
     with np.errstate(divide="ignore", invalid="ignore"):
-        between = np.abs(a - b) / np.log1p(excess)
-    mean: Floats = np.where(excess == 0, a, between)
+        quotient = np.abs(a - b) / np.log1p(excess)
+    mean: Floats = np.where(excess == 0, a, quotient)
     return mean
 
 
-def taken_apart(whole: Link) -> tuple[Share, ...]:
-    """The shares of all its meters; they add up to ln(before / after).
+def decompose(figure: Link) -> tuple[Share, ...]:
+    """The shares of all meters of `figure`. They add up to ln(before / after).
 
-    Raises `ValueError` in words where the whole, or a part of a product in it, is not above 0.
+    Raises `ValueError` if the figure, or a part of a product in it, is not above 0.
     """
-    found = tuple(_product_shares(whole, np.ones_like(whole.before), ""))
-    closed = sum((share.log for share in found), np.zeros_like(whole.before))
-    ratio = np.log(whole.before / whole.after)
-    off = np.abs(closed - ratio) > CLOSED * (1 + np.abs(ratio) + sum(np.abs(share.log) for share in found))
-    assert not off.any(), f"the factors of {whole.name} do not multiply to it: {closed[off][:3]} for {ratio[off][:3]}"
-    return found
+    shares = tuple(_product_shares(figure, np.ones_like(figure.before), ""))
+    total_log = sum((share.log for share in shares), np.zeros_like(figure.before))
+    ratio_log = np.log(figure.before / figure.after)
+    scale = 1 + np.abs(ratio_log) + sum(np.abs(share.log) for share in shares)
+    off = np.abs(total_log - ratio_log) > CLOSURE_TOLERANCE * scale
+    assert not off.any(), (
+        f"the factors of {figure.name} do not multiply to it: {total_log[off][:3]} for {ratio_log[off][:3]}"
+    )
+    return shares
 
 
-def _product_shares(link: Link, weight: Floats, of: str) -> list[Share]:
-    """The shares of a figure above 0, of whose logarithm `weight` counts."""
+def _product_shares(link: Link, weight: Floats, parent: str) -> list[Share]:
+    """The shares of the meters of a figure above 0, whose logarithm counts with `weight`."""
     if not (np.all(link.before > 0) and np.all(link.after > 0)):
         raise ValueError(f"{link.name} is 0 on one side: there is no ratio to take apart")
     if link.kind == "meter":
-        return [Share(link.name, of, weight * np.log(link.before / link.after), link.before, link.after, link.said)]
+        return [
+            Share(
+                link.name, parent, weight * np.log(link.before / link.after), link.before, link.after, link.description
+            )
+        ]
     if link.kind == "product":
-        return [share for part in link.parts for share in _product_shares(part, weight, of)]
+        return [share for part in link.parts for share in _product_shares(part, weight, parent)]
     return _sum_shares(link, weight)
 
 
 def _sum_shares(link: Link, weight: Floats) -> list[Share]:
     mean = log_mean(link.before, link.after)
-    found = []
+    shares = []
     for part in link.parts:
-        splits = part.kind != "meter" and np.all(_leaves_above_0(part))
-        if splits:
-            found += _product_shares(part, weight * log_mean(part.before, part.after) / mean, part.name)
+        if part.kind != "meter" and _is_positive(part):
+            shares += _product_shares(part, weight * log_mean(part.before, part.after) / mean, part.name)
         else:
             log = weight * (part.before - part.after) / mean
             if np.any(part.before != 0) or np.any(part.after != 0):
-                found.append(Share(part.name, link.name, log, part.before, part.after, part.said))
-    return found
+                shares.append(Share(part.name, link.name, log, part.before, part.after, part.description))
+    return shares
 
 
-def _leaves_above_0(link: Link) -> bool:
+def _is_positive(link: Link) -> bool:
+    """Whether a figure, and each part of a product, is above 0 on both sides."""
     if not (np.all(link.before > 0) and np.all(link.after > 0)):
         return False
-    return all(_leaves_above_0(part) for part in link.parts) if link.kind == "product" else True
+    return all(_is_positive(part) for part in link.parts) if link.kind == "product" else True
 
 
 def exponential(log: float) -> float:
-    """The factor whose natural logarithm is `log`; the largest number where it would be beyond all numbers."""
+    """The factor whose natural logarithm is `log`, or the largest number if the factor is larger still."""
     with np.errstate(over="ignore"):
         return min(float(np.exp(log)), sys.float_info.max)
 
 
 def exponential_interval(interval: Interval | None) -> Interval | None:
-    """The interval of a factor, from that of its logarithm."""
+    """The interval of a factor, from the interval of its logarithm."""
     return None if interval is None else Interval(exponential(interval.low), exponential(interval.high))

@@ -1,8 +1,8 @@
-"""Response times: quantiles of raw values, each with its interval, or the reason why there is none.
+"""Quantiles of response times from raw values, each with its interval, or with the reason why there is no quantile.
 
-A line that was never answered (timed out, or its session died) took longer than any that was: it ranks last, as
-*never*. A quantile p is given from 1/(1 - p) samples on, p50 from 2, p90 from 10, p99 from 100: below that it would be
-the maximum by another name.
+A line that was never answered (timed out, or its session died) took longer than every line that was. It ranks last, as
+*never*. A quantile p needs 1/(1 - p) samples: p50 needs 2, p90 needs 10, p99 needs 100. With fewer it would be the
+maximum.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from loadgo.stats.cluster_bootstrap import Integers, quantile_replicates
-from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, quantile_interval, wider
+from loadgo.stats.cluster_bootstrap import quantile_replicates
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, Interval, drawn, quantile_interval, wider
 
-PROBABILITIES = (0.5, 0.9, 0.95, 0.99)
+REPORTED_QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
-State = Literal["measured", "too few samples", "never"]
+QuantileState = Literal["measured", "too few samples", "never"]
 
 
 @dataclass(frozen=True)
@@ -26,36 +26,36 @@ class Quantile:
     """One quantile of response time."""
 
     probability: float
-    state: State
+    state: QuantileState
     value_ns: float | None
-    """None unless measured."""
+    """The quantile. None unless it was measured."""
     low_ns: float | None
-    """The 95 % interval's lower end; None without an interval."""
+    """The lower end of the 95 % interval. None without an interval."""
     high_ns: float | None
-    """Its upper end, infinite when lines that were never answered reach into it."""
+    """The upper end of the 95 % interval. Infinite if it depends on lines that were never answered."""
 
     @property
     def name(self) -> str:
-        """`p90` for 0.9."""
+        """The quantile's name, as `p90` for 0.9."""
         return f"p{self.probability * 100:g}"
 
 
 @dataclass(frozen=True)
 class Response:
-    """The response times of one command, or of all."""
+    """Figures of the response times of one command, or of all commands."""
 
     count: int
     answered: int
     users: int
     mean_ns: float | None
-    """Of the answered lines; None when there is none."""
+    """The mean of the answered lines. None if no line was answered."""
     max_ns: float | None
-    """Of the answered lines."""
+    """The longest response time of the answered lines. None if no line was answered."""
     quantiles: tuple[Quantile, ...]
-    """p50, p90, p95, p99, of all lines."""
+    """p50, p90, p95 and p99 of all lines."""
 
     def quantile(self, name: str) -> Quantile:
-        """The quantile called `name` (`p90`); `KeyError` for one that is not kept."""
+        """The quantile called `name`, as `p90`. Raises `KeyError` for any other than the four."""
         for quantile in self.quantiles:
             if quantile.name == name:
                 return quantile
@@ -63,35 +63,36 @@ class Response:
 
 
 def samples_needed(probability: float) -> int:
-    """The fewest samples from which a quantile is given."""
+    """Number of samples that a quantile needs."""
     return math.ceil(round(1 / (1 - probability), 9))
 
 
-REPLICATES = 400
-"""Draws of a report's quantiles: each row of the report has eight intervals, of up to a million values."""
+QUANTILE_REPLICATES = 400
+"""Number of resamples for a report's quantiles. A row of a report has eight intervals, of up to a million values."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Response times, and the units that are drawn again; all aligned."""
+    """Response times, with the user and the stretch of each, and the resamples of users and stretches."""
 
     values_ns: Floats
-    """Infinite: never answered."""
+    """Response times. Infinite for a line that was never answered."""
     users: Integers
-    """Whose, numbered from 0."""
+    """The user of each value, numbered from 0."""
     stretches: Integers
-    """In which stretch of the run, numbered from 0."""
+    """The stretch of the run that each value belongs to, numbered from 0."""
     user_draws: Floats
-    """As from `drawn`: shape (draws, users)."""
+    """Weights from `drawn`, of shape (draws, groups of users)."""
     stretch_draws: Floats
+    """Weights from `drawn`, of shape (draws, groups of stretches)."""
     judged: bool = True
     """Whether the run is long enough for intervals."""
 
     @staticmethod
     def drawn(values_ns: Floats, users: Integers, stretches: Integers, *, judged: bool = True) -> Sample:
-        """The sample with its users and its stretches of time drawn again."""
+        """The sample with resamples of its users and of its stretches of time."""
         counts = [int(units.max()) + 1 if len(units) else 0 for units in (users, stretches)]
-        draws = [drawn(count, replicates=REPLICATES) for count in counts]
+        draws = [drawn(count, replicates=QUANTILE_REPLICATES) for count in counts]
         return Sample(values_ns, users, stretches, draws[0], draws[1], judged)
 
     def of(self, rows: Integers) -> Sample:
@@ -100,10 +101,10 @@ class Sample:
 
 
 def responses(sample: Sample) -> Response:
-    """The response times of `sample`.
+    """Computes the figures of the response times of `sample`.
 
-    A user's lines are alike, and so are those of all users while a queue is long: the interval is the wider of two, by
-    drawing whole users again, and by drawing whole stretches of the run again. A comparison does the same.
+    Lines of one user are not independent, nor are lines of all users while a queue is long. The interval is therefore
+    the wider of two: one from resampling users, one from resampling stretches of the run. A comparison does the same.
     """
     order = np.argsort(sample.values_ns, kind="stable")
     sorted_sample = sample.of(order)
@@ -116,23 +117,25 @@ def responses(sample: Sample) -> Response:
         users=_count(sorted_sample.users),
         mean_ns=float(answered.mean()) if len(answered) else None,
         max_ns=float(answered[-1]) if len(answered) else None,
-        quantiles=tuple(map(_quantile, [values] * len(PROBABILITIES), PROBABILITIES, intervals)),
+        quantiles=tuple(map(_quantile, [values] * len(REPORTED_QUANTILES), REPORTED_QUANTILES, intervals)),
     )
 
 
 def _intervals(sample: Sample) -> list[Interval | None]:
-    """The interval of each quantile of a sample in ascending order; None where too little can be drawn."""
-    ways = []
+    """The interval of each quantile of a sample in ascending order. None with too few users and stretches."""
+    intervals_by_unit = []
     for owners, weights in ((sample.users, sample.user_draws), (sample.stretches, sample.stretch_draws)):
         units = _count(owners)
-        if sample.judged and units >= FEWEST and len(weights) > 1:
-            replicates = quantile_replicates(sample.values_ns, owners, weights, PROBABILITIES)
-            ways.append([quantile_interval(each, units) for each in replicates])
-    return [wider(found) for found in zip(*ways, strict=True)] if ways else [None] * len(PROBABILITIES)
+        if sample.judged and units >= FEWEST_UNITS and len(weights) > 1:
+            replicates = quantile_replicates(sample.values_ns, owners, weights, REPORTED_QUANTILES)
+            intervals_by_unit.append([quantile_interval(values, units) for values in replicates])
+    if not intervals_by_unit:
+        return [None] * len(REPORTED_QUANTILES)
+    return [wider(intervals) for intervals in zip(*intervals_by_unit, strict=True)]
 
 
 def _count(owners: Integers) -> int:
-    """The number of different owners."""
+    """Number of different owners."""
     return int(np.count_nonzero(np.bincount(owners)))
 
 
@@ -147,9 +150,7 @@ def _quantile(values: Floats, probability: float, interval: Interval | None) -> 
 
 
 def sorted_quantile(values: Floats, probability: float) -> float:
-    """The quantile of ascending `values`, linear between order statistics; infinite as soon as an infinite value
-    takes part.
-    """
+    """The quantile of ascending `values`, by linear interpolation. Infinite if one of the two values is infinite."""
     rank = probability * (len(values) - 1)
     low = math.floor(rank)
     below, above = float(values[low]), float(values[min(low + 1, len(values) - 1)])

@@ -1,9 +1,10 @@
-"""Units drawn again as wholes (users, stretches of time, whole runs), and the interval that the draws give.
+"""Resamples of units (users, stretches of time, or runs), and the intervals that they give.
 
-Row 0 of a drawing has each unit once, so that an estimate and its replicates come out of one matrix product. The
-percentiles are taken further out the fewer the units are (Hesterberg, The American Statistician 69 (2015), page 371:
-the expanded percentile interval): with n units the tail is that of -t(n - 1) sqrt(n / (n - 1)) in a normal law, since
-percentiles alone are as short as a normal interval that knows the spread.
+Row 0 of the weights has each unit once, so one matrix product computes an estimate and its replicates.
+
+Percentiles of few units give intervals that are too short, as if the standard deviation were known. The expanded
+percentile interval corrects that: with n units, its tail is the normal probability of -t(n - 1) sqrt(n / (n - 1)).
+T. C. Hesterberg, The American Statistician 69 (2015), page 371.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-REPLICATES = 2000
-CONFIDENCE = 0.95
-FEWEST = 5
-"""From fewer units no interval is given."""
-STUDENT_BELOW = 8
-"""Of fewer units the percentiles would lie at the ends of what can be drawn: Student's t takes their place."""
-STRETCHES = 8
-"""Stretches of a run's time: few and long, since a busy time lasts; of several runs those of each are other units."""
-WAITS_A_STRETCH = 2.0
-"""Fewest mean waits in a stretch: a queue stays as it is for about as long as a user waits in it, and shorter stretches
-would be alike.
+DEFAULT_REPLICATES = 2000
+INTERVAL_CONFIDENCE = 0.95
+FEWEST_UNITS = 5
+"""Fewest units that give an interval."""
+STUDENT_T_BELOW_UNITS = 8
+"""Number of units below which Student's t replaces the percentiles. These would lie at the extremes of the resamples.
 """
-FEWEST_A_STRETCH = 9
+MOST_STRETCHES = 8
+"""Most stretches of a run's time. They are few and long, since busy times last."""
+FEWEST_STRETCH_WAITS = 2.0
+"""Shortest stretch in mean waits. A queue changes in about the time that a user waits in it.
+
+Shorter stretches would not be independent.
+"""
+FEWEST_STRETCH_INTERACTIONS = 9
 """Fewest interactions in a stretch, on average."""
 
 _SEED = 19730517
@@ -44,57 +48,59 @@ class Interval:
     high: float
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies in it."""
+        """Whether `value` lies in the interval."""
         return self.low <= value <= self.high
 
 
-def drawn(units: int, seed: int = _SEED, replicates: int = REPLICATES) -> Floats:
-    """How often each unit is in each drawing: shape (1 + replicates, groups of units); row 0 is all of them once.
+def drawn(units: int, seed: int = _SEED, replicates: int = DEFAULT_REPLICATES) -> Floats:
+    """The weight of each unit in each resample, of shape (1 + replicates, groups of units). Row 0 has each unit once.
 
-    More than 1024 units are drawn in groups (`grouped`). Fewer than 5 units are not drawn: row 0 stands alone. The same
-    seed draws the same.
+    More than 1024 units are drawn in groups (`grouped`). With fewer than 5 units there is only row 0. The same seed
+    gives the same weights.
     """
     groups = min(units, _MOST_GROUPS)
     once = np.ones((1, groups))
-    if units < FEWEST:
+    if units < FEWEST_UNITS:
         return once
     random = np.random.default_rng(seed)
-    again = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates)
-    return np.vstack([once, again.astype(np.float64)])
+    resamples = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates)
+    return np.vstack([once, resamples.astype(np.float64)])
 
 
 def grouped(sums: Floats) -> Floats:
-    """Sums by unit (the first axis) as sums by the groups that `drawn` draws."""
+    """Adds up sums by unit (the first axis) to sums by the groups that `drawn` draws."""
     units = len(sums)
     if units <= _MOST_GROUPS:
         return sums
-    found = np.zeros((_MOST_GROUPS, *sums.shape[1:]))
-    np.add.at(found, np.arange(units) % _MOST_GROUPS, sums)
-    return found
+    group_sums = np.zeros((_MOST_GROUPS, *sums.shape[1:]))
+    np.add.at(group_sums, np.arange(units) % _MOST_GROUPS, sums)
+    return group_sums
 
 
 def interval_of(values: Floats, units: int) -> Interval | None:
-    """The interval of an estimate from its draws (row 0 is the estimate itself) of `units` units; None without draws.
+    """The interval of an estimate from its resamples of `units` units. `values[0]` is the estimate itself.
 
-    Draws that are not numbers (nobody was drawn who did it) are left out; None when they are most.
+    Resamples without a number are left out. They hold no unit that has the figure. Returns None without resamples, or
+    if fewer than half of them have a number.
     """
     if len(values) < 2 or units < 2 or not np.isfinite(values[0]):
         return None
-    again = values[1:][np.isfinite(values[1:])]
-    if 2 * len(again) < len(values):
+    resamples = values[1:][np.isfinite(values[1:])]
+    if 2 * len(resamples) < len(values):
         return None
-    if units < STUDENT_BELOW:
-        half = _student(units) * float(again.std()) * float(np.sqrt(units / (units - 1)))
+    if units < STUDENT_T_BELOW_UNITS:
+        half = _student(units) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
         return Interval(float(values[0]) - half, float(values[0]) + half)
     tail = _tail(units)
-    low, high = np.quantile(again, [tail, 1 - tail])
+    low, high = np.quantile(resamples, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
 
 def quantile_interval(values: Floats, units: int) -> Interval | None:
-    """The interval of a quantile of response times, from its draws as for `interval_of`.
+    """The interval of a quantile of response times, from its resamples as for `interval_of`.
 
-    Lines that were never answered make draws infinite. The ends are those of the logarithm: no time is below 0.
+    The interval is computed of logarithms, so that no end is below 0. Lines that were never answered make resamples
+    infinite.
     """
     if np.isfinite(values).all() and (values > 0).all():
         logs = interval_of(np.log(values), units)
@@ -109,19 +115,21 @@ def quantile_interval(values: Floats, units: int) -> Interval | None:
 
 
 def wider(intervals: Iterable[Interval | None]) -> Interval | None:
-    """The interval that holds all that there are; None when there is none."""
-    found = [interval for interval in intervals if interval is not None]
-    return Interval(min(one.low for one in found), max(one.high for one in found)) if found else None
+    """The smallest interval that encloses all the given ones. None without any."""
+    known = [interval for interval in intervals if interval is not None]
+    if not known:
+        return None
+    return Interval(min(interval.low for interval in known), max(interval.high for interval in known))
 
 
 def stretch_count(interactions: int, waits: float = np.inf) -> int:
-    """Into how many stretches of time a run of so many interactions is cut, which lasts `waits` mean waits."""
-    return max(1, int(min(waits / WAITS_A_STRETCH, STRETCHES, interactions // FEWEST_A_STRETCH)))
+    """Number of stretches for a run with `interactions` interactions and a length of `waits` mean waits."""
+    return max(1, int(min(waits / FEWEST_STRETCH_WAITS, MOST_STRETCHES, interactions // FEWEST_STRETCH_INTERACTIONS)))
 
 
 def too_short(runs: int, waits: float) -> bool:
-    """Whether runs of `waits` mean waits each are too short to judge what is waited for."""
-    return bool(np.isfinite(waits)) and runs * int(waits / WAITS_A_STRETCH) < FEWEST
+    """Whether runs of `waits` mean waits each are too short for an interval of a response time."""
+    return bool(np.isfinite(waits)) and runs * int(waits / FEWEST_STRETCH_WAITS) < FEWEST_UNITS
 
 
 @cache
@@ -129,7 +137,7 @@ def _student(units: int) -> float:
     # Not from scipy.stats, which takes seconds to load.
     from scipy import special
 
-    return float(special.stdtrit(units - 1, (1 + CONFIDENCE) / 2))
+    return float(special.stdtrit(units - 1, (1 + INTERVAL_CONFIDENCE) / 2))
 
 
 @cache

@@ -1,12 +1,12 @@
-"""What each of several changes did to a figure that is known with every choice of them made: log-Shapley.
+"""Effects of several changes on a figure that is known for every choice of changes, by Shapley values of logarithms.
 
-y(S) = ln Y with the changes in S made, for all 2^k choices. A change's share is what making it took off y, averaged
-over every order in which the changes can be made. The shares add up to ln(Y(none) / Y(all)) identically; a change that
-does nothing has none, and the order in which the changes are named plays no part. L. S. Shapley, A value for n-person
-games, 1953. How much two changes interact is the Möbius term y(ij) - y(i) - y(j) + y(none).
+y(S) = ln Y with the changes in S made, for all 2^k choices S. A change's share is the reduction of y when it is made,
+averaged over all orders of making the changes. The shares add up to ln(Y(none) / Y(all)) exactly. A change without an
+effect has the share 0, and the order of the names does not matter. L. S. Shapley, A value for n-person games, 1953.
+The interaction of two changes is the Möbius term y(ij) - y(i) - y(j) + y(none).
 
-A choice of changes is a number whose bit i says that change i is made. Arrays have the choices along the first axis,
-and the estimate and its draws along the second.
+A choice is a number whose bit i is set if change i is made. Arrays have the choices along the first axis, and the
+estimate and its resamples along the second.
 """
 
 from __future__ import annotations
@@ -19,52 +19,52 @@ import numpy as np
 from loadgo.stats.resample import Floats
 
 MOST_CHANGES = 6
-"""2^6 = 64 machines."""
+"""Most changes of one study: 2^6 = 64 machines have to run."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one change did, as logarithms of factors: above 0, less is used with it."""
+    """The effect of one change, as logarithms of factors. Above 0, the change makes the figure smaller."""
 
     change: int
     log: Floats
-    """Its share."""
+    """The change's share."""
     first: Floats
-    """Made before all others: ln(Y(none) / Y(it))."""
+    """The effect if the change is made before all others: ln(Y(none) / Y(change))."""
     last: Floats
-    """Made after all others: ln(Y(all but it) / Y(all))."""
+    """The effect if the change is made after all others: ln(Y(all others) / Y(all))."""
 
 
 @dataclass(frozen=True)
 class Interaction:
-    """The pair of changes of which one matters most to what the other does."""
+    """The interaction of a pair of changes."""
 
     pair: tuple[int, int]
     log: Floats
-    """The Möbius term; below 0 the two together save more than both alone multiply to."""
+    """The Möbius term. Below 0, the two changes together save more than the product of their single factors."""
 
 
 def effects(logs: Floats) -> tuple[Effect, ...]:
     """Each change's effect on the figure whose logarithms are `logs`, of shape (2^k, draws)."""
     count = _count(logs)
-    every = len(logs) - 1
+    all_changes = len(logs) - 1
     return tuple(
         Effect(
             change=change,
             log=_share(logs, change, count),
             first=logs[0] - logs[1 << change],
-            last=logs[every & ~(1 << change)] - logs[every],
+            last=logs[all_changes & ~(1 << change)] - logs[all_changes],
         )
         for change in range(count)
     )
 
 
 def strongest_interaction(logs: Floats) -> Interaction | None:
-    """The pair with the largest Möbius term, by the estimate; None with fewer than two changes."""
+    """The pair with the largest Möbius term of the estimate. None with fewer than two changes."""
     count = _count(logs)
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
-    found = [Interaction((i, j), logs[1 << i | 1 << j] - logs[1 << i] - logs[1 << j] + logs[0]) for i, j in pairs]
-    return max(found, key=lambda one: abs(one.log[0])) if found else None
+    terms = [Interaction((i, j), logs[1 << i | 1 << j] - logs[1 << i] - logs[1 << j] + logs[0]) for i, j in pairs]
+    return max(terms, key=lambda term: abs(term.log[0]), default=None)
 
 
 def _count(logs: Floats) -> int:
@@ -77,7 +77,7 @@ def _share(logs: Floats, change: int, count: int) -> Floats:
     share = np.zeros(logs.shape[1:])
     for choice in range(len(logs)):
         if not choice >> change & 1:
-            made = choice.bit_count()
-            weight = factorial(made) * factorial(count - made - 1) / factorial(count)
+            made_count = choice.bit_count()
+            weight = factorial(made_count) * factorial(count - made_count - 1) / factorial(count)
             share = share + weight * (logs[choice] - logs[choice | 1 << change])
     return share

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loadgo.errors import BadArgument
-from loadgo.stats.resample import CONFIDENCE, Interval
+from loadgo.stats.resample import INTERVAL_CONFIDENCE, Interval
 
 Floats = NDArray[np.float64]
 
@@ -205,4 +205,4 @@ def _slopes(n: Floats, parameters: Floats) -> Floats:
 def _student(freedom: int) -> float:
     from scipy import stats
 
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return float(stats.t.ppf((1 + INTERVAL_CONFIDENCE) / 2, freedom))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT, ROW, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, legend, safe
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
     WORDS,
@@ -29,7 +29,7 @@ from loadgo.transfers.row import Row
 
 _WARM, _GREY = "#e08a1e", "#8b97a3"
 _COLORS = (
-    ACCENT, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0",
+    ACCENT_COLOR, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0",
     "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
 )  # fmt: skip
 _SHAPES = ["circle", "triangle-up", "square"]
@@ -71,7 +71,11 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
         layers.append(rule.encode(x=x))
         caption += f" The dashed line is the network's price, {prices.currency}{prices.network_gigabyte:g}."
     drawn = alt.layer(*layers)
-    return [chart_of("transfer-methods", "What a gigabyte costs by method", caption, drawn, ROW * max(3, len(names)))]
+    return [
+        chart_of(
+            "transfer-methods", "What a gigabyte costs by method", caption, drawn, ROW_HEIGHT_PX * max(3, len(names))
+        )
+    ]
 
 
 def _cost(made: Apart) -> Chart | None:
@@ -161,7 +165,7 @@ def _levels(made: Apart) -> Chart:
     x = alt.X("load:Q", title="processes running or ready to", scale=alt.Scale(nice=False, padding=12), axis=few)
     axis = alt.Axis(format="~g", labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
-    color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT]), legend=legend())
+    color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT_COLOR]), legend=legend())
     tips = ["what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("load", "value", "low", "high"))]
     base = alt.Chart(frame).encode(x=x, color=color)
     line = base.mark_line(strokeWidth=1.5).encode(y=y)
@@ -234,7 +238,7 @@ def _ends(there: Iterable[str]) -> list[str]:
 
 
 def _ends_color(ends: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(ends), range=[ACCENT, _WARM, _GREY][: len(ends)])
+    scale = alt.Scale(domain=list(ends), range=[ACCENT_COLOR, _WARM, _GREY][: len(ends)])
     return alt.Color("end:N", title=None, scale=scale, legend=legend())
 
 

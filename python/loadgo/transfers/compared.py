@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.stats.resample import FEWEST, Floats, Interval, drawn, grouped, interval_of
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, drawn, grouped, interval_of
 from loadgo.transfers.csv_table import Observed
 
 TransferKind = tuple[str, str, int, int | None]
@@ -82,7 +82,7 @@ def by_load(transfers: Sequence[Observed]) -> list[Level]:
     by_kind = {load: _kinds([transfer for transfer in measured if transfer.load == load]) for load in loads}
     lowest = by_kind[loads[0]]
     common = [kind for kind in lowest if all(kind in kinds for kinds in by_kind.values())]
-    if len(common) < FEWEST:
+    if len(common) < FEWEST_UNITS:
         return []
     return [_level(load, [by_kind[load][kind] for kind in common], [lowest[kind] for kind in common]) for load in loads]
 
@@ -102,7 +102,7 @@ def _level(load: float, kinds: list[list[Observed]], lowest: list[list[Observed]
 def _ends(method: str, sends: list[Observed], receives: list[Observed]) -> Ends:
     of_sends, of_receives = _kinds(sends, ends=True), _kinds(receives, ends=True)
     common = [kind for kind in of_sends if kind in of_receives]
-    if len(common) >= FEWEST:
+    if len(common) >= FEWEST_UNITS:
         logs = [np.log(_mean(of_receives[kind], _cpu_of) / _mean(of_sends[kind], _cpu_of)) for kind in common]
         return Ends(method, len(common), _times(np.array(logs)), alike=True)
     receive, send = _cpu_per_bit(receives, _SEED_OF_RECEIVES), _cpu_per_bit(sends, _SEED_OF_SENDS)

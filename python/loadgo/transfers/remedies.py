@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.stats.resample import CONFIDENCE, Interval
+from loadgo.stats.resample import INTERVAL_CONFIDENCE, Interval
 from loadgo.transfers.compared import Times
 from loadgo.transfers.rounds import by_kind
 from loadgo.transfers.row import Row
@@ -76,4 +76,4 @@ def _student(freedom: int) -> float:
     # Not from scipy.stats, which takes seconds to load.
     from scipy import special
 
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return float(special.stdtrit(freedom, (1 + INTERVAL_CONFIDENCE) / 2))

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.stats.cluster_bootstrap import Floats
+from loadgo.stats.resample import Floats
 
 Per = Literal["cpu_ns", "wait_ns"]
 

@@ -15,8 +15,8 @@ import polars as pl
 
 from loadgo.measures.total_time import GROUPS
 from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, PROMPTED_NS, RESPONSE_NS
-from loadgo.stats.cluster_bootstrap import Floats
 from loadgo.stats.quantiles import sorted_quantile
+from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import Lengths, lengths
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
 

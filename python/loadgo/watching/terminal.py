@@ -12,7 +12,7 @@ import numpy as np
 from loadgo.documents.signs import line
 from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
 from loadgo.records.prediction import ALL
-from loadgo.stats.cluster_bootstrap import Floats
+from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import Lengths
 from loadgo.watching.frame import STATES, Command, Frame

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadgo.comparison.rows import Difference, matched
-from loadgo.comparison.side import MEASURES, ROW_SCHEMA, Side
+from loadgo.comparison.side import COMPARED_MEASURES, ROW_SCHEMA, Side
 from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import parts_of
 from loadgo.decomposition.roads import roads_of
@@ -120,7 +120,7 @@ def side(name: str, random: np.random.Generator, users: int, passes: int, comman
     ]
     columns: dict[str, object] = dict(zip(list(ROW_SCHEMA)[:7], zip(*keys, strict=True), strict=True))
     columns["moment"] = np.linspace(0, 1, count)
-    columns |= {measure: random.lognormal(15, 1, count) for measure in MEASURES}
+    columns |= {measure: random.lognormal(15, 1, count) for measure in COMPARED_MEASURES}
     return Side(name, "host", name, pl.DataFrame(columns, schema=ROW_SCHEMA), (), {}, lines)
 
 
@@ -147,7 +147,7 @@ def test_rows_change_their_sign_the_other_way_round_and_add_up(seed: int, users:
             if row.kind == "row":
                 assert told.before == pytest.approx(turned.measures[name].after, rel=1e-12)
                 assert told.change == pytest.approx(-(turned.measures[name].change or 0), rel=1e-9)
-    for name in MEASURES:
+    for name in COMPARED_MEASURES:
         parts = [row.measures[name].change or 0 for row in there.rows if row.kind == "row"]
         assert math.fsum(parts) == pytest.approx(there.whole[name].change, rel=1e-9, abs=1e-3)
     for quantile in ("p50 response", "p90 response", "throughput"):
@@ -164,5 +164,5 @@ def test_of_runs_drawn_whole_the_intervals_too_are_inverted_the_other_way_round(
     a, b = sides
     there, back = matched(a, b), matched(b, a)
     assert (there.unit, there.paired, back.paired) == ("run", True, True)
-    for name in (*MEASURES, "p50 response", "p90 response", "throughput"):
+    for name in (*COMPARED_MEASURES, "p50 response", "p90 response", "throughput"):
         opposed(there.whole[name], back.whole[name])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from loadgo.documents.chart import png
-from loadgo.documents.render import FORMATS
+from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.documents.table import Table
 from loadgo.sizing.chart_data import followed, modelled, top_of
 from loadgo.sizing.charts import capacity_charts
@@ -130,7 +130,7 @@ def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
         saturates_first=None,
         in_words="Stopped.",
     )
-    for form in FORMATS:
+    for form in DOCUMENT_FORMATS:
         assert "Stopped." in render_capacity(stopped, form)
     assert capacity_charts(stopped) == []
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.stats.factors import Link, log_mean, meter, product, taken_apart, total
+from loadgo.stats.factors import Link, decompose, log_mean, meter, product, total
 from loadgo.stats.resample import Floats, drawn, grouped, interval_of
 from loadgo.stats.shapley import effects, strongest_interaction
 
@@ -35,20 +35,20 @@ def overheads(draw: st.DrawFn) -> Link:
 
 
 def swapped(link: Link) -> Link:
-    return Link(link.name, link.after, link.before, link.kind, tuple(map(swapped, link.parts)), link.said)
+    return Link(link.name, link.after, link.before, link.kind, tuple(map(swapped, link.parts)), link.description)
 
 
 @given(overheads())
 def test_the_factors_multiply_to_the_whole(whole: Link) -> None:
-    logs = [float(share.log[0]) for share in taken_apart(whole)]
+    logs = [float(share.log[0]) for share in decompose(whole)]
     ratio = math.log(float(whole.before[0]) / float(whole.after[0]))
     assert abs(math.fsum(logs) - ratio) <= 1e-12 * (1 + sum(map(abs, logs)))
 
 
 @given(overheads())
 def test_the_other_way_round_each_factor_is_one_over_itself(whole: Link) -> None:
-    there = {(share.of, share.name): float(share.log[0]) for share in taken_apart(whole)}
-    back = {(share.of, share.name): float(share.log[0]) for share in taken_apart(swapped(whole))}
+    there = {(share.of, share.name): float(share.log[0]) for share in decompose(whole)}
+    back = {(share.of, share.name): float(share.log[0]) for share in decompose(swapped(whole))}
     assert there.keys() == back.keys()
     assert all(math.isclose(there[key], -back[key], rel_tol=1e-9, abs_tol=1e-9) for key in there)
 
@@ -61,14 +61,14 @@ def test_a_logarithmic_mean_lies_between_the_geometric_and_the_arithmetic(a: flo
 
 def test_what_is_0_on_one_side_is_not_split_and_the_factors_still_multiply() -> None:
     gone = product("drum", (meter("how many", one(3.0), one(0.0)), meter("how long", one(0.1), one(0.1))))
-    shares = taken_apart(total("overhead", (meter("itself", one(1.0), one(1.0)), gone)))
+    shares = decompose(total("overhead", (meter("itself", one(1.0), one(1.0)), gone)))
     assert [share.name for share in shares] == ["itself", "drum"]
     assert shares[1].factor[0] == pytest.approx(1.3, rel=1e-12)
 
 
 def test_a_whole_of_nothing_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match="elapsed is 0 on one side"):
-        taken_apart(product("elapsed", (meter("work", one(0.0), one(1.0)), meter("idle", one(1.0), one(1.0)))))
+        decompose(product("elapsed", (meter("work", one(0.0), one(1.0)), meter("idle", one(1.0), one(1.0)))))
 
 
 @given(st.integers(1, 4), st.data())
