@@ -67,7 +67,7 @@ def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown:
 
 
 def _around_charts(sections: Sequence[Section]) -> tuple[Shown, list[Chart], Shown]:
-    """What stands above the charts, the charts, and what stands below; without pictures made of characters."""
+    """The sections above the charts, the charts, and the sections below; pictures made of characters are left out."""
     place = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
     before = [section for section in sections[:place] if isinstance(section, Table | Chapter | Points)]
     after = [section for section in sections[place:] if isinstance(section, Table | Chapter | Points)]

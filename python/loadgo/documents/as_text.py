@@ -54,7 +54,7 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
 
 
 def _section(section: Section, width: int) -> Iterator[RenderableType]:
-    """What a section consists of, its title first."""
+    """The parts of a section, its title first."""
     if isinstance(section, Chapter):
         yield _text("═" * width, "dim")
     if not isinstance(section, Charts) and section.title:

@@ -10,11 +10,11 @@ Line = tuple[str, str]
 """A line and its style."""
 
 _GAP = "  "
-_LEAST_NAME = 12
+_LEAST_NAME_CHARS = 12
 """Characters of a row's name that other columns leave it."""
-_LEAST_MARKED = 6
-_MARK = 2
-_LONG = 20
+_LEAST_MARKED_CHARS = 6
+_MARK_CHARS = 2
+_LONG_CELL_CHARS = 20
 """Longer cells than this are running text, and wrapped."""
 _STYLES = {"p!": "bold red", "!": "bold red", "?": "bold red", "p*": "magenta", "p": "green", "f": "cyan"}
 """By mark: the worst first."""
@@ -26,8 +26,8 @@ def printed_lines(table: Table, page: int) -> list[Line]:
     indent = "" if any(column.marks for column in columns) else _GAP
     longest = max([8 if table.below_names else 1, *map(len, names.cells)])
     room = page - len(indent) - len(_GAP) * len(columns)
-    widths = _widths(columns, room - min(longest, _LEAST_NAME))
-    name_width = min(longest, max(_LEAST_NAME, room - sum(widths)))
+    widths = _widths(columns, room - min(longest, _LEAST_NAME_CHARS))
+    name_width = min(longest, max(_LEAST_NAME_CHARS, room - sum(widths)))
     lines = [(line, "dim") for line in _headings(columns, name_width, widths)]
     for row, name in enumerate(names.cells):
         lines += _row(table, row, textwrap.wrap(name, name_width) or [""], widths, name_width)
@@ -51,7 +51,7 @@ def _heading_width(column: Column) -> int:
 
 def _figures_width(column: Column) -> int:
     """The width that the column's figures need, with their marks."""
-    widths = [_LEAST_MARKED if column.marks else _MARK if column.kind == "mark" else 0]
+    widths = [_LEAST_MARKED_CHARS if column.marks else _MARK_CHARS if column.kind == "mark" else 0]
     for row in range(len(column.cells)):
         if not _is_text(column, row):
             widths.append(max(map(len, _lines(column, row))) + _mark_width(column, row))
@@ -61,7 +61,7 @@ def _figures_width(column: Column) -> int:
 def _text_width(column: Column) -> int:
     """The width that the column's running text asks for."""
     texts = [column.cells[row] for row in range(len(column.cells)) if _is_text(column, row)]
-    return min(_LONG, max(map(len, texts), default=0))
+    return min(_LONG_CELL_CHARS, max(map(len, texts), default=0))
 
 
 def _headings(columns: list[Column], name_width: int, widths: list[int]) -> list[str]:
@@ -106,7 +106,7 @@ def _cell(column: Column, row: int, width: int) -> list[str]:
 
 
 def _is_text(column: Column, row: int) -> bool:
-    return column.kind != "figure" or (bool(column.marks) and len(column.cells[row]) > _LONG)
+    return column.kind != "figure" or (bool(column.marks) and len(column.cells[row]) > _LONG_CELL_CHARS)
 
 
 def _lines(column: Column, row: int) -> list[str]:

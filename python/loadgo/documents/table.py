@@ -28,13 +28,13 @@ class Column:
     kind: Kind = "figure"
     """How the cells are aligned. The first column has names, unless its kind is `words`."""
     below: tuple[str, ...] = ()
-    """What stands below each cell, such as half of its interval, in one line or more; empty where no cell has any."""
+    """Lines below each cell, such as half of its interval. Empty if no cell has any."""
     over: str = ""
     """A heading over this column and its neighbours, which have the same."""
     marks: tuple[str, ...] = ()
     """A sign beside each cell; empty where no cell has one."""
     hints: tuple[str, ...] = ()
-    """What an HTML page tells of each cell when asked."""
+    """Text that an HTML page shows when the pointer is on a cell."""
 
     @property
     def width(self) -> int:
@@ -42,7 +42,7 @@ class Column:
         return max(len(line) for cell in (self.heading, *self.cells, *self.below) for line in cell.split("\n"))
 
     def lines_below(self, row: int) -> list[str]:
-        """What stands below the cell of a row, line by line."""
+        """The lines below the cell of a row."""
         return self.below[row].split("\n") if self.below and self.below[row] else []
 
 
@@ -60,7 +60,7 @@ class Table:
     as_printed: bool = False
     """Whether a page of text shows it in the layout of a printed document, as close as that."""
     below_names: tuple[str, ...] = ()
-    """Of such a table: what the lines below the cells are."""
+    """Names of the lines below the cells, of a table as printed."""
 
     @property
     def width(self) -> int:

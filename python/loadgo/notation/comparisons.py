@@ -30,7 +30,7 @@ _UNITS: dict[Dimension, Mapping[str, float]] = {
     "money": {"": 1.0},
     "number": {"": 1.0},
 }
-EXAMPLES: dict[Dimension, str] = {
+EXAMPLE_QUANTITIES: dict[Dimension, str] = {
     "time": "a time with its unit, such as 500ms, 1s or 2min",
     "rate": "a rate, such as 5/s, 300/min or 18000/h",
     "count": "a count, such as 0, or a share of the lines, such as 1%",
@@ -173,7 +173,7 @@ class _Reader:
         self.place = len(self.text) - len(self.text[place:].lstrip())
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """What matches at this place; the reader is behind it then."""
+        """The match at this place, which is then behind the reader; None without one."""
         found = pattern.match(self.text, self.place)
         if found:
             self.advance(found.end())
@@ -233,19 +233,19 @@ class _Reader:
         return Comparison(*said, columns)
 
     def figure(self) -> tuple[str, Dimension]:
-        known = self.figures.dimensions
+        dimensions = self.figures.dimensions
         word = _WORD.match(self.text, self.place)
         name = word[0] if word else ""
         quantile = _QUANTILE.fullmatch(name) if self.figures.any_quantile else None
         if quantile and not 0 < float(quantile[1]) < 100:
             raise self.error("a quantile lies between p0 and p100, such as p90")
-        if name not in known and not quantile:
-            near = get_close_matches(name, known, n=1)
+        if name not in dimensions and not quantile:
+            near = get_close_matches(name, dimensions, n=1)
             others = ", and any other quantile" if self.figures.any_quantile else ""
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}{others}"
+            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(dimensions)}{others}"
             raise self.error((f"{name!r} is no figure" if name else "a figure is missing") + hint)
         self.advance(self.place + len(name))
-        return name, known.get(name, "time")
+        return name, dimensions.get(name, "time")
 
     def command(self, figure: str) -> str:
         if figure in " ".join(self.figures.of_run.values()).split():
@@ -263,9 +263,9 @@ class _Reader:
     def quantity(self, figure: str, dimension: Dimension) -> tuple[float, str]:
         found = _QUANTITY.match(self.text, self.place)
         if found is None:
-            raise self.error(f"{figure} is compared with {EXAMPLES[dimension]}")
+            raise self.error(f"{figure} is compared with {EXAMPLE_QUANTITIES[dimension]}")
         number, unit = float(found["number"]), found["unit"] or found["apart"] or ""
         if unit not in _UNITS[dimension] and (unit or number):
-            raise self.error(f"{found[0]!r} does not fit: {figure} is compared with {EXAMPLES[dimension]}")
+            raise self.error(f"{found[0]!r} does not fit: {figure} is compared with {EXAMPLE_QUANTITIES[dimension]}")
         self.match(_QUANTITY)
         return number, unit

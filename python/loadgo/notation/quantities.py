@@ -1,4 +1,4 @@
-"""What is asked for in words, as values: spans, rates, sizes and counts, each refused with what would be right."""
+"""Parsers of spans, rates, sizes and counts from arguments. Each error says how to write the argument."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Collection
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, naming
-from loadgo.notation.units import BYTES, PERIOD_S
+from loadgo.notation.units import PERIOD_S, UNIT_BYTES
 
 MOST_USERS = 1_000_000
 
 _MOST_BYTES = 2**62
 
 
-def span_s(asked: str | float, argument: str | None = None) -> float:
+def span_s(span: str | float, argument: str | None = None) -> float:
     """A span in seconds, from seconds or from words such as `90s`, `2min`, `1.5h`; it must not be 0.
 
     Raises `BadArgument`, which names `argument` where that is given.
     """
     if argument is not None:
         with naming(argument):
-            return span_s(asked)
-    seconds = _loadgo.parse_span(asked) / 1e9 if isinstance(asked, str) else float(asked)
+            return span_s(span)
+    seconds = _loadgo.parse_span(span) / 1e9 if isinstance(span, str) else float(span)
     if not (math.isfinite(seconds) and seconds > 0):
-        raise BadArgument(f"{asked} is no span: it must be more than nothing, such as 90s or 2min")
+        raise BadArgument(f"{span} is no span: it must be more than nothing, such as 90s or 2min")
     return seconds
 
 
@@ -66,7 +66,7 @@ def user_count(asked: int) -> int:
 
 def byte_count(asked: str, argument: str) -> int:
     """A number of bytes from words such as `1GiB`, `64MB`, `512`; raises `BadArgument`, which names `argument`."""
-    units = {unit.lower(): size for unit, size in BYTES.items()}
+    units = {unit.lower(): size for unit, size in UNIT_BYTES.items()}
     with naming(argument):
         found = _amount(asked.lower(), units)
         if found is None:

@@ -19,5 +19,13 @@ PERIOD_S: Mapping[str, float] = {"/s": 1.0, "/min": 60.0, "/h": 3600.0}
 """Seconds of the period that a rate's unit names."""
 RATE_PER_S: Mapping[str, float] = {unit: 1 / period_s for unit, period_s in PERIOD_S.items()}
 """Events a second of one event in each unit."""
-BYTES: Mapping[str, int] = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+UNIT_BYTES: Mapping[str, int] = {
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
 """Bytes of each unit."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from loadgo.errors import BadArgument
-from loadgo.notation.comparisons import EXAMPLES, Comparison, Figures, parse_comparisons
+from loadgo.notation.comparisons import EXAMPLE_QUANTITIES, Comparison, Figures, parse_comparisons
 from loadgo.sizing.curve import Target
 from loadgo.sizing.resources import PROCESSORS
 
@@ -64,7 +64,7 @@ def _target(comparison: Comparison) -> Target:
         raise comparison.mistake("compare", f"{figure} has a ceiling, not a floor: write <")
     limit = comparison.limit / 1e9 if comparison.dimension == "time" else comparison.limit
     if limit <= 0 or (comparison.dimension == "share" and limit >= 1):
-        right = f"{EXAMPLES[comparison.dimension]}, more than 0 and less than everything"
+        right = f"{EXAMPLE_QUANTITIES[comparison.dimension]}, more than 0 and less than everything"
         raise comparison.mistake("quantity", f"the limit must be {right}")
     return Target(
         text=comparison.words,

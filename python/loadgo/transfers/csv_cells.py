@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from loadgo.errors import BadArgument
-from loadgo.notation.units import BYTES, TIME_NS
+from loadgo.notation.units import TIME_NS, UNIT_BYTES
 
 REQUIRED_COLUMNS = ("bytes", "direction", "cpu_s")
 TEXT_COLUMNS = ("direction", "method", "table", "estimated")
@@ -125,7 +125,7 @@ def _point(key: str, text: str) -> str:
 def _scaled(key: str, text: str, unit: str) -> str:
     figure = _decimal(key, text)
     if key == "bytes":
-        return str((figure * BYTES[unit]).normalize().to_integral_value()) if figure.is_finite() else text
+        return str((figure * UNIT_BYTES[unit]).normalize().to_integral_value()) if figure.is_finite() else text
     power = _TIME_UNITS[unit] + (6 if key == "us_per_bit" else 0) if unit in _TIME_UNITS else _RATE_UNITS[unit]
     return str(figure.scaleb(power)) if figure.is_finite() else text
 
@@ -146,7 +146,7 @@ def units_of(key: str) -> tuple[str, ...]:
     """The units that a column's figures may have."""
     if key in (*TIME_COLUMNS, "us_per_bit"):
         return tuple(_TIME_UNITS)
-    return tuple(BYTES) if key == "bytes" else tuple(_RATE_UNITS) if key == "bits_per_s" else ()
+    return tuple(UNIT_BYTES) if key == "bytes" else tuple(_RATE_UNITS) if key == "bits_per_s" else ()
 
 
 def _is_figure(text: str) -> bool:

@@ -9,13 +9,14 @@ use std::time::Duration;
 use loadgo_sys::child::signal;
 use rustix::process::Signal;
 
+use super::home::remove_home;
 use super::thing::{Thing, is_ours};
 
 /// Undoes `thing`; nothing is done when it is gone already or was never made.
 pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
     let result = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
-        Thing::Home(path) if is_ours(path) => fs::remove_dir_all(path),
+        Thing::Home(path) if is_ours(path) => remove_home(path),
         Thing::File(path) if is_ours(path) => fs::remove_file(path),
         Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_) => Err(io::Error::other("not a name of loadgo's")),
         Thing::Swap(path) => swap_off(path),
