@@ -132,10 +132,11 @@ def query(
         if asked is not None and run is not None:
             raise ValueError(f"one run is asked: {asked} or --run {run}")
         from loadgo.documents.listing import listing
+        from loadgo.records.query import csv_of
 
         frame = loadgo.query(sql, run=asked or run or "last")
         if format == "csv":
-            say(frame.write_csv())
+            say(csv_of(frame))
         elif format == "json":
             say(frame.write_json() + "\n")
         else:

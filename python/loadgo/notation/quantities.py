@@ -59,8 +59,8 @@ def user_count(asked: int) -> int:
 
     Raises `BadArgument`.
     """
-    if not 1 <= asked <= MOST_USERS:
-        raise BadArgument(f"{asked} users cannot be had: between 1 and {MOST_USERS:,} can be asked for")
+    if not isinstance(asked, int) or not 1 <= asked <= MOST_USERS:
+        raise BadArgument(f"{asked!r} users cannot be had: between 1 and {MOST_USERS:,} can be asked for")
     return asked
 
 

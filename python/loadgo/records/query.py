@@ -26,9 +26,16 @@ def query(sql: str, run: Asked | Sequence[Asked] = LAST) -> pl.DataFrame:
     """
     frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _together([tables(one) for one in run])
     try:
-        return pl.SQLContext(frames).execute(_user_is_a_column(sql), eager=True)
+        return pl.SQLContext({name: _with_plain_words(frame) for name, frame in frames.items()}).execute(
+            _user_is_a_column(sql), eager=True
+        )
     except pl.exceptions.PolarsError as error:
         raise BadQuery(f"{_first_line(error)}\n{_known(frames)}") from error
+
+
+def _with_plain_words(frame: pl.DataFrame) -> pl.LazyFrame:
+    """The table with words as text, for LIKE and functions of text; only columns in the query are converted."""
+    return frame.lazy().with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
 _WORDS = re.compile(
@@ -60,3 +67,11 @@ def _first_line(error: Exception) -> str:
 def _known(frames: dict[str, pl.DataFrame]) -> str:
     lines = [f"    {name}: {', '.join(frame.columns)}" for name, frame in frames.items()]
     return "\n".join(["The tables and their columns:", *lines])
+
+
+def csv_of(frame: pl.DataFrame) -> str:
+    """An answer as CSV. Raises `BadQuery` for a column that CSV has no form for, such as a list."""
+    try:
+        return frame.write_csv()
+    except pl.exceptions.PolarsError as error:
+        raise BadQuery(f"{_first_line(error)}: cast the column to varchar, or ask for --format json") from error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import BadQuery, BadRun
-from loadgo.records.query import query
+from loadgo.records.query import csv_of, query
 from loadgo.records.tables import COLUMNS
 from support.places import TESTS
 
@@ -31,6 +31,16 @@ def test_user_in_quotes_or_a_comment_is_left_alone() -> None:
 
 def test_words_compare_with_strings() -> None:
     assert query("SELECT count(*) FROM interactions WHERE outcome = 'died' AND phase = 'steady'", ENDED).item() == 1
+
+
+def test_words_are_text_for_like_and_functions() -> None:
+    assert query("SELECT count(*) FROM interactions WHERE command LIKE 'ed%'", ENDED).item() == 2
+    assert query("SELECT max(upper(command)) FROM interactions", ENDED).item() == "RUN"
+
+
+def test_a_column_that_csv_has_no_form_for_is_refused_with_a_way_out() -> None:
+    with pytest.raises(BadQuery, match="cast the column to varchar"):
+        csv_of(query("SELECT [1, 2] AS pair FROM interactions LIMIT 1", ENDED))
 
 
 def test_tables_are_joined_by_user() -> None:
