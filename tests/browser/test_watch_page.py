@@ -16,7 +16,7 @@ from loadgo.measures.total_time import GROUPS
 from loadgo.notation.figures import duration, number, share
 from loadgo.records.following import reach_of
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.frame import STATES, Frame, frame_of
+from loadgo.watching.frame import USER_STATES, WatchWindow, window_of
 from loadgo.watching.terminal import answer
 from support.watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served
 
@@ -106,7 +106,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
     }.items():
         for note in notes:
             assert sight.text(note).startswith("not measured") == (not rows[kind]), note
-    assert sight.text("legend").split("\n") == list(STATES)
+    assert sight.text("legend").split("\n") == list(USER_STATES)
     assert sight.wrong == []
 
 
@@ -116,7 +116,7 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     reach = reach_of(seen)
     end, width = (reach * 3 // 5, reach * 3 // 10) if inner else (reach, reach)
     window = sight.window(end, width)
-    frame = frame_of(seen, end, width, int(window["columns"]))
+    frame = window_of(seen, end, width, int(window["columns"]))
     assert frame.answered > 0
     assert (window["start"], window["end"]) == (frame.start_ns, frame.end_ns)
     told = sight.tell(SEEN)
@@ -137,7 +137,7 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
 def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched: tuple[Sight, Tables]) -> None:
     sight, seen = watched
     end, width = reach_of(seen) // 2, 20_000_000
-    frame = frame_of(seen, end, width, int(sight.window(end, width)["columns"]))
+    frame = window_of(seen, end, width, int(sight.window(end, width)["columns"]))
     assert sight.text("answer") == answer(frame)
     assert "not measured" not in sight.text("answer")
     _same_series(sight, frame)
@@ -148,7 +148,7 @@ def _most(one: tuple[str, float]) -> float:
     return -one[1]
 
 
-def _same_figures(told: dict[str, Any], frame: Frame) -> None:
+def _same_figures(told: dict[str, Any], frame: WatchWindow) -> None:
     assert {key: told[key] for key in ("answered", "lost", "users", "phase")} == {
         "answered": frame.answered,
         "lost": frame.lost,
@@ -158,7 +158,9 @@ def _same_figures(told: dict[str, Any], frame: Frame) -> None:
     response = {name: value for name, value in told["response"].items() if value is not None and name != "mean"}
     assert response == pytest.approx({f"p{100 * p:g}": value for p, value in frame.response_ns.items()})
     assert told["lateness"] == pytest.approx(frame.lateness_ns)
-    assert told["states"] == pytest.approx([float(np.mean(frame.states[name])) for name in STATES], rel=1e-3, abs=1e-4)
+    assert told["states"] == pytest.approx(
+        [float(np.mean(frame.states[name])) for name in USER_STATES], rel=1e-3, abs=1e-4
+    )
     assert dict(told["time"]) == pytest.approx(frame.time)
     assert told["usersShare"] == pytest.approx(frame.users_share)
     commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.mean_ns, one.cpu_ns) for one in frame.commands]
@@ -179,10 +181,12 @@ def _same_in_the_tables(sight: Sight, told: dict[str, Any]) -> None:
     assert sight.table("time") == [[name, share(part)] for name, part in told["time"] if part > 0]
     assert sight.table("processes") == [[name, share(part)] for name, part in told["processes"]]
     states, response = sum(told["states"]), sum(told["states"][:5])
-    for (name, of_all, of_response), state, sums in zip(sight.table("states"), STATES, told["states"], strict=True):
+    for (name, of_all, of_response), state, sums in zip(
+        sight.table("states"), USER_STATES, told["states"], strict=True
+    ):
         assert name == state
         assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
-        if state in STATES[:5]:
+        if state in USER_STATES[:5]:
             assert float(of_response.split()[0]) == pytest.approx(100 * sums / response, abs=0.051)
 
 
@@ -190,7 +194,7 @@ def _p90(ns: float | None) -> str:
     return "few" if ns is None else duration(ns)
 
 
-def _same_series(sight: Sight, frame: Frame) -> None:
+def _same_series(sight: Sight, frame: WatchWindow) -> None:
     """The mean of each, and the largest where a column is a tenth of a second or more."""
     most = frame.width_ns / len(frame.busy) >= 1e8
 
@@ -208,7 +212,7 @@ def _same_series(sight: Sight, frame: Frame) -> None:
     assert sight.text("now-faults") == faults + device
 
 
-def _same_lengths(sight: Sight, frame: Frame) -> None:
+def _same_lengths(sight: Sight, frame: WatchWindow) -> None:
     """As many faults have a length, and theirs are within a step of half a power of 2 of the heat map's."""
     for name, lengths in (("heat-cpu-note", frame.fault_cpu), ("heat-wait-note", frame.fault_waits)):
         said = sight.text(name)
@@ -222,7 +226,7 @@ def _same_lengths(sight: Sight, frame: Frame) -> None:
         assert high in {duration(longest * 2**step) for step in (0, 0.5)}, said
 
 
-def _same_waits(told: dict[str, Any], seen: Tables, frame: Frame) -> None:
+def _same_waits(told: dict[str, Any], seen: Tables, frame: WatchWindow) -> None:
     """Who waited in the ready list, most first, from the rows themselves."""
     late = seen.interactions.filter((pl.col("ready_ns") > frame.start_ns) & (pl.col("ready_ns") <= frame.end_ns))
     waits = late.group_by("user").agg(
@@ -241,7 +245,7 @@ def test_a_wanted_response_time_that_is_missed_is_the_answer_and_marked(
     browser: Browser, runs: dict[str, Path]
 ) -> None:
     with served(str(runs["simulated"]), "--target", "3s") as page, looked_at(browser, page) as sight:
-        frame = frame_of(tables(runs["simulated"]), int(sight.window()["end"]), int(sight.window()["end"]), 60)
+        frame = window_of(tables(runs["simulated"]), int(sight.window()["end"]), int(sight.window()["end"]), 60)
         assert sight.text("answer") == answer(frame, 3e9)
         assert sight.text("answer").startswith("Too slow: ")
         over = [row[0] for row in sight.table("commands") if row[3].endswith(" over")]

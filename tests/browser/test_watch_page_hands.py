@@ -12,7 +12,7 @@ import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.records.following import reach_of
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.frame import STATES
+from loadgo.watching.frame import USER_STATES
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
 
 if TYPE_CHECKING:
@@ -294,8 +294,8 @@ def test_without_telling_colours_apart_the_states_are_there_in_words(
 ) -> None:
     with looked_at(browser, page, forced="active") as sight:
         swatches = sight.tell("[...legend.querySelectorAll('i')].map(one => getComputedStyle(one).backgroundColor)")
-        assert len(set(swatches)) == len(STATES)
-        assert [name for name, *_ in sight.table("states")] == list(STATES)
-        assert sight.text("legend").split("\n") == list(STATES)
+        assert len(set(swatches)) == len(USER_STATES)
+        assert [name for name, *_ in sight.table("states")] == list(USER_STATES)
+        assert sight.text("legend").split("\n") == list(USER_STATES)
         assert sight.page.get_attribute("#users", "aria-label")
         assert all(sight.tell("[...document.querySelectorAll('canvas')].map(one => !!one.getAttribute('aria-label'))"))

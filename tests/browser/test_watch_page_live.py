@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from loadgo.records.following import reach_of
 from loadgo.records.tables import tables
-from loadgo.watching.frame import frame_of
+from loadgo.watching.frame import window_of
 from loadgo.watching.terminal import answer
 from support.outside import PATIENCE_S, Bench, wait_until
 from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, chromium, looked_at, served
@@ -69,7 +69,7 @@ def check_end(sight: Sight, bench: Bench) -> None:
         sight.page.click("#whole")
     seen = tables(bench.folder / "kept")
     assert sight.tell(ROWS) == answered(bench)
-    assert sight.text("answer") == answer(frame_of(seen, reach_of(seen), reach_of(seen), 60))
+    assert sight.text("answer") == answer(window_of(seen, reach_of(seen), reach_of(seen), 60))
     assert "ended" in sight.text("about") or "killed" in sight.text("about")
 
 

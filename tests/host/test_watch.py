@@ -23,9 +23,9 @@ from loadgo.prediction.figures import figures_of
 from loadgo.records.following import follow, reach_of
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.expected import Model, beside
-from loadgo.watching.frame import STATES, frame_of
+from loadgo.watching.frame import USER_STATES, window_of
 from loadgo.watching.play import Clock, screens
-from loadgo.watching.terminal import SIGNS, Shown, screen
+from loadgo.watching.terminal import STATE_SIGNS, ScreenContext, screen
 from support.outside import COMMAND, PATIENCE_S, environment
 from support.watched import asked
 
@@ -46,11 +46,11 @@ def told(run: Path) -> Tables:
 
 def test_the_states_of_a_user_fill_the_time_that_is_known(told: Tables) -> None:
     reach = reach_of(told)
-    frame = frame_of(told, reach, reach, 50)
+    frame = window_of(told, reach, reach, 50)
     for user, band in frame.bands.items():
-        shares = sum(band[state] for state in STATES)
+        shares = sum(band[state] for state in USER_STATES)
         assert np.all(shares <= 1 + 1e-9), user
-    inside = sum(float(np.sum(frame.states[state])) for state in STATES[:5]) * reach / 50
+    inside = sum(float(np.sum(frame.states[state])) for state in USER_STATES[:5]) * reach / 50
     rows = told.interactions.filter(pl.col("ready_ns").is_not_null())
     response = float((rows["ready_ns"].cast(pl.Int64) - rows["sent_ns"].cast(pl.Int64)).sum())
     assert inside == pytest.approx(response, rel=1e-9)
@@ -59,7 +59,7 @@ def test_the_states_of_a_user_fill_the_time_that_is_known(told: Tables) -> None:
 def test_figures_of_a_window_are_those_of_the_rows_in_it(told: Tables) -> None:
     reach = reach_of(told)
     end, width = reach * 2 // 3, reach // 4
-    frame = frame_of(told, end, width, 40)
+    frame = window_of(told, end, width, 40)
     rows = told.interactions.filter((pl.col("ready_ns") > end - width) & (pl.col("ready_ns") <= end))
     assert frame.answered == len(rows) == sum(one.count for one in frame.commands)
     assert float(np.sum(frame.per_second)) * width / 40 / S == pytest.approx(len(rows))
@@ -70,7 +70,7 @@ def test_figures_of_a_window_are_those_of_the_rows_in_it(told: Tables) -> None:
 
 def test_answers_that_were_not_yet_given_are_in_no_figure(told: Tables) -> None:
     first = int(told.interactions["ready_ns"].min())  # type: ignore[arg-type]
-    frame = frame_of(told, first - 1, first, 20)
+    frame = window_of(told, first - 1, first, 20)
     assert (frame.answered, frame.commands) == (0, ())
 
 
@@ -78,9 +78,9 @@ def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(
     half = reach_of(told) // 2
     still = told.sessions.with_columns(ended_ns=pl.lit(None, pl.UInt64))
     growing = replace(told, interactions=told.interactions.filter(pl.col("ready_ns") <= half), sessions=still)
-    frame = frame_of(growing, half, half, 20)
+    frame = window_of(growing, half, half, 20)
     assert sum(float(band["not known yet"][-1]) for band in frame.bands.values()) > 0
-    whole = frame_of(told, half, half, 20)
+    whole = window_of(told, half, half, 20)
     assert sum(float(band["not known yet"].sum()) for band in whole.bands.values()) == 0
 
 
@@ -88,31 +88,33 @@ def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(
 def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> None:
     from loadgo.watching.terminal import columns_of
 
-    frame = frame_of(told, reach_of(told), 600 * S, columns_of(width))
-    lines = screen(frame, Shown("typical user on multics-6180", "ended"), width, height)
+    frame = window_of(told, reach_of(told), 600 * S, columns_of(width))
+    lines = screen(frame, ScreenContext("typical user on multics-6180", "ended"), width, height)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
     assert lines[1].startswith(("Fine", "Full", "Held up", "Too slow", "Nobody"))
     bands = [line for line in lines if line.startswith("user ") and line[5].isdigit()]
-    assert not bands or set("".join(band[12:] for band in bands)) <= {*SIGNS.values(), " "}
+    assert not bands or set("".join(band[12:] for band in bands)) <= {*STATE_SIGNS.values(), " "}
 
 
 def test_a_target_that_is_missed_is_the_answer(told: Tables) -> None:
-    frame = frame_of(told, reach_of(told), reach_of(told), 40)
-    lines = screen(frame, Shown("a run", "ended", 1.0), 80, 24)
+    frame = window_of(told, reach_of(told), reach_of(told), 40)
+    lines = screen(frame, ScreenContext("a run", "ended", 1.0), 80, 24)
     assert lines[1].startswith("Too slow")
 
 
 def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) -> None:
     reach = reach_of(told)
-    frame = frame_of(told, reach, reach, 40)
+    frame = window_of(told, reach, reach, 40)
     rows = told.interactions.filter(pl.col("ready_wait_ns") > 0)
     sums = dict(rows.group_by("user").agg(pl.col("ready_wait_ns").cast(pl.Float64).sum()).rows())
     assert {one.user: one.sum_ns for one in frame.waiters} == pytest.approx(sums)
     most = frame.waiters[0]
     longest = rows.filter(pl.col("user") == most.user)["ready_wait_ns"].max()
     assert (most.sum_ns, most.longest_ns) == (pytest.approx(max(sums.values())), longest)
-    line = next(line for line in screen(frame, Shown("a run", "ended"), 80, 24) if line.startswith("waited most "))
+    line = next(
+        line for line in screen(frame, ScreenContext("a run", "ended"), 80, 24) if line.startswith("waited most ")
+    )
     part = share(most.sum_ns / sum(sums.values()))
     assert line.partition(";")[0][12:] == f"user {most.user} {part}, up to {duration(most.longest_ns)}"
 
@@ -120,9 +122,9 @@ def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) 
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: Tables, width: int) -> None:
     model = Model(str(run), run)
-    frame = frame_of(told, reach_of(told), reach_of(told), 40)
+    frame = window_of(told, reach_of(told), reach_of(told), 40)
     with beside(model, waits=True) as expected:
-        lines = screen(frame, Shown("a run", "ended", None, expected()), width, 24)
+        lines = screen(frame, ScreenContext("a run", "ended", None, expected()), width, 24)
     figures = figures_of(told, "steady")
     mean = duration(figures[frame.commands[0].name, "response"])
     head = next(at for at, line in enumerate(lines) if line.startswith("command"))
@@ -134,16 +136,16 @@ def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: T
 
 
 def test_a_long_expectation_is_not_cut(told: Tables) -> None:
-    frame = frame_of(told, reach_of(told), reach_of(told), 40)
+    frame = window_of(told, reach_of(told), reach_of(told), 40)
     p50, p90 = ({"command": "", "measure": f"{name} response", "value": 2.3e9} for name in ("p50", "p90"))
     figures = [one | {"low": 2.1e9, "high": 2.5e9} for one in (p50, p90)]
     expected = {"figures": figures, "busy": 0.672, "ready": 1.39, "note": ""}
-    lines = screen(frame, Shown("a run", "ended", None, expected), 80, 24)
+    lines = screen(frame, ScreenContext("a run", "ended", None, expected), 80, 24)
     at = next(at for at, line in enumerate(lines) if line.startswith("expected"))
     whole = "p50 2.30 s (2.10 s to 2.50 s), p90 2.30 s (2.10 s to 2.50 s), busy 67.2 %, ready list 1.39"
     assert " ".join(f"{lines[at][12:]} {lines[at + 1].strip()}".split()) == whole
     nothing = {"figures": [], "busy": None, "ready": None, "note": "the model could not be run: " + "why " * 20}
-    lines = screen(frame, Shown("a run", "ended", None, nothing), 80, 24)
+    lines = screen(frame, ScreenContext("a run", "ended", None, nothing), 80, 24)
     assert sum(line.count("why") for line in lines) == 20
     assert max(map(len, lines)) <= 80
 
@@ -272,12 +274,12 @@ def test_who_types_and_has_not_gone_is_there(told: Tables) -> None:
         interactions=told.interactions.filter(pl.col("ready_ns") <= half),
         sessions=told.sessions.filter(pl.col("ended_ns") <= half),
     )
-    assert frame_of(growing, half, half, 10).users == frame_of(told, half, half, 10).users == 6
+    assert window_of(growing, half, half, 10).users == window_of(told, half, half, 10).users == 6
 
 
 def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
     reach = reach_of(told)
-    frame = frame_of(told, reach, reach, 40)
+    frame = window_of(told, reach, reach, 40)
     assert frame.memory is not None
     assert frame.fault_ns is not None
     size = int(told.memory.filter(pl.col("who").cast(pl.String) == "free")["size_bytes"][-1])
@@ -286,7 +288,7 @@ def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
     assert sum(pages for who, pages in frame.memory.taken.items() if who.startswith("user ")) == of_users > 0
     sums = told.faults.filter(pl.col("bucket_ns").is_null() & (pl.col("kind").cast(pl.String) != "interrupt"))
     assert frame.fault_ns[0] == pytest.approx(sums["cpu_ns"].sum() / sums["count"].sum())
-    lines = screen(frame, Shown("a run", "ended"), 100, 40)
+    lines = screen(frame, ScreenContext("a run", "ended"), 100, 40)
     assert any(line.startswith("memory") and "free" in line for line in lines)
     assert frame.fault_cpu is not None
     assert any(line.startswith("fault CPU") and f"{duration(frame.fault_ns[0])} on" in line for line in lines)

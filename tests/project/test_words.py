@@ -25,27 +25,6 @@ PLAIN: frozenset[str] = frozenset(
     }
 )
 
-# Files of these packages that are still to be rewritten. A file that complies leaves the list.
-PENDING: frozenset[str] = frozenset(
-    {
-        "python/loadgo/attribution/document.py",
-        "python/loadgo/costs/fairness_pictures.py",
-        "python/loadgo/decomposition/tables.py",
-        "python/loadgo/decomposition/waterfall_charts.py",
-        "python/loadgo/decomposition/waterfall_pictures.py",
-        "python/loadgo/profiling/document.py",
-        "python/loadgo/transfers/analysis_document.py",
-        "python/loadgo/transfers/chart_data.py",
-        "python/loadgo/transfers/charts.py",
-        "python/loadgo/transfers/command_document.py",
-        "python/loadgo/transfers/document.py",
-        "python/loadgo/transfers/pictures.py",
-        "python/loadgo/transfers/remedies_tables.py",
-        "python/loadgo/watching/frame.py",
-        "python/loadgo/watching/terminal.py",
-    }
-)
-
 
 def test_each_rule_finds_its_defect() -> None:
     path = Path("python/loadgo/running/sample.py")
@@ -63,7 +42,7 @@ def test_each_rule_finds_its_defect() -> None:
 
 
 def test_words_are_plain_where_a_package_complies() -> None:
-    broken = [finding for finding in findings() if finding.package in PLAIN and str(finding.path) not in PENDING]
+    broken = [finding for finding in findings() if finding.package in PLAIN]
     places = [f"{finding.path}:{finding.line}: {finding.text} ({RULES[finding.rule]})" for finding in broken]
     assert not places, "\n".join(places)
 
@@ -72,8 +51,3 @@ def test_a_package_that_complies_is_listed() -> None:
     packages = {Finding("", path, 0, "").package for path in [*committed(".py"), *committed(".rs")]}
     complying = packages - {finding.package for finding in findings()}
     assert complying <= PLAIN, f"list these too: {sorted(complying - PLAIN)}"
-
-
-def test_a_file_that_complies_is_not_pending() -> None:
-    complying = PENDING - {str(finding.path) for finding in findings()}
-    assert not complying, f"take these from the list: {sorted(complying)}"

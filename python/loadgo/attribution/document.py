@@ -1,4 +1,4 @@
-"""A speed-up taken apart as a document, causes and bookkeeping in tables of their own; or as JSON."""
+"""The decomposition of a speed-up, as a document or as JSON: tables of its causes, and of what the meters moved by."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from loadgo.stats.resample import FEWEST_UNITS
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
-_SAME = 0.0005
-"""A factor so near to 1 is none."""
-_MOST_VALUES = 8
-"""Of more values that a change is, a page names these; the JSON has all."""
+_NO_EFFECT_SHARE = 0.0005
+"""A factor that differs from 1 by less than this counts as no effect."""
+_SHOWN_VALUES = 8
+"""A page names at most this many values of a change; the JSON has all."""
 _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Speedup: "title changes runs seeds causes bookkeeping roads notes warnings measured",
@@ -35,109 +35,109 @@ _KEYS: Keys = {
 }
 
 
-def render_speedup(made: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """The speed-up as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(format, lambda: speedup_document(made), lambda: speedup_json(made), width=width, color=color)
+def render_speedup(speedup: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """Renders the speed-up as `format`; `width` and `color` are for `text`. An unknown format raises `ValueError`."""
+    return render(format, lambda: speedup_document(speedup), lambda: speedup_json(speedup), width=width, color=color)
 
 
-def speedup_json(made: Speedup) -> str:
-    """One JSON object in full precision; times in nanoseconds; null is not known."""
-    return json_document(members_of(made, _KEYS) | {"waterfalls": waterfalls_of(made)}, _KEYS)
+def speedup_json(speedup: Speedup) -> str:
+    """The speed-up as one JSON object in full precision: times in nanoseconds, null for what is not known."""
+    return json_document(members_of(speedup, _KEYS) | {"waterfalls": waterfalls_of(speedup)}, _KEYS)
 
 
-def waterfalls_of(made: Speedup) -> tuple[Waterfall, ...]:
-    """What is drawn of it: causes, and bookkeeping."""
-    return (*of_causes(made.causes), *of_chains(made.bookkeeping))
+def waterfalls_of(speedup: Speedup) -> tuple[Waterfall, ...]:
+    """The waterfalls of a speed-up: first those of its causes, then those of what its meters moved by."""
+    return (*cause_waterfalls(speedup.causes), *of_chains(speedup.bookkeeping))
 
 
-def speedup_document(made: Speedup) -> Document:
+def speedup_document(speedup: Speedup) -> Document:
     """The page of a speed-up."""
 
     def charts() -> list[Chart]:
         from loadgo.decomposition.waterfall_charts import waterfall_charts
 
-        return waterfall_charts(waterfalls_of(made))
+        return waterfall_charts(waterfalls_of(speedup))
 
-    road = road_table(made.roads)
-    pictures = waterfall_pictures([one for one in waterfalls_of(made) if one.measure == _told(made)])
+    cross_check = road_table(speedup.roads)
+    measure = _answer_measure(speedup)
+    pictures = waterfall_pictures([waterfall for waterfall in waterfalls_of(speedup) if waterfall.measure == measure])
     tables = [
-        *(_causes(one) for one in made.causes),
-        *chain_tables(made.bookkeeping),
-        *([] if road is None else [road]),
+        *(_causes_table(caused) for caused in speedup.causes),
+        *chain_tables(speedup.bookkeeping),
+        *([] if cross_check is None else [cross_check]),
     ]
     return Document(
-        title=f"speed-up of {made.title}",
-        answer=_answer(made),
-        warnings=(
-            *made.warnings,
-            *road_warnings(made.roads),
-        ),
-        about=(made.title, *(_said(change.name, change.set) for change in made.changes)),
+        title=f"speed-up of {speedup.title}",
+        answer=_answer(speedup),
+        warnings=(*speedup.warnings, *road_warnings(speedup.roads)),
+        about=(speedup.title, *(_change_in_words(change.name, change.set) for change in speedup.changes)),
         sections=(*pictures, Charts(charts), *tables),
-        notes=_notes(made),
+        notes=_notes(speedup),
     )
 
 
-def _said(name: str, values: Sequence[str]) -> str:
-    more = f" and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
-    listed = f"{', '.join(values[:_MOST_VALUES])}{more}"
+def _change_in_words(name: str, values: Sequence[str]) -> str:
+    more = f" and {len(values) - _SHOWN_VALUES} more" if len(values) > _SHOWN_VALUES else ""
+    listed = f"{', '.join(values[:_SHOWN_VALUES])}{more}"
     return f"{name}: {listed}" if listed and listed != name else name
 
 
-def _answer(made: Speedup) -> str:
-    if not made.causes:
+def _answer(speedup: Speedup) -> str:
+    if not speedup.causes:
         return "Nothing can be taken apart: no figure is known of all machines."
-    told = next(one for one in made.causes if one.measure == _told(made))
-    before, after = (_shown(told, value) for value in (told.before, told.after))
-    whole = f"{told.measure.capitalize()} goes from {before} to {after} with all the changes, {_times(told.ratio)}"
-    if len(told.causes) < 2:
-        return f"{whole}."
-    moved = [cause for cause in told.causes if abs(cause.factor - 1) >= _SAME]
-    parts = in_words([f"{_times(cause.factor)} by {cause.name}" for cause in moved])
+    measure = _answer_measure(speedup)
+    shown = next(caused for caused in speedup.causes if caused.measure == measure)
+    before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
+    change = (
+        f"{shown.measure.capitalize()} goes from {before} to {after} with all the changes, {_times_less(shown.ratio)}"
+    )
+    if len(shown.causes) < 2:
+        return f"{change}."
+    moved = [cause for cause in shown.causes if abs(cause.factor - 1) >= _NO_EFFECT_SHARE]
+    effects = in_words([f"{_times_less(cause.factor)} by {cause.name}" for cause in moved])
     if not moved:
-        return f"{whole}: none of them does anything to it."
-    return f"{whole}: {parts}, which multiply to the whole."
+        return f"{change}: none of them does anything to it."
+    return f"{change}: {effects}, which multiply to the whole."
 
 
-def _times(factor: float) -> str:
+def _times_less(factor: float) -> str:
     """`2.93 times less`, `1.20 times more`, `the same`."""
-    if abs(factor - 1) < _SAME:
+    if abs(factor - 1) < _NO_EFFECT_SHARE:
         return "the same"
     return f"{digits(factor)} times less" if factor > 1 else f"{digits(1 / factor)} times more"
 
 
-def _shown(told: Caused, value: float) -> str:
-    return digits(value) if told.unit == "$" else duration(value)
+def _format_value(caused: Caused, value: float) -> str:
+    return digits(value) if caused.unit == "$" else duration(value)
 
 
-def _told(made: Speedup) -> str:
-    """The figure that the answer is about, and that is drawn on a page of text: response where it is known."""
-    measures = [one.measure for one in made.causes]
+def _answer_measure(speedup: Speedup) -> str:
+    """The measure of the answer and of the picture on a page of text: the response time where it is known."""
+    measures = [caused.measure for caused in speedup.causes]
     return "response" if "response" in measures or not measures else measures[0]
 
 
-def _causes(told: Caused) -> Table:
+def _causes_table(caused: Caused) -> Table:
     def saved(value: float) -> str:
-        return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if told.unit == "$" else signed(-value)
+        return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if caused.unit == "$" else signed(-value)
 
-    rows = told.causes
+    rows = caused.causes
     columns = (
-        Column("change", (*(one.name for one in rows), "all, multiplied")),
-        Column("A ÷ B", (*(factor(one.factor) for one in rows), factor(told.ratio))),
-        Column("95 % interval", (*(factor_interval(one.interval) for one in rows), factor_interval(told.interval))),
-        Column("made first", (*(factor(one.first) for one in rows), ""), spare=1),
-        Column("made last", (*(factor(one.last) for one in rows), ""), spare=1),
-        Column("", (*("interacts" if one.interacts else "" for one in rows), ""), spare=2),
-        Column("is", (*(saved(one.saved) for one in rows), saved(told.before - told.after)), spare=3),
+        Column("change", (*(row.name for row in rows), "all, multiplied")),
+        Column("A ÷ B", (*(factor(row.factor) for row in rows), factor(caused.ratio))),
+        Column("95 % interval", (*(factor_interval(row.interval) for row in rows), factor_interval(caused.interval))),
+        Column("made first", (*(factor(row.first) for row in rows), ""), spare=1),
+        Column("made last", (*(factor(row.last) for row in rows), ""), spare=1),
+        Column("", (*("interacts" if row.interacts else "" for row in rows), ""), spare=2),
+        Column("is", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
-    title = (
-        f"Causes: what each change did to {told.measure} ({_shown(told, told.before)} to {_shown(told, told.after)})"
-    )
+    ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
+    title = f"Causes: what each change did to {caused.measure} ({ends})"
     return Table(title, columns, total_rows=1, name_width=36)
 
 
-def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
-    found = [
+def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
+    notes = [
         (
             "Causes",
             "every choice of the changes was run: a change's factor is what making it takes off, the mean of all "
@@ -149,33 +149,36 @@ def _notes(made: Speedup) -> tuple[tuple[str, str], ...]:
             "Its factors are not those of the changes.",
         ),
     ]
-    for told in made.causes:
-        if told.pair is not None:
-            first, second = told.pair.names
-            bounds = f" ({factor_interval(told.pair.interval)})" if told.pair.interval else ""
-            found.append(
+    for caused in speedup.causes:
+        if caused.pair is not None:
+            first, second = caused.pair.names
+            bounds = f" ({factor_interval(caused.pair.interval)})" if caused.pair.interval else ""
+            notes.append(
                 (
                     "Interaction",
-                    f"{told.measure}: most between {first} and {second}; together they are "
-                    f"{factor(told.pair.factor)}{bounds} of what they are alone, multiplied.",
+                    f"{caused.measure}: most between {first} and {second}; together they are "
+                    f"{factor(caused.pair.factor)}{bounds} of what they are alone, multiplied.",
                 )
             )
-    if made.runs < FEWEST_UNITS:
-        found.append(("Intervals", f"none: {made.runs} {_runs(made)}; they need {FEWEST_UNITS}."))
+    if speedup.runs < FEWEST_UNITS:
+        notes.append(("Intervals", f"none: {speedup.runs} {_runs_in_words(speedup)}; they need {FEWEST_UNITS}."))
     else:
-        paired = "in the order in which they are named" if made.measured else "by their seeds"
-        found.append(("Intervals", f"95 %, {made.runs} {_runs(made)} drawn again whole, paired {paired}."))
-    found += [("Cross-check", line) for line in road_notes(made.roads)]
-    return (*found, *(("Left out", note) for note in made.notes))
+        paired = "in the order in which they are named" if speedup.measured else "by their seeds"
+        notes.append(
+            ("Intervals", f"95 %, {speedup.runs} {_runs_in_words(speedup)} drawn again whole, paired {paired}.")
+        )
+    notes += [("Cross-check", line) for line in road_notes(speedup.roads)]
+    return (*notes, *(("Left out", note) for note in speedup.notes))
 
 
-def _runs(made: Speedup) -> str:
-    of = "with each choice of the changes" if made.measured else "of each machine"
-    return f"run{'s' if made.runs != 1 else ''} {of}"
+def _runs_in_words(speedup: Speedup) -> str:
+    which = "with each choice of the changes" if speedup.measured else "of each machine"
+    return f"run{'s' if speedup.runs != 1 else ''} {which}"
 
 
-def of_causes(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
-    """A waterfall for each figure, with a step for each change in the order in which the changes were named."""
+def cause_waterfalls(causes: Sequence[Caused]) -> tuple[Waterfall, ...]:
+    """A waterfall for each measure, with a step for each change in the order in which the changes were named."""
     return tuple(
-        waterfall_of("causes", told, [(one.name, one.factor, one.interval) for one in told.causes]) for told in causes
+        waterfall_of("causes", caused, [(cause.name, cause.factor, cause.interval) for cause in caused.causes])
+        for caused in causes
     )

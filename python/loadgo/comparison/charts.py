@@ -11,7 +11,7 @@ from loadgo.comparison.chart_data import DRAWN_MEASURES, Distribution, DrawnRow,
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.decomposition.waterfall import of_chains
-from loadgo.decomposition.waterfall_charts import MORE, waterfall_charts
+from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
@@ -19,7 +19,7 @@ from loadgo.stats.resample import Interval
 _GREY = "#8b97a3"
 _VERDICTS = {
     "better": ACCENT_COLOR,
-    "worse": MORE,
+    "worse": INCREASE_COLOR,
     "no difference": _GREY,
     "lower": _GREY,
     "higher": _GREY,

@@ -1,4 +1,4 @@
-"""What B charges for the same performance as a picture of signs: each shift beside the fair price, on one scale."""
+"""A text plot of a comparison of prices: what B charges in each shift beside the fair price, on one scale."""
 
 from __future__ import annotations
 
@@ -10,46 +10,51 @@ from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import marks
 
-_FAIR, _HERE = "│", "●"
-_WIDEST = 60
-_LEAST = 1.25
-"""The scale goes at least so many times either way."""
+_FAIR_SIGN, _MEASURED_SIGN = "│", "●"
+_MOST_SCALE_CHARS = 60
+_SMALLEST_REACH_RATIO = 1.25
+"""The scale ends at this ratio to the fair price, or further out if a price lies there."""
 
 
-def fairness_pictures(made: Fairness) -> tuple[SignPicture, ...]:
-    """The one picture."""
+def fairness_pictures(fairness: Fairness) -> tuple[SignPicture, ...]:
+    """The text plot, as the only picture of the page."""
     return (
-        SignPicture(f"Dear or cheap, by {FAIRNESS_MEASURE_LABELS[made.measure]}", lambda width: _lines(made, width)),
+        SignPicture(
+            f"Dear or cheap, by {FAIRNESS_MEASURE_LABELS[fairness.measure]}", lambda width: _lines(fairness, width)
+        ),
     )
 
 
-def _lines(made: Fairness, width: int) -> Sequence[str]:
-    names = [f"shift {price.shift}" if price.shift else "all" for price in made.prices]
-    cells = [f"{price.levels[made.measure].value:.2f}" for price in made.prices]
-    left, right = max(map(len, names)), max(map(len, cells))
-    room = max(11, min(_WIDEST, width - left - right - 4))
-    reach = _reach(made)
+def _lines(fairness: Fairness, width: int) -> Sequence[str]:
+    names = [f"shift {price.shift}" if price.shift else "all" for price in fairness.prices]
+    cells = [f"{price.levels[fairness.measure].value:.2f}" for price in fairness.prices]
+    name_width, cell_width = max(map(len, names)), max(map(len, cells))
+    scale_width = max(11, min(_MOST_SCALE_CHARS, width - name_width - cell_width - 4))
+    reach = _scale_ratio(fairness)
     lines = [
-        f"{name:>{left}}  {_row(price, made, room, reach)}  {cell:>{right}}"
-        for name, cell, price in zip(names, cells, made.prices, strict=True)
+        f"{name:>{name_width}}  {_row(price, fairness, scale_width, reach)}  {cell:>{cell_width}}"
+        for name, cell, price in zip(names, cells, fairness.prices, strict=True)
     ]
-    below = f"{f'{1 / reach:.2f}':<{room // 2}}1{f'{reach:.2f}':>{room - room // 2 - 1}}"
-    words = f"{_FAIR} fair; left of it B is cheaper than what it does, right of it dearer"
-    return [*lines, f"{'':>{left}}  {below}", words]
+    scale_labels = f"{f'{1 / reach:.2f}':<{scale_width // 2}}1{f'{reach:.2f}':>{scale_width - scale_width // 2 - 1}}"
+    legend = f"{_FAIR_SIGN} fair; left of it B is cheaper than what it does, right of it dearer"
+    return [*lines, f"{'':>{name_width}}  {scale_labels}", legend]
 
 
-def _reach(made: Fairness) -> float:
-    """How many times dearer the right end of the scale is than what is fair; the left end as many times cheaper."""
-    levels = [price.levels[made.measure] for price in made.prices]
-    values = [one.value for one in levels] + [v for one in levels if (i := one.interval) for v in (i.low, i.high)]
-    return max(_LEAST, 1.05 * math.exp(max(abs(math.log(value)) for value in values if value > 0)))
+def _scale_ratio(fairness: Fairness) -> float:
+    """The ratio of the scale's right end to the fair price; the left end is the inverse of it."""
+    levels = [price.levels[fairness.measure] for price in fairness.prices]
+    values = [level.value for level in levels]
+    values += [bound for level in levels if (i := level.interval) for bound in (i.low, i.high)]
+    return max(_SMALLEST_REACH_RATIO, 1.05 * math.exp(max(abs(math.log(value)) for value in values if value > 0)))
 
 
-def _row(price: Price, made: Fairness, room: int, reach: float) -> str:
-    level, fair = price.levels[made.measure], room // 2
+def _row(price: Price, fairness: Fairness, scale_width: int, reach: float) -> str:
+    level, fair = price.levels[fairness.measure], scale_width // 2
 
-    def at(value: float) -> int:
-        return min(room - 1, max(0, round(fair + math.log(max(value, 1e-9)) / math.log(reach) * fair)))
+    def column_of(value: float) -> int:
+        return min(scale_width - 1, max(0, round(fair + math.log(max(value, 1e-9)) / math.log(reach) * fair)))
 
-    between = None if level.interval is None else (at(level.interval.low), at(level.interval.high))
-    return marks(room, [(fair, _FAIR), (at(level.value), _HERE)], between)
+    interval_columns = (
+        None if level.interval is None else (column_of(level.interval.low), column_of(level.interval.high))
+    )
+    return marks(scale_width, [(fair, _FAIR_SIGN), (column_of(level.value), _MEASURED_SIGN)], interval_columns)

@@ -1,36 +1,38 @@
-"""The tables of a ratio taken apart by the meters, and of the roads that lead to it otherwise."""
+"""The tables of the decomposition of a ratio by meters, and of independent estimates of the same ratio."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from loadgo.decomposition.chains import Chain, Factor
+from loadgo.decomposition.chains import Chain
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
 from loadgo.notation.measures import factor, factor_interval, figure, percent
 
-_SMALLEST = 0.0005
-"""A factor nearer to 1 than this is not shown: it is multiplied into the line of all the others."""
-_JOINED = {"elapsed": "×", "CPU": "×", "response": "·"}
+_SMALLEST_FACTOR_SHARE = 0.0005
+"""A factor that differs from 1 by less than this has no row: it is multiplied into the row of all such factors."""
+_LINK_SIGNS = {"elapsed": "×", "CPU": "×", "response": "·"}
 
 
 def chain_tables(chains: Sequence[Chain]) -> list[Table]:
-    """One table of all ratios with their links, and one of each that has more parts."""
+    """One table of all ratios with their links, and one table for each ratio that has further factors."""
     if not chains:
         return []
-    found = [_links(chains)]
+    tables = [_links_table(chains)]
     for chain in chains:
         if chain.measure in ("elapsed", "response") and len(chain.factors) > len(chain.links):
-            found.append(_factors(chain))
-    return found
+            tables.append(_factors_table(chain))
+    return tables
 
 
 def road_table(roads: Sequence[Road]) -> Table | None:
-    """The same ratio by independent roads."""
+    """The table of the same ratios from other meters; None without roads."""
     if not roads:
         return None
-    ordered = sorted(roads, key=lambda road: [one.to for one in roads].index(road.to))
+    targets = [road.to for road in roads]
+    ordered = sorted(roads, key=lambda road: targets.index(road.to))
     columns = [
         Column("road", tuple(road.name for road in ordered)),
         Column("to the ratio of", tuple(road.to for road in ordered)),
@@ -42,63 +44,59 @@ def road_table(roads: Sequence[Road]) -> Table | None:
 
 
 def road_warnings(roads: Sequence[Road]) -> list[str]:
-    """What to say first of roads that lead elsewhere."""
-    return [f"Two roads to the ratio of {one.first.to} disagree: {_both(one)}." for one in disagreeing(roads)]
+    """A warning for each pair of roads that disagree."""
+    return [
+        f"Two roads to the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
+        for disagreement in disagreeing(roads)
+    ]
 
 
 def road_notes(roads: Sequence[Road]) -> list[str]:
-    """What to know about the roads: those that are a little apart, and how they are judged."""
+    """Notes about the roads: the rule by which they disagree, and the pairs that differ by less than that."""
     if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
         return []
     if any(road.apart for road in roads):
-        judged = "Roads disagree when they are more than 5 % apart and the interval of that leaves out 0."
+        rule = "Roads disagree when they are more than 5 % apart and the interval of that leaves out 0."
     else:
-        judged = "Roads disagree when they are more than 5 % apart, by the figures alone: intervals need 5 runs a side."
-    apart = [f"{_both(one)}: {percent(one.apart)}, more than chance." for one in slightly_apart(roads)]
-    return [judged, *apart]
+        rule = "Roads disagree when they are more than 5 % apart, by the figures alone: intervals need 5 runs a side."
+    differing = [f"{_both_ratios(pair)}: {percent(pair.apart)}, more than chance." for pair in slightly_apart(roads)]
+    return [rule, *differing]
 
 
-def _both(told: Disagreement) -> str:
-    return f"{told.first.ratio:.3f} by {told.first.name}, {told.other.ratio:.3f} by {told.other.name}"
+def _both_ratios(disagreement: Disagreement) -> str:
+    return ", ".join(f"{road.ratio:.3f} by {road.name}" for road in (disagreement.first, disagreement.other))
 
 
-def _links(chains: Sequence[Chain]) -> Table:
+def _links_table(chains: Sequence[Chain]) -> Table:
     rows: list[tuple[str, str, str, str, str]] = []
     for chain in chains:
         ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
         rows.append((chain.measure, *ends, factor(chain.ratio), factor_interval(chain.interval)))
-        sign = _JOINED.get(chain.measure, "×")
-        for place, link in enumerate(chain.links):
-            name = f"  {'=' if not place else sign} {link.name}"
+        sign = _LINK_SIGNS.get(chain.measure, "×")
+        for index, link in enumerate(chain.links):
+            name = f"  {'=' if not index else sign} {link.name}"
             rows.append((name, "", "", factor(link.factor), factor_interval(link.interval)))
-    return _grid("Bookkeeping: what the meters moved by, for one interaction", ("", "A", "B", "A ÷ B"), rows)
+    return _ratio_table("Bookkeeping: what the meters moved by, for one interaction", ("", "A", "B", "A ÷ B"), rows)
 
 
-def _factors(chain: Chain) -> Table:
-    shown = [one for one in chain.factors if abs(one.factor - 1) >= _SMALLEST]
-    small = [one for one in chain.factors if one not in shown]
-    rows = [(_name(one), factor(one.factor), factor_interval(one.interval)) for one in shown]
+def _factors_table(chain: Chain) -> Table:
+    shown = [row for row in chain.factors if abs(row.factor - 1) >= _SMALLEST_FACTOR_SHARE]
+    small = [row.factor for row in chain.factors if row not in shown]
+    rows = [(row.name, factor(row.factor), factor_interval(row.interval)) for row in shown]
     if small:
-        left = 1.0
-        for one in small:
-            left *= one.factor
-        rows.append((f"{len(small)} that moved nothing", factor(left), ""))
+        rows.append((f"{len(small)} that moved nothing", factor(math.prod(small)), ""))
     rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))
-    grid = _grid(f"Bookkeeping: the factors of {chain.measure}, down to the meters", ("factor", "A ÷ B"), rows)
-    return Table(grid.title, grid.columns, total_rows=1, name_width=44)
-
-
-def _name(one: Factor) -> str:
-    return one.name
+    table = _ratio_table(f"Bookkeeping: the factors of {chain.measure}, down to the meters", ("factor", "A ÷ B"), rows)
+    return Table(table.title, table.columns, total_rows=1, name_width=44)
 
 
 def figure_of(chain: Chain, value: float) -> str:
-    """A chain's figure in its unit."""
+    """Formats a figure of a chain in the chain's unit."""
     return digits(value) if chain.unit == "$" else figure("response", value)
 
 
-def _grid(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    columns = [Column(heading, tuple(row[at] for row in rows)) for at, heading in enumerate(headings)]
+def _ratio_table(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    columns = [Column(heading, tuple(row[column] for row in rows)) for column, heading in enumerate(headings)]
     if any(row[-1] not in ("", "–") for row in rows):
         columns.append(Column("95 % interval", tuple(row[-1] for row in rows), spare=1))
     return Table(title, tuple(columns), name_width=44)

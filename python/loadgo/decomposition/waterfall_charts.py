@@ -13,67 +13,69 @@ from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Char
 from loadgo.notation.figures import plain
 from loadgo.notation.measures import factor, factor_interval
 
-MORE = "#cf4f12"
-"""The colour of what is more after than before."""
-_LESS, _MORE = "less in B", "more in B"
-_BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
+INCREASE_COLOR = "#cf4f12"
+"""The colour of the factors that make B larger than A."""
+_LESS_LABEL, _MORE_LABEL = "less in B", "more in B"
+_INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
 _CENT_LABEL = "format(datum.value, '~g')"
 
 
 def waterfall_charts(waterfalls: Sequence[Waterfall]) -> list[Chart]:
-    """A chart of each."""
-    return [waterfall_chart(told, f"waterfall-{number}") for number, told in enumerate(waterfalls, start=1)]
+    """A chart of each waterfall."""
+    return [waterfall_chart(waterfall, f"waterfall-{number}") for number, waterfall in enumerate(waterfalls, start=1)]
 
 
-def waterfall_chart(told: Waterfall, name: str) -> Chart:
-    """The chart called `name`: factors as lengths, with the interval of each where it has one."""
-    unit = 1e-9 if told.unit == "ns" else 1.0
+def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
+    """The chart of a waterfall with the id `name`: bars as long as the factors, with the intervals that are known."""
+    unit = 1e-9 if waterfall.unit == "ns" else 1.0
     keys = [
-        _key("A", figure_of(told, told.before)),
-        *(_key(one.name, factor(one.factor), i) for i, one in _placed(told)),
+        _row_key("A", figure_of(waterfall, waterfall.before)),
+        *(_row_key(step.name, factor(step.factor), i) for i, step in _numbered_steps(waterfall)),
     ]
-    keys.append(_key("B", figure_of(told, told.after), len(keys)))
-    steps = [_row(keys[i], one, unit) for i, one in _placed(told)]
+    keys.append(_row_key("B", figure_of(waterfall, waterfall.after), len(keys)))
+    steps = [_step_row(keys[i], step, unit) for i, step in _numbered_steps(waterfall)]
     ends = [
-        {"row": keys[0], "to": told.before * unit, "said": figure_of(told, told.before)},
-        {"row": keys[-1], "to": told.after * unit, "said": figure_of(told, told.after)},
+        {"row": keys[0], "to": waterfall.before * unit, "said": figure_of(waterfall, waterfall.before)},
+        {"row": keys[-1], "to": waterfall.after * unit, "said": figure_of(waterfall, waterfall.after)},
     ]
-    title = "money for one interaction" if told.unit == "$" else "time for one interaction"
+    title = "money for one interaction" if waterfall.unit == "$" else "time for one interaction"
     axis = alt.Axis(
         title=title,
-        labelExpr=TIME_LABEL if told.unit == "ns" else _CENT_LABEL,
+        labelExpr=TIME_LABEL if waterfall.unit == "ns" else _CENT_LABEL,
         labelOverlap="greedy",
         labelSeparation=6,
     )
     x = alt.X("from:Q", scale=alt.Scale(type="log", nice=False, zero=False, padding=8), axis=axis)
-    drawn = alt.layer(*_layers(pl.DataFrame(steps, schema_overrides=_BOUNDS), pl.DataFrame(ends), x, keys))
-    drawn = drawn.resolve_axis(y="independent")
-    whose = "A is without the changes, B with all of them. " if told.kind == "causes" else ""
-    caption = f"{whose}From top to bottom; lengths are factors, and they multiply to {factor(told.ratio)}."
-    if any(one.interval for one in told.steps):
+    layers = alt.layer(*_layers(pl.DataFrame(steps, schema_overrides=_INTERVAL_COLUMNS), pl.DataFrame(ends), x, keys))
+    layers = layers.resolve_axis(y="independent")
+    sides = "A is without the changes, B with all of them. " if waterfall.kind == "causes" else ""
+    caption = f"{sides}From top to bottom; lengths are factors, and they multiply to {factor(waterfall.ratio)}."
+    if any(step.interval for step in waterfall.steps):
         caption += " The line is the 95 % interval of where a bar ends."
-    return chart_of(name, told.title, caption, drawn, ROW_HEIGHT_PX * len(keys))
+    return chart_of(name, waterfall.title, caption, layers, ROW_HEIGHT_PX * len(keys))
 
 
 def _layers(
     steps: pl.DataFrame, ends: pl.DataFrame, x: alt.X, keys: list[str]
 ) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
-    """Bars with their names at the left, their intervals, and both ends with the factors at the right."""
-    said = "split(datum.value, '\\n')"
-    names = alt.Y("row:N", sort=keys, title=None, axis=alt.Axis(labelExpr=f"{said}[0]"), scale=alt.Scale(domain=keys))
-    right = alt.Axis(labelExpr=f"{said}[1]", orient="right", domain=False, ticks=False)
-    factors = alt.Y("row:N", sort=keys, title=None, axis=right, scale=alt.Scale(domain=keys))
-    bare = alt.Y("row:N", sort=keys, axis=None, scale=alt.Scale(domain=keys))
+    """The layers of the chart: bars with names at the left, intervals, and both ends with figures at the right."""
+    label_lines = "split(datum.value, '\\n')"
+    names = alt.Y(
+        "row:N", sort=keys, title=None, axis=alt.Axis(labelExpr=f"{label_lines}[0]"), scale=alt.Scale(domain=keys)
+    )
+    right_axis = alt.Axis(labelExpr=f"{label_lines}[1]", orient="right", domain=False, ticks=False)
+    factors = alt.Y("row:N", sort=keys, title=None, axis=right_axis, scale=alt.Scale(domain=keys))
+    no_axis = alt.Y("row:N", sort=keys, axis=None, scale=alt.Scale(domain=keys))
     color = alt.Color(
         "way:N",
         title=None,
-        scale=alt.Scale(domain=[_LESS, _MORE], range=[ACCENT_COLOR, MORE]),
+        scale=alt.Scale(domain=[_LESS_LABEL, _MORE_LABEL], range=[ACCENT_COLOR, INCREASE_COLOR]),
         legend=alt.Legend(symbolType="square"),
     )
     tooltip = ["name:N", "factor:N", alt.Tooltip("interval:N", title="95 % interval")]
     bars = alt.Chart(steps).mark_bar(minBandSize=2).encode(x=x, x2="to:Q", y=names, color=color, tooltip=tooltip)
-    between = steps.filter(pl.col("low").is_not_null())
-    rules = alt.Chart(between).mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", y=bare)
+    with_interval = steps.filter(pl.col("low").is_not_null())
+    rules = alt.Chart(with_interval).mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", y=no_axis)
     marks = (
         alt.Chart(ends)
         .mark_point(shape="stroke", angle=90, size=250, strokeWidth=3, opacity=1)
@@ -82,23 +84,23 @@ def _layers(
     return bars, rules, marks
 
 
-def _placed(told: Waterfall) -> list[tuple[int, Step]]:
-    return list(enumerate(told.steps, start=1))
+def _numbered_steps(waterfall: Waterfall) -> list[tuple[int, Step]]:
+    return list(enumerate(waterfall.steps, start=1))
 
 
-def _key(name: str, figure: str, place: int = 0) -> str:
-    """What a row is known by: its name, its figure, and where it is, since two may have the same name."""
-    return f"{plain(name)}\n{figure}\n{place}"
+def _row_key(name: str, figure: str, position: int = 0) -> str:
+    """The key of a row: its name, its figure, and its position, since two rows may have the same name."""
+    return f"{plain(name)}\n{figure}\n{position}"
 
 
-def _row(key: str, step: Step, unit: float) -> dict[str, object]:
+def _step_row(key: str, step: Step, unit: float) -> dict[str, object]:
     interval = step.interval
     return {
         "row": key,
         "name": plain(step.name),
         "factor": factor(step.factor),
         "interval": factor_interval(interval),
-        "way": _LESS if step.factor >= 1 else _MORE,
+        "way": _LESS_LABEL if step.factor >= 1 else _MORE_LABEL,
         "from": step.start * unit,
         "to": step.end * unit,
         "low": None if interval is None else step.start / interval.high * unit,

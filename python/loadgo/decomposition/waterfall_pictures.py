@@ -1,4 +1,4 @@
-"""A waterfall made of signs: a row for each factor, from the figure before to that after, on a logarithmic axis."""
+"""A waterfall as a text plot: a row for each factor, from the figure before to that after, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -12,66 +12,70 @@ from loadgo.documents.signs import between, cut, marks, place
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
-_NAME = 34
-_NARROW_NAME = 26
-_NARROW = 100
-"""From so many signs a line is wide."""
-_END, _MORE, _NOTHING = "┃", "▒", "│"
-_ALL_MORE = str.maketrans(dict.fromkeys("█▌▐", _MORE))
+_NAME_CHARS = 34
+_NARROW_NAME_CHARS = 26
+_WIDE_PAGE_CHARS = 100
+"""A page of at least this many characters shows longer names."""
+_END_SIGN, _MORE_SIGN, _NO_EFFECT_SIGN = "┃", "▒", "│"
+_TO_MORE_SIGNS = str.maketrans(dict.fromkeys("█▌▐", _MORE_SIGN))
 
 
 def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ...]:
-    """Each as a picture for a page of text."""
-    return tuple(SignPicture(one.title, partial(waterfall_lines, one)) for one in waterfalls)
+    """A text plot of each waterfall."""
+    return tuple(SignPicture(waterfall.title, partial(waterfall_lines, waterfall)) for waterfall in waterfalls)
 
 
-def waterfall_lines(told: Waterfall, width: int) -> list[str]:
-    """The rows, of at most `width` signs, and what the signs mean."""
-    ends = figure_of(told, told.before), figure_of(told, told.after)
-    rows = [("A", ends[0], "", None), *((one.name, *_said(one), one) for one in told.steps), ("B", ends[1], "", None)]
-    sides = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
-    names = min(max(len(name) for name, _, _, _ in rows), _NAME if width >= _NARROW else _NARROW_NAME)
-    axis = _Axis(told, width - names - sum(sides) - 6)
+def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
+    """The lines of the text plot, of at most `width` characters, and a legend."""
+    ends = figure_of(waterfall, waterfall.before), figure_of(waterfall, waterfall.after)
+    steps = [(step.name, *_factor_cells(step), step) for step in waterfall.steps]
+    rows = [("A", ends[0], "", None), *steps, ("B", ends[1], "", None)]
+    cell_widths = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
+    name_width = min(
+        max(len(name) for name, _, _, _ in rows), _NAME_CHARS if width >= _WIDE_PAGE_CHARS else _NARROW_NAME_CHARS
+    )
+    axis = _LogAxis(waterfall, width - name_width - sum(cell_widths) - 6)
     lines = []
     for row, (name, figure, interval, step) in enumerate(rows):
-        bar = axis.end(told.after if row else told.before) if step is None else axis.bar(step)
-        lines.append(f"{cut(name, names):{names}}  {bar}  {figure:>{sides[0]}}  {interval:>{sides[1]}}".rstrip())
+        bar = axis.end(waterfall.after if row else waterfall.before) if step is None else axis.bar(step)
+        cells = f"{figure:>{cell_widths[0]}}  {interval:>{cell_widths[1]}}"
+        lines.append(f"{cut(name, name_width):{name_width}}  {bar}  {cells}".rstrip())
     low, high = sorted((axis.low, axis.high))
-    scale = f"{figure_of(told, low)} to {figure_of(told, high)}, logarithmic"
-    legend = f"{scale}; █ less in B, {_MORE} more in B"
-    return [*lines, f"{' ' * max(0, min(names + 2, width - len(legend)))}{legend}"]
+    scale = f"{figure_of(waterfall, low)} to {figure_of(waterfall, high)}, logarithmic"
+    legend = f"{scale}; █ less in B, {_MORE_SIGN} more in B"
+    return [*lines, f"{' ' * max(0, min(name_width + 2, width - len(legend)))}{legend}"]
 
 
-def figure_of(told: Waterfall, value: float) -> str:
-    """A value with the waterfall's unit."""
-    return digits(value) if told.unit == "$" else duration(value)
+def figure_of(waterfall: Waterfall, value: float) -> str:
+    """Formats a value in the waterfall's unit."""
+    return digits(value) if waterfall.unit == "$" else duration(value)
 
 
-def _said(step: Step) -> tuple[str, str]:
+def _factor_cells(step: Step) -> tuple[str, str]:
     return factor(step.factor), factor_interval(step.interval) if step.interval else ""
 
 
-class _Axis:
-    """A logarithmic line of `signs` characters; it lives as long as one picture is made."""
+class _LogAxis:
+    """A logarithmic axis of `signs` characters, at least 10."""
 
-    def __init__(self, told: Waterfall, signs: int) -> None:
-        places = [told.before, told.after, *(step.end for step in told.steps)]
-        self.low, self.high = min(places), max(places)
+    def __init__(self, waterfall: Waterfall, signs: int) -> None:
+        values = [waterfall.before, waterfall.after, *(step.end for step in waterfall.steps)]
+        self.low, self.high = min(values), max(values)
         self.signs = max(10, signs)
 
     def half(self, value: float) -> int:
-        """The half character at which a value is; the middle where all values are the same."""
+        """The position of a value in half characters; the middle where all values are the same."""
         span = math.log(self.high / self.low)
         return place(math.log(value / self.low), 0.0, span, 2 * self.signs) if span else self.signs
 
     def end(self, value: float) -> str:
         """A mark at one end of the waterfall."""
-        return marks(self.signs, [(self.half(value) // 2, _END)])
+        return marks(self.signs, [(self.half(value) // 2, _END_SIGN)])
 
     def bar(self, step: Step) -> str:
-        """What lies between the figures without the factor and with it; the thinnest is half a character."""
+        """The bar between the figures without the factor and with it, at least half a character."""
         begin, end = sorted((self.half(step.start), self.half(step.end)))
         if abs(step.factor - 1) < SMALLEST_STEP_RATIO:
-            return marks(self.signs, [(begin // 2, _NOTHING)])
+            return marks(self.signs, [(begin // 2, _NO_EFFECT_SIGN)])
         bar = between(self.signs, begin, max(end, begin + 1))
-        return bar if step.factor >= 1 else bar.translate(_ALL_MORE)
+        return bar if step.factor >= 1 else bar.translate(_TO_MORE_SIGNS)

@@ -1,4 +1,4 @@
-"""A profile as a document: samples by segment and by function, and page faults by segment."""
+"""A profile as a document: samples by mapping and by function, and page faults by mapping."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import share
 from loadgo.profiling.profile import Profile, Segment
 
-MOST_SEGMENTS = 12
-"""Rows of a table by segment; the rest is one row."""
-MOST_FUNCTIONS = 20
-UNKNOWN = ("[unknown]", "the kernel told of no mapping there, or the process had just ended.")
+SHOWN_MAPPINGS = 12
+"""Rows of a table by mapping; one more row has the sum of all others."""
+DEFAULT_SHOWN_FUNCTIONS = 20
+UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel told of no mapping there, or the process had just ended.")
 
 
-def profile_document(profile: Profile, *, top: int = MOST_FUNCTIONS) -> Document:
-    """The document, with at most `top` functions."""
-    tables = (_by_segment(profile), _by_function(profile, top), _faults(profile))
-    unknown = any(segment.name == UNKNOWN[0] for segment in _faulting(profile))
+def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Document:
+    """The document of a profile, with at most `top` functions."""
+    tables = (_segment_table(profile), _function_table(profile, top), _fault_table(profile))
+    unknown = any(segment.name == UNKNOWN_MAPPING_NOTE[0] for segment in _faulting_segments(profile))
     return Document(
         title=f"clock profile of {profile.of}",
         answer=_answer(profile),
         sections=tuple(table for table in tables if table is not None),
         notes=(
-            *([UNKNOWN] if unknown else []),
+            *([UNKNOWN_MAPPING_NOTE] if unknown else []),
             *(("lost", f"{count:,} {what}") for count, what in profile.lost),
             *(("note", note) for note in profile.notes),
         ),
@@ -39,30 +39,31 @@ def _answer(profile: Profile) -> str:
     return f"Clock profile: {', '.join([profile.of, *seconds, samples])}{nothing}"
 
 
-def _by_segment(profile: Profile) -> Table | None:
-    seen = [segment for segment in profile.segments if segment.samples]
-    if not seen:
+def _segment_table(profile: Profile) -> Table | None:
+    sampled = [segment for segment in profile.segments if segment.samples]
+    if not sampled:
         return None
-    rows = [(one.name, one.samples or 0, share(2 * profile.off(one.samples or 0))) for one in seen[:MOST_SEGMENTS]]
-    if rest := sum(segment.samples or 0 for segment in seen[MOST_SEGMENTS:]):
-        rows.append((f"({len(seen) - MOST_SEGMENTS} more)", rest, ""))
+    shown = [(segment.name, segment.samples or 0) for segment in sampled[:SHOWN_MAPPINGS]]
+    rows = [(name, samples, share(2 * profile.off(samples))) for name, samples in shown]
+    if hidden_samples := sum(segment.samples or 0 for segment in sampled[SHOWN_MAPPINGS:]):
+        rows.append((f"({len(sampled) - SHOWN_MAPPINGS} more)", hidden_samples, ""))
     rows.append(("all", profile.samples, ""))
     columns = (
         Column("segment", tuple(name for name, _, _ in rows)),
-        *_samples(profile, [samples for _, samples, _ in rows]),
+        *_sample_columns(profile, [samples for _, samples, _ in rows]),
         Column("±", tuple(off for _, _, off in rows)),
     )
     return Table("By segment", columns, total_rows=1, name_width=None)
 
 
-def _samples(profile: Profile, counts: Sequence[int]) -> tuple[Column, ...]:
+def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ...]:
     return (
         Column("samples", tuple(f"{count:,}" for count in counts)),
         Column("share", tuple(share(count / profile.samples) for count in counts)),
     )
 
 
-def _by_function(profile: Profile, top: int) -> Table | None:
+def _function_table(profile: Profile, top: int) -> Table | None:
     itself: Counter[tuple[str, str]] = Counter()
     within: Counter[tuple[str, str]] = Counter()
     for stack in profile.stacks:
@@ -74,33 +75,35 @@ def _by_function(profile: Profile, top: int) -> Table | None:
     columns = (
         Column("function", tuple(function for (function, _), _ in rows)),
         Column("segment", tuple(_file_name(segment) for (_, segment), _ in rows), kind="name"),
-        *_samples(profile, [samples for _, samples in rows]),
+        *_sample_columns(profile, [samples for _, samples in rows]),
         Column("in calls", tuple(f"{within[name]:,}" for name, _ in rows)),
     )
     return Table("By function", columns, name_width=None) if rows else None
 
 
-def _faulting(profile: Profile) -> list[Segment]:
-    """Segments with page faults: those with the most major ones first."""
+def _faulting_segments(profile: Profile) -> list[Segment]:
+    """The mappings with page faults: first those with the most major faults."""
     counted = [segment for segment in profile.segments if segment.faults_minor is not None]
     counted = [segment for segment in counted if segment.faults_minor or segment.faults_major]
-    return sorted(counted, key=lambda one: (-(one.faults_major or 0), -(one.faults_minor or 0), one.name))
+    return sorted(
+        counted, key=lambda segment: (-(segment.faults_major or 0), -(segment.faults_minor or 0), segment.name)
+    )
 
 
-def _faults(profile: Profile) -> Table | None:
-    counted = _faulting(profile)
-    rows = [(one.name, [one]) for one in counted[:MOST_SEGMENTS]]
-    if rest := counted[MOST_SEGMENTS:]:
-        rows.append((f"({len(rest)} more)", rest))
-    rows.append(("all", counted))
+def _fault_table(profile: Profile) -> Table | None:
+    faulting = _faulting_segments(profile)
+    rows = [(segment.name, [segment]) for segment in faulting[:SHOWN_MAPPINGS]]
+    if hidden := faulting[SHOWN_MAPPINGS:]:
+        rows.append((f"({len(hidden)} more)", hidden))
+    rows.append(("all", faulting))
     columns = (
         Column("page faults in", tuple(name for name, _ in rows)),
-        Column("minor", tuple(f"{sum(one.faults_minor or 0 for one in segments):,}" for _, segments in rows)),
-        Column("major", tuple(f"{sum(one.faults_major or 0 for one in segments):,}" for _, segments in rows)),
+        Column("minor", tuple(f"{sum(segment.faults_minor or 0 for segment in group):,}" for _, group in rows)),
+        Column("major", tuple(f"{sum(segment.faults_major or 0 for segment in group):,}" for _, group in rows)),
     )
-    return Table("Page faults", columns, total_rows=1, name_width=None) if counted else None
+    return Table("Page faults", columns, total_rows=1, name_width=None) if faulting else None
 
 
 def _file_name(segment: str) -> str:
-    """A file by its name alone."""
+    """The file name of a mapping's path; any other mapping as it is."""
     return segment.rsplit("/", 1)[-1] if segment.startswith("/") else segment

@@ -1,4 +1,4 @@
-"""Transfers taken apart, as a document: what a transfer, a message, a byte and a fault cost, and what load changes."""
+"""The analysis of a table of transfers, as a document: what a transfer, a message, a byte and a fault cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share,
 from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
-from loadgo.transfers.chart_data import WORDS, name_of
+from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
 from loadgo.transfers.compared import Ends, Level
 from loadgo.transfers.csv_table import THIS_HOST, Observed
 from loadgo.transfers.json_keys import JSON_KEYS
@@ -27,76 +27,82 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _HOUR_S = 3600.0
-_MOST_TOLD = 12
-"""Of rows that are warned of, so many by name."""
+_NAMED_ROWS = 12
+"""The warnings name at most this many rows; one more line counts the others."""
 
 
-def render_apart(made: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """It as `format`; raises `ValueError` for another format."""
-    return render(format, lambda: apart_document(made), lambda: apart_json(made), width=width, color=color)
+def render_apart(breakdown: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """Renders the analysis as `format`. An unknown format raises `ValueError`."""
+    return render(format, lambda: apart_document(breakdown), lambda: apart_json(breakdown), width=width, color=color)
 
 
-def apart_json(made: Apart) -> str:
-    """All of it, numbers unrounded."""
-    return json_document(members_of(made, JSON_KEYS), JSON_KEYS)
+def apart_json(breakdown: Apart) -> str:
+    """The analysis as one JSON object, with numbers unrounded."""
+    return json_document(members_of(breakdown, JSON_KEYS), JSON_KEYS)
 
 
-def apart_document(made: Apart) -> Document:
-    """The page of it."""
+def apart_document(breakdown: Apart) -> Document:
+    """The page of an analysis."""
 
     def charts() -> list[Chart]:
         from loadgo.transfers.charts import apart_charts
 
-        return apart_charts(made)
+        return apart_charts(breakdown)
 
-    grids = []
-    if made.kinds:
-        grids.append(_parts(made.kinds))
-    if made.ends:
-        grids.append(_ends(made.ends))
-    if made.levels:
-        grids.append(_levels(made.levels))
-    if made.lines:
-        grids.append(_lines(made.lines))
+    tables = []
+    if breakdown.kinds:
+        tables.append(_parts_table(breakdown.kinds))
+    if breakdown.ends:
+        tables.append(_ends_table(breakdown.ends))
+    if breakdown.levels:
+        tables.append(_levels_table(breakdown.levels))
+    if breakdown.lines:
+        tables.append(_lines_table(breakdown.lines))
     return Document(
-        title=f"Transfers of {made.table.name}",
-        answer=_answer(made),
+        title=f"Transfers of {breakdown.table.name}",
+        answer=_answer_sentence(breakdown),
         warnings=(
-            *made.table.remarks,
-            *_some("contradicts itself", made.table.contradictions),
-            *_some("left out", made.table.left_out),
+            *breakdown.table.remarks,
+            *_row_warnings("contradicts itself", breakdown.table.contradictions),
+            *_row_warnings("left out", breakdown.table.left_out),
         ),
         about=(),
-        sections=(_totals(made), *apart_pictures(made), Charts(charts), *grids),
-        notes=tuple(_notes(made)),
+        sections=(_totals_table(breakdown), *apart_pictures(breakdown), Charts(charts), *tables),
+        notes=tuple(_notes(breakdown)),
     )
 
 
-def _some(what: str, told: Sequence[str]) -> list[str]:
-    """The first of them, and how many more there are."""
-    more = [f"{what}: {len(told) - _MOST_TOLD:,} rows more"] if len(told) > _MOST_TOLD else []
-    return [f"{what}: {one}" for one in told[:_MOST_TOLD]] + more
+def _row_warnings(remark: str, rows: Sequence[str]) -> list[str]:
+    """A warning for each of the first rows, and one that counts the others."""
+    hidden = [f"{remark}: {len(rows) - _NAMED_ROWS:,} rows more"] if len(rows) > _NAMED_ROWS else []
+    return [f"{remark}: {row}" for row in rows[:_NAMED_ROWS]] + hidden
 
 
-def _answer(made: Apart) -> str:
-    """The cost of a million bits at each end; with several methods, of the cheapest and of the dearest."""
-    ends = []
-    for direction, doing in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
-        costs = {name: _megabit(group, made.prices) for way, name, group in _groups(made) if way == direction}
-        told = sorted((cost, name) for name, cost in costs.items() if cost is not None)
-        if told:
-            ends.append(f"{doing} a million bits costs the host {' to '.join(_each_end(told, made.prices))}")
-    words = "; ".join(ends)
-    if not words:
+def _answer_sentence(breakdown: Apart) -> str:
+    """The cost of a million bits at each end; with several methods, of the cheapest and the most expensive one."""
+    sentences = []
+    for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
+        costs = {
+            name: _megabit_cost(group, breakdown.prices)
+            for row_direction, name, group in _transfer_groups(breakdown)
+            if row_direction == direction
+        }
+        ordered = sorted((cost, name) for name, cost in costs.items() if cost is not None)
+        if ordered:
+            sentences.append(
+                f"{verb} a million bits costs the host {' to '.join(_priced_ends(ordered, breakdown.prices))}"
+            )
+    sentence = "; ".join(sentences)
+    if not sentence:
         return "No transfer moved a byte."
-    return " ".join([f"{words[0].upper()}{words[1:]}.", *_loaded(made)])
+    return " ".join([f"{sentence[0].upper()}{sentence[1:]}.", *_load_sentences(breakdown)])
 
 
-def _loaded(made: Apart) -> list[str]:
-    """What the load changes, in a sentence; nothing where loads were not compared."""
-    if not made.levels:
+def _load_sentences(breakdown: Apart) -> list[str]:
+    """A sentence on what the load changes; none where loads were not compared."""
+    if not breakdown.levels:
         return []
-    low, high = made.levels[0], made.levels[-1]
+    low, high = breakdown.levels[0], breakdown.levels[-1]
     cpu, real = 100 * (high.cpu.times - 1), high.real.times
     return [
         f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu:+.0f} %, "
@@ -104,99 +110,114 @@ def _loaded(made: Apart) -> list[str]:
     ]
 
 
-def _each_end(told: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
-    ends = [told[0]] if len(told) == 1 else [told[0], told[-1]]
-    return [f"{_priced(cost, prices)}{f' ({name})' if name else ''}" for cost, name in ends]
+def _priced_ends(ordered: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
+    ends = [ordered[0]] if len(ordered) == 1 else [ordered[0], ordered[-1]]
+    return [f"{_format_cost(cost, prices)}{f' ({name})' if name else ''}" for cost, name in ends]
 
 
-def _groups(made: Apart) -> list[tuple[str, str, list[Observed]]]:
+def _transfer_groups(breakdown: Apart) -> list[tuple[str, str, list[Observed]]]:
     """The transfers by direction and method."""
-    kinds = dict.fromkeys((one.direction, one.method) for one in made.table.transfers)
-    ordered = sorted(kinds, key=lambda kind: (list(WORDS).index(kind[0]), kind[1]))
+    transfers = breakdown.table.transfers
+    pairs = dict.fromkeys((transfer.direction, transfer.method) for transfer in transfers)
+    ordered = sorted(pairs, key=lambda kind: (list(DIRECTION_NOUNS).index(kind[0]), kind[1]))
     return [
-        (way, method, [one for one in made.table.transfers if (one.direction, one.method) == (way, method)])
-        for way, method in ordered
+        (
+            direction,
+            method,
+            [transfer for transfer in transfers if (transfer.direction, transfer.method) == (direction, method)],
+        )
+        for direction, method in ordered
     ]
 
 
-def _megabit(transfers: Sequence[Observed], prices: Prices) -> float | None:
-    bits = sum(one.bits for one in transfers)
-    return sum(one.cpu_s for one in transfers) / bits * BITS_PER_MEGABIT * prices.cpu_hour / _HOUR_S if bits else None
+def _megabit_cost(transfers: Sequence[Observed], prices: Prices) -> float | None:
+    bits = sum(transfer.bits for transfer in transfers)
+    return (
+        sum(transfer.cpu_s for transfer in transfers) / bits * BITS_PER_MEGABIT * prices.cpu_hour / _HOUR_S
+        if bits
+        else None
+    )
 
 
-def _totals(made: Apart) -> Table:
-    groups = [(f"{method} {WORDS[way]}".strip(), group) for way, method, group in _groups(made)]
-    network = (made.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / 8e9
+def _totals_table(breakdown: Apart) -> Table:
+    groups = [
+        (f"{method} {DIRECTION_NOUNS[direction]}".strip(), group)
+        for direction, method, group in _transfer_groups(breakdown)
+    ]
+    network = (breakdown.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / 8e9
     columns = [
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
-        Column("bytes", tuple(f"{sum(one.bytes for one in group):,}" for _, group in groups)),
-        Column("CPU", tuple(seconds(sum(one.cpu_s for one in group)) for _, group in groups)),
-        Column("CPU a bit", tuple(_a_bit(group) for _, group in groups)),
-        Column("a megabit", tuple(_priced(_megabit(group, made.prices), made.prices) for _, group in groups)),
+        Column("bytes", tuple(f"{sum(transfer.bytes for transfer in group):,}" for _, group in groups)),
+        Column("CPU", tuple(seconds(sum(transfer.cpu_s for transfer in group)) for _, group in groups)),
+        Column("CPU a bit", tuple(_cpu_per_bit(group) for _, group in groups)),
+        Column(
+            "a megabit",
+            tuple(_format_cost(_megabit_cost(group, breakdown.prices), breakdown.prices) for _, group in groups),
+        ),
     ]
     if network:
-        ratios = [(_megabit(group, made.prices) or 0) / network for _, group in groups]
+        ratios = [(_megabit_cost(group, breakdown.prices) or 0) / network for _, group in groups]
         columns.append(Column("times the network", tuple(digits(ratio) for ratio in ratios), spare=1))
     return Table("All of them", tuple(columns))
 
 
-def _a_bit(group: Sequence[Observed]) -> str:
-    bits = sum(one.bits for one in group)
-    return seconds(sum(one.cpu_s for one in group) / bits) if bits else NOT_MEASURED
+def _cpu_per_bit(group: Sequence[Observed]) -> str:
+    bits = sum(transfer.bits for transfer in group)
+    return seconds(sum(transfer.cpu_s for transfer in group) / bits) if bits else NOT_MEASURED
 
 
-def _priced(value: float | None, prices: Prices) -> str:
-    return money(value, prices.currency)
+def _format_cost(cost: float | None, prices: Prices) -> str:
+    return money(cost, prices.currency)
 
 
-def _parts(kinds: Sequence[Parts]) -> Table:
-    rows: list[tuple[str, Part]] = [(_named(kind), part) for kind in kinds for part in kind.parts]
+def _parts_table(kinds: Sequence[Parts]) -> Table:
+    rows: list[tuple[str, Part]] = [(_direction_name(kind), part) for kind in kinds for part in kind.parts]
     return Table(
         "Processor time taken apart",
         (
             Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
             Column("each", tuple(seconds(part.each_s) for _, part in rows)),
-            Column("95 %", tuple(_interval(part.interval) for _, part in rows)),
+            Column("95 %", tuple(_seconds_interval(part.interval) for _, part in rows)),
             Column("of all", tuple(share(part.share) for _, part in rows)),
         ),
         name_width=40,
     )
 
 
-def _lines(lines: Sequence[Line]) -> Table:
+def _lines_table(lines: Sequence[Line]) -> Table:
     return Table(
         "Against the load",
         (
             Column("", tuple(line.what for line in lines)),
             Column("at none", tuple(digits(line.at_none) for line in lines)),
-            Column("95 %", tuple(_numbers(line.at_none_interval) for line in lines), spare=1),
+            Column("95 %", tuple(_number_interval(line.at_none_interval) for line in lines), spare=1),
             Column("more for 1 of load", tuple(signed_digits(line.slope) for line in lines)),
-            Column("95 %", tuple(_numbers(line.slope_interval) for line in lines)),
+            Column("95 %", tuple(_number_interval(line.slope_interval) for line in lines)),
         ),
         name_width=40,
     )
 
 
-def _ends(ends: Sequence[Ends]) -> Table:
+def _ends_table(ends: Sequence[Ends]) -> Table:
     return Table(
         "Receiving over sending, processor time a bit",
         (
-            Column("", tuple(one.method or "all" for one in ends)),
-            Column("times", tuple(how_many(one.receives) for one in ends)),
-            Column("95 %", tuple(between(one.receives.interval) for one in ends)),
+            Column("", tuple(end.method or "all" for end in ends)),
+            Column("times", tuple(how_many(end.receives) for end in ends)),
+            Column("95 %", tuple(between(end.receives.interval) for end in ends)),
             Column(
                 "compared",
-                tuple(f"{one.compared} {'sizes' if one.alike else 'at least, all together'}" for one in ends),
+                tuple(f"{end.compared} {'sizes' if end.alike else 'at least, all together'}" for end in ends),
                 spare=1,
             ),
         ),
     )
 
 
-def _levels(levels: Sequence[Level]) -> Table:
-    def cells(of: Callable[[Level], str]) -> tuple[str, ...]:
-        return tuple(of(level) for level in levels)
+def _levels_table(levels: Sequence[Level]) -> Table:
+    def cells(text_of: Callable[[Level], str]) -> tuple[str, ...]:
+        return tuple(text_of(level) for level in levels)
 
     return Table(
         "Against the load: the same transfers, times those of the lowest",
@@ -213,39 +234,42 @@ def _levels(levels: Sequence[Level]) -> Table:
     )
 
 
-def _notes(made: Apart) -> list[tuple[str, str]]:
-    notes = [("prices", made.prices.about)]
-    if made.table.estimated:
-        notes.append(("estimated", f"{', '.join(made.table.estimated)}, as the table itself says"))
-    notes += [("price passes", _passes(made, at)) for at in range(len(made.crossings))]
-    if made.levels or made.lines:
-        notes.append(("load", made.load))
-    if made.ends and made.table.name == THIS_HOST:
+def _notes(breakdown: Apart) -> list[tuple[str, str]]:
+    notes = [("prices", breakdown.prices.about)]
+    if breakdown.table.estimated:
+        notes.append(("estimated", f"{', '.join(breakdown.table.estimated)}, as the table itself says"))
+    notes += [("price passes", _crossing_sentence(breakdown, index)) for index in range(len(breakdown.crossings))]
+    if breakdown.levels or breakdown.lines:
+        notes.append(("load", breakdown.load))
+    if breakdown.ends and breakdown.table.name == THIS_HOST:
         notes.append(("ends", "on one host most of what the network's protocol does is in the time of who sends"))
-    notes += [("not told", f"{_named(kind)}: {told}") for kind in made.kinds for told in kind.untold]
-    notes += [("off", f"{_named(kind)}: a transfer is {share(kind.off)} from its parts") for kind in made.kinds]
+    notes += [("not told", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
+    notes += [
+        ("off", f"{_direction_name(kind)}: a transfer is {share(kind.off)} from its parts") for kind in breakdown.kinds
+    ]
     return notes
 
 
-def _passes(made: Apart, at: int) -> str:
-    """Where the processor's price passes the network's, of one kind."""
-    one, currency = made.crossings[at], made.prices.currency
-    what = f"{name_of(one) or 'all'}: the processor is"
-    if one.where == "always above":
-        return f"{what} dearer than the network however long the {one.of}s ({currency}{digits(one.a_byte)} a gigabyte)"
-    if one.where == "always below" or one.size is None:
-        return f"{what} cheaper than the network however short the {one.of}s"
-    return f"{what} dearer than the network when {one.of}s are shorter than {size(one.size)}"
+def _crossing_sentence(breakdown: Apart, index: int) -> str:
+    """A sentence on the size at which the processor's price of a transfer passes the network's."""
+    crossing, currency = breakdown.crossings[index], breakdown.prices.currency
+    subject = f"{name_of(crossing) or 'all'}: the processor is"
+    if crossing.where == "always above":
+        least = f"{currency}{digits(crossing.a_byte)} a gigabyte"
+        return f"{subject} dearer than the network however long the {crossing.of}s ({least})"
+    if crossing.where == "always below" or crossing.size is None:
+        return f"{subject} cheaper than the network however short the {crossing.of}s"
+    return f"{subject} dearer than the network when {crossing.of}s are shorter than {size(crossing.size)}"
 
 
-def _named(kind: Parts) -> str:
-    way, _, method = kind.kind.partition(" ")
-    return f"{method} {WORDS[way]}".strip()
+def _direction_name(kind: Parts) -> str:
+    direction, _, method = kind.kind.partition(" ")
+    return f"{method} {DIRECTION_NOUNS[direction]}".strip()
 
 
-def _interval(interval: Interval | None) -> str:
+def _seconds_interval(interval: Interval | None) -> str:
     return between(interval, seconds)
 
 
-def _numbers(interval: Interval | None) -> str:
+def _number_interval(interval: Interval | None) -> str:
     return between(interval)

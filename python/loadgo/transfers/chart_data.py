@@ -1,4 +1,4 @@
-"""What the pictures of transfers draw: points and curves by name, for charts and for signs alike."""
+"""The points and curves of the pictures of transfers, for charts and for text plots."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from loadgo.transfers.csv_table import Observed
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
-WORDS = {"s": "sent", "r": "received", "b": "both ways"}
-SENDS = {"s": "sends", "r": "receives"}
-_STEPS = 48
+DIRECTION_NOUNS = {"s": "sent", "r": "received", "b": "both ways"}
+DIRECTION_VERBS = {"s": "sends", "r": "receives"}
+_CURVE_STEPS = 48
 _MOST_POINTS = 4000
-_FEWEST_MARKS = 3
+_FEWEST_AXIS_MARKS = 3
 
 
 @dataclass(frozen=True)
-class Point:
-    """One point: of which method and end, where it is, and of what it is the median."""
+class TransferPoint:
+    """The median processor time a bit of `count` transfers of the same method, end and size."""
 
     method: str
     end: str
     """`sent`, `received` or `both ways`."""
     x: float
+    """Bytes of a message, or of a transfer."""
     y: float
+    """Seconds of processor time a bit."""
     bytes: int
+    """Bytes of a transfer."""
     count: int
 
     @property
@@ -38,109 +41,124 @@ class Point:
         return f"{self.method} {self.end}".strip()
 
 
-def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[Point]]:
-    """What x counts, and processor time a bit by the bytes of a message, or of a transfer where there are none.
+def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[TransferPoint]]:
+    """The title of the x axis, and processor time a bit by the bytes of a message, or of a transfer without messages.
 
-    A point is the median of the transfers of one method, end, size and message; of very many, of about that size.
+    A point is the median of the transfers of one method, end, size and message. Very many transfers are grouped by
+    rounded sizes.
     """
-    moved = [one for one in transfers if one.bytes and one.cpu_s > 0]
-    of_messages = any(one.message or one.messages for one in moved)
-    kinds: dict[tuple[str, str, int, float], list[float]] = {}
-    many = len(moved) > _MOST_POINTS
-    for one in moved:
-        x, size = _message(one) if of_messages else float(one.bytes), one.bytes
-        if many:
-            x, size = _nearest(x), round(_nearest(size))
-        kinds.setdefault((one.method, WORDS[one.direction], size, x), []).append(one.cpu_s / one.bits)
-    found = [Point(method, end, x, median(of), size, len(of)) for (method, end, size, x), of in sorted(kinds.items())]
-    return ("bytes a message" if of_messages else "bytes a transfer"), found
+    moved = [transfer for transfer in transfers if transfer.bytes and transfer.cpu_s > 0]
+    of_messages = any(transfer.message or transfer.messages for transfer in moved)
+    costs_by_point: dict[tuple[str, str, int, float], list[float]] = {}
+    is_rounded = len(moved) > _MOST_POINTS
+    for transfer in moved:
+        x, size = _message_bytes(transfer) if of_messages else float(transfer.bytes), transfer.bytes
+        if is_rounded:
+            x, size = _nearest_size(x), round(_nearest_size(size))
+        costs_by_point.setdefault((transfer.method, DIRECTION_NOUNS[transfer.direction], size, x), []).append(
+            transfer.cpu_s / transfer.bits
+        )
+    points = [
+        TransferPoint(method, end, x, median(costs), size, len(costs))
+        for (method, end, size, x), costs in sorted(costs_by_point.items())
+    ]
+    return ("bytes a message" if of_messages else "bytes a transfer"), points
 
 
-def _nearest(count: float) -> float:
-    """The nearest size of eight to each doubling."""
+def _nearest_size(count: float) -> float:
+    """Rounds a size to the nearest eighth of a power of two."""
     return float(2 ** (round(8 * math.log2(count)) / 8))
 
 
-def every(transfers: Sequence[Observed]) -> tuple[int, Sequence[Observed]]:
-    """Every so many-th of the transfers, so that a page can draw them: how many-th, and they."""
+def thin_points(transfers: Sequence[Observed]) -> tuple[int, Sequence[Observed]]:
+    """Every n-th transfer, so that a page can draw them all: n, and the transfers."""
     step = max(1, -(-len(transfers) // _MOST_POINTS))
     return step, transfers[::step]
 
 
-def longest(points: Sequence[Point]) -> list[Point]:
-    """Of each method, end and place the point of the longest transfers, where a transfer's own part is least."""
-    found: dict[tuple[str, float], Point] = {}
+def longest_transfers(points: Sequence[TransferPoint]) -> list[TransferPoint]:
+    """For each method, end and x, the point of the longest transfers, where the cost of a transfer counts least."""
+    longest: dict[tuple[str, float], TransferPoint] = {}
     for point in points:
-        at = (point.name, point.x)
-        if at not in found or point.bytes > found[at].bytes:
-            found[at] = point
-    return [found[at] for at in sorted(found)]
+        key = (point.name, point.x)
+        if key not in longest or point.bytes > longest[key].bytes:
+            longest[key] = point
+    return [longest[key] for key in sorted(longest)]
 
 
-def _message(one: Observed) -> float:
-    """The bytes that a message moved: as asked for, or as counted."""
-    if one.message:
-        return float(min(one.message, one.bytes))
-    return one.bytes / one.messages if one.messages else float(one.bytes)
+def _message_bytes(transfer: Observed) -> float:
+    """The bytes that a message moved: the size that the user chose, or the mean of the messages that were counted."""
+    if transfer.message:
+        return float(min(transfer.message, transfer.bytes))
+    return transfer.bytes / transfer.messages if transfer.messages else float(transfer.bytes)
 
 
 def name_of(crossing: Crossing) -> str:
     """The method and end of a crossing, in words."""
-    way, _, method = crossing.kind.partition(" ")
-    return f"{method} {WORDS[way]}".strip()
+    direction, _, method = crossing.kind.partition(" ")
+    return f"{method} {DIRECTION_NOUNS[direction]}".strip()
 
 
 def price_curve(crossing: Crossing, sizes: Sequence[float]) -> list[tuple[float, float]]:
-    """The processor's price of a gigabyte by size, from the least of `sizes` to the greatest."""
+    """The processor's price of a gigabyte by size, from the smallest of `sizes` to the largest."""
     low, high = math.log(min(sizes)), math.log(max(sizes))
-    at = [math.exp(low + (high - low) * step / _STEPS) for step in range(_STEPS + 1)]
-    return [(size, crossing.gigabyte(size)) for size in at]
+    curve_sizes = [math.exp(low + (high - low) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
+    return [(size, crossing.gigabyte(size)) for size in curve_sizes]
 
 
-def priced_alike(made: Apart) -> list[Crossing]:
-    """The crossings that share a chart: those of messages, or where there are none of whole transfers."""
-    of_messages = [one for one in made.crossings if one.of == "message"]
-    return of_messages or list(made.crossings)
+def shared_crossings(breakdown: Apart) -> list[Crossing]:
+    """The crossings that share a chart: those of messages, or without messages those of transfers."""
+    of_messages = [crossing for crossing in breakdown.crossings if crossing.of == "message"]
+    return of_messages or list(breakdown.crossings)
 
 
-def price_sizes(made: Apart) -> list[float]:
-    """The sizes that prices are drawn over, of messages or of whole transfers as `priced_alike` has them: those that
-    were measured, and where prices cross if that is near.
+def price_sizes(breakdown: Apart) -> list[float]:
+    """The sizes that a chart of prices covers: the smallest and the largest measured, and the crossings near them.
+
+    They are sizes of messages or of transfers, as in `shared_crossings`.
     """
-    crossings, moved = priced_alike(made), [one for one in made.table.transfers if one.bytes]
-    of_messages = any(one.of == "message" for one in crossings)
-    measured = [_message(one) if of_messages else float(one.bytes) for one in moved]
+    crossings = shared_crossings(breakdown)
+    of_messages = any(crossing.of == "message" for crossing in crossings)
+    transfers = [transfer for transfer in breakdown.table.transfers if transfer.bytes]
+    measured = [_message_bytes(transfer) if of_messages else float(transfer.bytes) for transfer in transfers]
     low, high = min(measured), max(measured)
-    near = [one.size for one in crossings if one.size is not None and low / 100 <= one.size <= high * 100]
-    return [low, high, *near]
+    crossed = [crossing.size for crossing in crossings if crossing.size is not None]
+    return [low, high, *(size for size in crossed if low / 100 <= size <= high * 100)]
 
 
 def size_marks(sizes: Sequence[float]) -> list[float]:
-    """Where an axis of sizes is marked: powers of four, or of two where few of them are in it; else both its ends."""
+    """The marks of an axis of sizes: powers of four, or powers of two on a short axis, or its two ends."""
     low, high = min(sizes), max(sizes)
     for base in (4.0, 2.0):
         marks = [base**power for power in range(-1, 64) if low <= base**power <= high]
-        if len(marks) >= _FEWEST_MARKS:
+        if len(marks) >= _FEWEST_AXIS_MARKS:
             return marks
     return [low, high]
 
 
 @dataclass(frozen=True)
-class Priced:
-    """What a gigabyte costs by one method at one end."""
+class PricedMethod:
+    """The cost of a gigabyte with one method at one end, in the currency of the prices."""
 
     name: str
     end: str
     cost: float
 
 
-def priced_methods(rows: Sequence[Row], prices: Prices) -> list[Priced]:
-    """Every row that moved something, the dearest first; which side it was where the ends do not tell."""
+def priced_methods(rows: Sequence[Row], prices: Prices) -> list[PricedMethod]:
+    """Every row that moved bytes, the most expensive first.
+
+    Its name says which side it was if both sides moved data in the same direction.
+    """
     ends = {(row.side, row.direction) for row in rows}
-    both = len({direction for _, direction in ends}) < len(ends)
-    found = [
-        Priced(f"{row.method}{' there' if both and row.side == 'there' else ''}", WORDS[row.direction], cost)
+    has_same_directions = len({direction for _, direction in ends}) < len(ends)
+    methods = [
+        PricedMethod(
+            f"{row.method}{' there' if has_same_directions and row.side == 'there' else ''}",
+            DIRECTION_NOUNS[row.direction],
+            cost,
+        )
         for row in rows
         if not row.broke_off and (cost := prices.host(row, BITS_PER_GIGABYTE)) is not None and cost > 0
     ]
-    return sorted(found, key=lambda one: -one.cost)
+    return sorted(methods, key=lambda method: -method.cost)

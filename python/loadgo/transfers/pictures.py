@@ -1,4 +1,4 @@
-"""Transfers drawn in signs, for a page of text: cost by message size, and each method against the network's price."""
+"""Text plots of transfers: cost by message size, and each method against the network's price."""
 
 from __future__ import annotations
 
@@ -9,84 +9,93 @@ from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import legend, marks, place, plot
 from loadgo.notation.figures import digits, seconds, size
 from loadgo.transfers.analysis import Apart
-from loadgo.transfers.chart_data import WORDS, Point, Priced, longest, points_by_size, priced_methods
+from loadgo.transfers.chart_data import (
+    DIRECTION_NOUNS,
+    PricedMethod,
+    TransferPoint,
+    longest_transfers,
+    points_by_size,
+    priced_methods,
+)
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
 
-_ROWS, _WIDEST = 12, 72
-_SIGNS = "●◆■▲○◇□△✚✖"
-_NETWORK = "┊"
+_PLOT_LINES, _MOST_PLOT_CHARS = 12, 72
+_POINT_SIGNS = "●◆■▲○◇□△✚✖"
+_NETWORK_SIGN = "┊"
 
 
-def apart_pictures(made: Apart) -> tuple[SignPicture, ...]:
-    """What there is to draw of a table taken apart."""
-    what, points = points_by_size(made.table.transfers)
-    lines = longest(points) if what == "bytes a message" else list(points)
+def apart_pictures(breakdown: Apart) -> tuple[SignPicture, ...]:
+    """The text plots of the analysis of a table of transfers."""
+    x_title, points = points_by_size(breakdown.table.transfers)
+    lines = longest_transfers(points) if x_title == "bytes a message" else list(points)
     if len({point.x for point in lines}) < 2:
         return ()
-    title = f"Processor time a bit by {what}{', of the longest transfers' if what == 'bytes a message' else ''}"
-    found = [SignPicture(f"{title} (both logarithmic)", lambda width: _scattered(lines, width))]
-    if made.levels:
+    title = f"Processor time a bit by {x_title}{', of the longest transfers' if x_title == 'bytes a message' else ''}"
+    pictures = [SignPicture(f"{title} (both logarithmic)", lambda width: _scatter_plot(lines, width))]
+    if breakdown.levels:
         title = "Against load: ● real time, ○ processor time a bit, times the lowest load's (logarithmic)"
-        found.append(SignPicture(title, _levels(made)))
-    return tuple(found)
+        pictures.append(SignPicture(title, _load_lines(breakdown)))
+    return tuple(pictures)
 
 
 def method_pictures(rows: Sequence[Row], prices: Prices) -> tuple[SignPicture, ...]:
-    """Each method and end on a logarithmic scale of what a gigabyte costs; nothing for a single one."""
-    told = priced_methods(rows, prices)
-    if len(told) < 2:
+    """Each method and end on a logarithmic scale of the cost of a gigabyte; no plot for a single method and end."""
+    methods = priced_methods(rows, prices)
+    if len(methods) < 2:
         return ()
-    network = f"; {_NETWORK} the network" if prices.network_gigabyte else ""
+    network = f"; {_NETWORK_SIGN} the network" if prices.network_gigabyte else ""
     title = f"What a gigabyte costs the processor (logarithmic{network})"
-    return (SignPicture(title, lambda width: _dots(told, prices, width)),)
+    return (SignPicture(title, lambda width: _price_lines(methods, prices, width)),)
 
 
-def _scattered(points: Sequence[Point], width: int) -> list[str]:
-    ordered = sorted(points, key=lambda point: (point.method, point.end != WORDS["s"]))
+def _scatter_plot(points: Sequence[TransferPoint], width: int) -> list[str]:
+    ordered = sorted(points, key=lambda point: (point.method, point.end != DIRECTION_NOUNS["s"]))
     names = list(dict.fromkeys(point.name for point in ordered))
     x, y = [math.log(point.x) for point in points], [math.log(point.y) for point in points]
     labels = [seconds(math.exp(max(y))), seconds(math.exp((max(y) + min(y)) / 2)), seconds(math.exp(min(y)))]
     margin = max(map(len, labels))
-    columns = max(10, min(_WIDEST, width - margin - 2))
-    canvas = [[" "] * columns for _ in range(_ROWS)]
-    for point, at_x, at_y in zip(points, x, y, strict=True):
-        column, row = place(at_x, min(x), max(x), columns), place(at_y, min(y), max(y), _ROWS)
-        canvas[_ROWS - 1 - row][column] = _SIGNS[names.index(point.name) % len(_SIGNS)]
-    beside = ((0, labels[0]), (_ROWS // 2, labels[1]), (_ROWS - 1, labels[2]))
+    columns = max(10, min(_MOST_PLOT_CHARS, width - margin - 2))
+    canvas = [[" "] * columns for _ in range(_PLOT_LINES)]
+    for point, log_x, log_y in zip(points, x, y, strict=True):
+        column, row = place(log_x, min(x), max(x), columns), place(log_y, min(y), max(y), _PLOT_LINES)
+        canvas[_PLOT_LINES - 1 - row][column] = _POINT_SIGNS[names.index(point.name) % len(_POINT_SIGNS)]
+    beside = ((0, labels[0]), (_PLOT_LINES // 2, labels[1]), (_PLOT_LINES - 1, labels[2]))
     ends = size(math.exp(min(x))), size(math.exp(max(x)))
-    signs = [f"{_SIGNS[at % len(_SIGNS)]} {name or 'all'}" for at, name in enumerate(names)]
+    signs = [f"{_POINT_SIGNS[index % len(_POINT_SIGNS)]} {name or 'all'}" for index, name in enumerate(names)]
     return [*plot(canvas, beside, ends), *legend(signs, width)]
 
 
-def _dots(told: Sequence[Priced], prices: Prices, width: int) -> list[str]:
-    """A line for each: its name, its price, and a sign on the scale."""
-    names = [f"{one.name} {one.end}" for one in told]
-    cells = [f"{prices.currency}{digits(one.cost)}" for one in told]
+def _price_lines(methods: Sequence[PricedMethod], prices: Prices, width: int) -> list[str]:
+    """A line for each method and end: its name, its price, and a marker on the scale."""
+    names = [f"{method.name} {method.end}" for method in methods]
+    cells = [f"{prices.currency}{digits(method.cost)}" for method in methods]
     network = prices.network_gigabyte
-    logs = [math.log(one.cost) for one in told] + ([math.log(network)] if network else [])
-    left, right = max(map(len, names)), max(map(len, cells))
-    room = max(8, min(_WIDEST, width - left - right - 4))
+    logs = [math.log(method.cost) for method in methods] + ([math.log(network)] if network else [])
+    name_width, cell_width = max(map(len, names)), max(map(len, cells))
+    scale_width = max(8, min(_MOST_PLOT_CHARS, width - name_width - cell_width - 4))
     lines = []
-    for name, cell, one in zip(names, cells, told, strict=True):
-        placed = [(place(math.log(network), min(logs), max(logs), room), _NETWORK)] if network else []
-        placed.append((place(math.log(one.cost), min(logs), max(logs), room), "●" if one.end == "sent" else "○"))
-        lines.append(f"{name:<{left}}  {cell:>{right}}  {marks(room, placed)}".rstrip())
+    for name, cell, method in zip(names, cells, methods, strict=True):
+        placed = [(place(math.log(network), min(logs), max(logs), scale_width), _NETWORK_SIGN)] if network else []
+        placed.append(
+            (place(math.log(method.cost), min(logs), max(logs), scale_width), "●" if method.end == "sent" else "○")
+        )
+        lines.append(f"{name:<{name_width}}  {cell:>{cell_width}}  {marks(scale_width, placed)}".rstrip())
     return lines
 
 
-def _levels(made: Apart) -> Callable[[int], Sequence[str]]:
+def _load_lines(breakdown: Apart) -> Callable[[int], Sequence[str]]:
     def lines(width: int) -> list[str]:
-        logs = [math.log(times) for level in made.levels for times in (level.real.times, level.cpu.times)] + [0.0]
-        names = [f"load {level.load:.1f}" for level in made.levels]
-        left = max(map(len, names))
-        room = max(8, min(_WIDEST, width - left - 18))
-        found = []
-        for name, level in zip(names, made.levels, strict=True):
-            ends = ((level.cpu.times, "○"), (level.real.times, "●"))
-            placed = [(place(math.log(times), min(logs), max(logs), room), sign) for times, sign in ends]
+        logs = [math.log(times) for level in breakdown.levels for times in (level.real.times, level.cpu.times)] + [0.0]
+        names = [f"load {level.load:.1f}" for level in breakdown.levels]
+        name_width = max(map(len, names))
+        scale_width = max(8, min(_MOST_PLOT_CHARS, width - name_width - 18))
+        rows = []
+        for name, level in zip(names, breakdown.levels, strict=True):
+            markers = ((level.cpu.times, "○"), (level.real.times, "●"))
+            placed = [(place(math.log(times), min(logs), max(logs), scale_width), sign) for times, sign in markers]
             real, cpu = digits(level.real.times), digits(level.cpu.times)
-            found.append(f"{name:<{left}}  {real:>6} {cpu:>6}  {marks(room, placed)}".rstrip())
-        return found
+            rows.append(f"{name:<{name_width}}  {real:>6} {cpu:>6}  {marks(scale_width, placed)}".rstrip())
+        return rows
 
     return lines

@@ -1,4 +1,4 @@
-"""What each way to move bytes saves, as a table: times less processor time a bit than the seed's own ways."""
+"""The savings of each method as a table: how much less processor time a bit it needs than RFC 392's own methods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import seconds
-from loadgo.transfers.chart_data import SENDS
+from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.remedies import BASE_METHODS, Saving
 from loadgo.transfers.words import between, how_many
 
@@ -18,31 +18,34 @@ _REMEDIES = (
 )
 
 
-def remedies_tables(saved: Sequence[Saving]) -> list[Table]:
-    """The table; none where there is nothing to compare."""
-    if not saved:
+def remedies_tables(savings: Sequence[Saving]) -> list[Table]:
+    """The table of savings; no table where no method can be compared."""
+    if not savings:
         return []
-    names = [f"{one.method} {SENDS[one.direction]}{'' if one.side == 'here' else ' there'}" for one in saved]
+    names = [
+        f"{saving.method} {DIRECTION_VERBS[saving.direction]}{'' if saving.side == 'here' else ' there'}"
+        for saving in savings
+    ]
     columns = [
         Column("", tuple(names)),
-        Column("CPU a bit", tuple(seconds(one.cpu_s_per_bit) for one in saved)),
+        Column("CPU a bit", tuple(seconds(saving.cpu_s_per_bit) for saving in savings)),
     ]
-    for place, base in enumerate(BASE_METHODS):
-        over = [one.over.get(base) for one in saved]
-        if any(over):
-            columns.append(Column(base, tuple(how_many(times) for times in over)))
-            between_cells = tuple(between(times.interval if times else None) for times in over)
-            if any(times and times.interval for times in over):
-                columns.append(Column("95 %", between_cells, spare=2 - place))
+    for index, base in enumerate(BASE_METHODS):
+        ratios = [saving.over.get(base) for saving in savings]
+        if any(ratios):
+            columns.append(Column(base, tuple(how_many(ratio) for ratio in ratios)))
+            interval_cells = tuple(between(ratio.interval if ratio else None) for ratio in ratios)
+            if any(ratio and ratio.interval for ratio in ratios):
+                columns.append(Column("95 %", interval_cells, spare=2 - index))
     return [Table(_TITLE, tuple(columns))]
 
 
-def remedies_notes(saved: Sequence[Saving]) -> list[tuple[str, str]]:
-    """What the remedies are, and how sure the figures."""
-    if not saved:
+def remedies_notes(savings: Sequence[Saving]) -> list[tuple[str, str]]:
+    """Notes that explain the remedies, and whether the figures have intervals."""
+    if not savings:
         return []
-    there = {one.method for one in saved}
-    notes = [("remedies", f"{names}: {what}") for names, what in _REMEDIES if there & set(names.split(", "))]
-    if max(one.rounds for one in saved) < 3:
+    methods = {saving.method for saving in savings}
+    notes = [("remedies", f"{names}: {what}") for names, what in _REMEDIES if methods & set(names.split(", "))]
+    if max(saving.rounds for saving in savings) < 3:
         notes.append(("remedies", "one round tells no interval: --times 5 does"))
     return notes

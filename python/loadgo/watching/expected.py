@@ -21,7 +21,7 @@ from loadgo.records.prediction import ALL
 from loadgo.records.tables import Tables, read_conditions, tables
 from loadgo.running.apart import Apart
 from loadgo.running.machines import find as find_machine
-from loadgo.watching.frame import frame_of
+from loadgo.watching.frame import window_of
 
 Expected = dict[str, Any]
 """Expected figures by name.
@@ -148,7 +148,7 @@ def of_run(run: Tables, origin: str) -> Expected:
         for (command, measure), value in figures_of(run, steady).items()
     ]
     reach = reach_of(run)
-    frame = frame_of(run, reach, reach, 1)
+    frame = window_of(run, reach, reach, 1)
     ready = float(frame.ready[0])
     intervals = "; low to high: 95 of 100 runs, if the model is right" if predicted else ""
     return {

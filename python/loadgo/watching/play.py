@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from loadgo.notation.figures import digits
 from loadgo.records.following import Following, reach_of
 from loadgo.watching.expected import Expected
-from loadgo.watching.frame import frame_of
-from loadgo.watching.terminal import Shown, columns_of, screen
+from loadgo.watching.frame import window_of
+from loadgo.watching.terminal import ScreenContext, columns_of, screen
 
 
 @dataclass
@@ -54,9 +54,9 @@ def screens(
         reach = reach_of(records)
         moment = clock.moment(reach)
         terminal = size()
-        frame = frame_of(records, moment, width_ns, columns_of(terminal.columns))
+        frame = window_of(records, moment, width_ns, columns_of(terminal.columns))
         title = title_of(records.conditions)
-        shown = Shown(title, clock.mode(following.how), target_ns, None if expected is None else expected())
+        shown = ScreenContext(title, clock.mode(following.how), target_ns, None if expected is None else expected())
         yield screen(frame, shown, terminal.columns, terminal.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return

@@ -1,4 +1,4 @@
-"""A watcher's frame in signs, for a terminal of 80 × 24 or more: the answer, the users, the system, the commands."""
+"""A window of a run as text for a terminal of 80 × 24 or more: the answer, the users, the system, the commands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from loadgo.records.prediction import ALL
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import Lengths
-from loadgo.watching.frame import STATES, Command, Frame
+from loadgo.watching.frame import USER_STATES, WatchWindow, WindowCommand
 
-SIGNS = {
+STATE_SIGNS = {
     "running": "█",
     "ready": "▒",
     "page wait": "P",
@@ -27,88 +27,98 @@ SIGNS = {
     "thinking": "·",
     "not known yet": "?",
 }
-"""One for each state: told apart by their shapes, so that no colour is needed."""
+"""The character of each state. Their shapes differ, so no colour is needed."""
 
-WORDS = {"page wait": "page", "disk wait": "disk", "other wait": "other wait", "not known yet": "not known"}
-"""Shorter names, so that the legend fits."""
+SHORT_STATE_NAMES = {"page wait": "page", "disk wait": "disk", "other wait": "other wait", "not known yet": "not known"}
+"""Shorter names of states, so that the legend fits in 80 columns."""
 
-LABEL = 12
-"""Signs for the name at the left of a series."""
-SMALLEST = (60, 16)
-ROOMY = 28
-"""From so many lines on there is room for what can be asked elsewhere too."""
-_WAITERS = 2
+LABEL_CHARS = 12
+"""Width of the name at the left of a series."""
+SMALLEST_SCREEN = (60, 16)
+"""Columns and lines of the smallest screen; a smaller terminal shows its top left part."""
+ROOMY_LINES = 28
+"""A screen of at least this many lines also shows major faults, the lengths of faults, and pages taken."""
+_SHOWN_WAITERS = 2
 
-_BUSY, _HELD, _IDLE = 0.9, 0.4, 0.1
+_FULL_BUSY_SHARE = 0.9
+_HELD_UP_WAIT_SHARE = 0.4
+_IDLE_CAUSE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What stands around a frame."""
+class ScreenContext:
+    """The facts that a screen shows beside the window."""
 
     title: str
     mode: str
-    """`live`, `ended`, or how fast it is played."""
+    """`live`, `ended`, `held`, or the speed of a replay."""
     target_ns: float | None = None
-    """The response time that is wanted."""
+    """The target of the p90 response time."""
     expected: Expected | None = None
-    """By a model, where one was asked."""
+    """The figures of a model; None without a model."""
 
 
 def columns_of(width: int) -> int:
-    """How many columns a frame needs for a terminal so wide."""
-    return max(width, SMALLEST[0]) - LABEL - 10
+    """Number of columns of a window that fit in a terminal of `width` characters."""
+    return max(width, SMALLEST_SCREEN[0]) - LABEL_CHARS - 10
 
 
-def screen(frame: Frame, shown: Shown, width: int, height: int) -> list[str]:
-    """At most `height` lines of at most `width` signs."""
-    least = (width, height)
-    width, height = max(width, SMALLEST[0]), max(height, SMALLEST[1])
-    head = [_head(frame, shown, width), *textwrap.wrap(answer(frame, shown.target_ns), width)]
-    system = [*_system(frame, roomy=height >= ROOMY), *_model(shown.expected, width)]
-    commands = _commands(frame, shown)
+def screen(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[str]:
+    """The screen: at most `height` lines of at most `width` characters."""
+    visible = (width, height)
+    width, height = max(width, SMALLEST_SCREEN[0]), max(height, SMALLEST_SCREEN[1])
+    head = [_title_line(window, context, width), *textwrap.wrap(answer(window, context.target_ns), width)]
+    system = [*_system_lines(window, roomy=height >= ROOMY_LINES), *_model_lines(context.expected, width)]
+    commands = _command_lines(window, context)
     room = height - len(head) - len(system) - 4 - min(len(commands), 6)
-    users = _users(frame, max(room, 2))
-    rest = height - len(head) - len(users) - len(system) - 3
-    further = _time(frame)[: max(rest - len(commands) - 1, 0)] if frame.bands else []
-    lines = [*head, "", *users, *system, "", *commands[:rest], *([""] if further else []), *further, _instrument(frame)]
-    # A terminal smaller than that shows what is at the top left of it.
-    return [one[: least[0]] for one in lines[: least[1]]]
+    users = _user_lines(window, max(room, 2))
+    remaining = height - len(head) - len(users) - len(system) - 3
+    further = _time_lines(window)[: max(remaining - len(commands) - 1, 0)] if window.bands else []
+    lines = [
+        *head,
+        "",
+        *users,
+        *system,
+        "",
+        *commands[:remaining],
+        *([""] if further else []),
+        *further,
+        _own_line(window),
+    ]
+    return [text[: visible[0]] for text in lines[: visible[1]]]
 
 
-def answer(frame: Frame, target_ns: float | None = None) -> str:
-    """In one sentence: is it fine, what is full, who waits for what."""
-    busy = frame.busy_share
-    said = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
-    if frame.bands and not math.isnan(frame.users_share):
-        said += f", {share(frame.users_share)} for users"
-    p90 = frame.response_ns.get(0.9)
-    slow = target_ns is not None and p90 is not None and p90 > target_ns
-    if frame.bands and frame.answered == 0:
-        return f"Nobody was answered in the last {duration(frame.width_ns)}; {said}."
-    most = max(frame.waiting.items(), key=lambda one: one[1], default=("", 0.0))
-    held = most[0] != "running" and most[1] >= _HELD
-    why = f"{share(most[1])} of the response time is {_cause(most[0])}" if held else ""
-    verdict = "Too slow" if slow else "Full" if busy >= _BUSY else "Held up" if held else "Fine"
-    told = "" if p90 is None else f", p90 {duration(p90)}"
-    if not frame.bands:
-        idle = max(((name, part) for name, part in frame.time.items() if name in _CAUSES), key=_part, default=("", 0.0))
-        why = (
-            f"{share(idle[1])} of the processors' time they were idle because of a {_CAUSES[idle[0]]}"
-            if idle[1] > 0.1
-            else ""
-        )
-    return f"{verdict}: {said}{told}{'; ' + why if why else ''}."
+def answer(window: WatchWindow, target_ns: float | None = None) -> str:
+    """One sentence: whether the system is saturated, or which wait is longest."""
+    busy = window.busy_share
+    sentence_start = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
+    if window.bands and not math.isnan(window.users_share):
+        sentence_start += f", {share(window.users_share)} for users"
+    p90 = window.response_ns.get(0.9)
+    is_slow = target_ns is not None and p90 is not None and p90 > target_ns
+    if window.bands and window.answered == 0:
+        return f"Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}."
+    state, state_share = max(window.waiting.items(), key=_share_of_pair, default=("", 0.0))
+    is_held_up = state != "running" and state_share >= _HELD_UP_WAIT_SHARE
+    why = f"{share(state_share)} of the response time is {_state_in_words(state)}" if is_held_up else ""
+    verdict = "Too slow" if is_slow else "Full" if busy >= _FULL_BUSY_SHARE else "Held up" if is_held_up else "Fine"
+    p90_in_words = "" if p90 is None else f", p90 {duration(p90)}"
+    if not window.bands:
+        idle = ((name, part) for name, part in window.time.items() if name in _IDLE_CAUSES)
+        category, part = max(idle, key=_share_of_pair, default=("", 0.0))
+        if part > _IDLE_CAUSE_SHARE:
+            why = f"{share(part)} of the processors' time they were idle because of a {_IDLE_CAUSES[category]}"
+    return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}."
 
 
-_CAUSES = {"idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota"}
+_IDLE_CAUSES = {"idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota"}
 
 
-def _part(one: tuple[str, float]) -> float:
-    return one[1]
+def _share_of_pair(pair: tuple[str, float]) -> float:
+    return pair[1]
 
 
-def _cause(state: str) -> str:
+def _state_in_words(state: str) -> str:
     return {
         "ready": "waiting for a processor",
         "page wait": "waiting for pages",
@@ -117,158 +127,163 @@ def _cause(state: str) -> str:
     }[state]
 
 
-def _head(frame: Frame, shown: Shown, width: int) -> str:
-    there = f"{people(frame.users)}, {frame.phase or 'not begun'}, " if frame.bands else ""
-    right = f"{there}{duration(frame.end_ns)} {shown.mode}"
-    room = max(width - len(right) - 1, 8)
-    title = plain(shown.title)
-    return f"{title if len(title) <= room else title[: room - 1] + '…':<{room}} {right}"
+def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
+    users = f"{people(window.users)}, {window.phase or 'not begun'}, " if window.bands else ""
+    right = f"{users}{duration(window.end_ns)} {context.mode}"
+    title_width = max(width - len(right) - 1, 8)
+    title = plain(context.title)
+    return f"{title if len(title) <= title_width else title[: title_width - 1] + '…':<{title_width}} {right}"
 
 
-def _users(frame: Frame, room: int) -> list[str]:
-    """A band for each user where they have room, else how many are in each state; without users, who used most."""
-    if not frame.bands:
+def _user_lines(window: WatchWindow, room: int) -> list[str]:
+    """A band for each user if all have room, else the number of users in each state; without users, the processes."""
+    if not window.bands:
         return [
-            _series(plain(name)[: LABEL - 1], used, 1.0, share) for name, used in list(frame.processes.items())[:room]
+            _series_line(plain(name)[: LABEL_CHARS - 1], used, 1.0, share)
+            for name, used in list(window.processes.items())[:room]
         ]
-    if len(frame.bands) < room:
-        bands = [f"{f'user {user}':<{LABEL}}{_band(band)}" for user, band in frame.bands.items()]
-        return [*bands, " ".join(f"{sign} {WORDS.get(state, state)}" for state, sign in SIGNS.items())]
-    everybody = max(float(sum(frame.states.values(), np.zeros(len(frame.ready))).max()), 1.0)
-    states = [state for state in STATES if float(frame.states[state].max()) > 0.0][:room]
+    if len(window.bands) < room:
+        bands = [f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}" for user, band in window.bands.items()]
+        legend = " ".join(f"{sign} {SHORT_STATE_NAMES.get(state, state)}" for state, sign in STATE_SIGNS.items())
+        return [*bands, legend]
+    most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
+    series = {state: window.states[state] for state in USER_STATES if float(window.states[state].max()) > 0.0}
     return [
-        f"{state:<{LABEL}}{line(list(frame.states[state] / everybody))} {number(float(frame.states[state][-1])):>8}"
-        for state in states
+        f"{state:<{LABEL_CHARS}}{line(list(users / most_users))} {number(float(users[-1])):>8}"
+        for state, users in list(series.items())[:room]
     ]
 
 
 def _band(band: Mapping[str, Floats]) -> str:
-    """For every column the sign of what took most of it; what is longer than nothing is seen before thinking."""
+    """For each column the character of its longest state; waits are shown before thinking, even if they are short."""
     signs = []
     for column in range(len(band["running"])):
-        at = {state: float(values[column]) for state, values in band.items()}
-        waits = {state: value for state, value in at.items() if state in STATES[:5]}
-        most = max(waits, key=lambda state: waits[state])
-        quiet = max(at, key=lambda state: at[state])
-        signs.append(SIGNS[most] if waits[most] > 0.02 else SIGNS[quiet] if at[quiet] > 0 else " ")
+        shares = {state: float(values[column]) for state, values in band.items()}
+        waits = {state: value for state, value in shares.items() if state in USER_STATES[:5]}
+        longest = max(waits, key=lambda state: waits[state])
+        largest = max(shares, key=lambda state: shares[state])
+        signs.append(
+            STATE_SIGNS[longest] if waits[longest] > 0.02 else STATE_SIGNS[largest] if shares[largest] > 0 else " "
+        )
     return "".join(signs)
 
 
-def _system(frame: Frame, *, roomy: bool) -> list[str]:
+def _system_lines(window: WatchWindow, *, roomy: bool) -> list[str]:
     lines = [
-        _series("busy", frame.busy, 1.0, share),
-        _series("ready list", frame.ready, None, number),
-        *_waiters(frame),
-        _series("faults/s", frame.faults, None, number),
+        _series_line("busy", window.busy, 1.0, share),
+        _series_line("ready list", window.ready, None, number),
+        *_waiter_lines(window),
+        _series_line("faults/s", window.faults, None, number),
     ]
-    if roomy and not np.all(np.isnan(frame.major)) and float(np.nanmax(frame.major)) > 0:
-        lines.append(_series("major/s", frame.major, None, number))
-    if frame.bands:
-        lines.append(_series("answers/s", frame.per_second, None, number))
-    lines += _memory(frame)[: None if roomy else 1]
-    if roomy and frame.fault_ns is not None:
-        cpu, wait = frame.fault_ns
-        lines += [*_lengths("fault CPU", frame.fault_cpu, cpu), *_lengths("fault wait", frame.fault_waits, wait)]
+    if roomy and not np.all(np.isnan(window.major)) and float(np.nanmax(window.major)) > 0:
+        lines.append(_series_line("major/s", window.major, None, number))
+    if window.bands:
+        lines.append(_series_line("answers/s", window.per_second, None, number))
+    lines += _memory_lines(window)[: None if roomy else 1]
+    if roomy and window.fault_ns is not None:
+        cpu, wait = window.fault_ns
+        lines += [
+            *_length_lines("fault CPU", window.fault_cpu, cpu),
+            *_length_lines("fault wait", window.fault_waits, wait),
+        ]
     return lines
 
 
-def _lengths(name: str, told: Lengths | None, mean_ns: float) -> list[str]:
-    """How many faults took how long: a sign for each power of 2, the shortest at the left."""
-    if told is None:
+def _length_lines(name: str, lengths: Lengths | None, mean_ns: float) -> list[str]:
+    """The distribution of fault times: a character for each power of 2, the shortest at the left."""
+    if lengths is None:
         return []
-    shortest, longest = map(duration, told.range_ns)
-    drawn = line(list(told.counts / told.counts.max()))
-    return [f"{name:<{LABEL}}{drawn} {shortest} to {longest}, {duration(mean_ns)} on the mean"]
+    shortest, longest = map(duration, lengths.range_ns)
+    bars = line(list(lengths.counts / lengths.counts.max()))
+    return [f"{name:<{LABEL_CHARS}}{bars} {shortest} to {longest}, {duration(mean_ns)} on the mean"]
 
 
-def _waiters(frame: Frame) -> list[str]:
-    """Who waited for a processor most, and what part of all such waits was theirs."""
-    whole = sum(one.sum_ns for one in frame.waiters)
-    told = [
-        f"user {one.user} {share(one.sum_ns / whole)}, up to {duration(one.longest_ns)}"
-        for one in frame.waiters[:_WAITERS]
+def _waiter_lines(window: WatchWindow) -> list[str]:
+    """The users who waited longest for a processor, and their shares of all these waits."""
+    total_ns = sum(waiter.sum_ns for waiter in window.waiters)
+    waiters = [
+        f"user {waiter.user} {share(waiter.sum_ns / total_ns)}, up to {duration(waiter.longest_ns)}"
+        for waiter in window.waiters[:_SHOWN_WAITERS]
     ]
-    return [f"{'waited most':<{LABEL}}{'; '.join(told)}"] if told else []
+    return [f"{'waited most':<{LABEL_CHARS}}{'; '.join(waiters)}"] if waiters else []
 
 
-def _model(expected: Expected | None, width: int) -> list[str]:
-    """What a model expects of all commands together, and of the processors; or why it says nothing."""
+def _model_lines(expected: Expected | None, width: int) -> list[str]:
+    """The figures that a model expects for all commands together and the processors, or why there are none."""
     if expected is None:
         return []
-    told = [
-        f"{measure.partition(' ')[0]} {duration(one['value'])}{_interval(one)}"
+    figures = [
+        f"{measure.partition(' ')[0]} {duration(figure['value'])}{_interval(figure)}"
         for measure in ("p50 response", "p90 response")
-        for one in expected["figures"]
-        if (one["command"], one["measure"]) == (ALL, measure)
+        for figure in expected["figures"]
+        if (figure["command"], figure["measure"]) == (ALL, measure)
     ]
-    told += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
-    told += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]
-    said = f"{'expected':<{LABEL}}{', '.join(told) or plain(expected['note'])}"
-    return textwrap.wrap(said, width, subsequent_indent=" " * LABEL)
+    figures += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
+    figures += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]
+    text = f"{'expected':<{LABEL_CHARS}}{', '.join(figures) or plain(expected['note'])}"
+    return textwrap.wrap(text, width, subsequent_indent=" " * LABEL_CHARS)
 
 
-def _interval(one: Mapping[str, float]) -> str:
-    return f" ({duration(one['low'])} to {duration(one['high'])})" if "low" in one else ""
+def _interval(figure: Mapping[str, float]) -> str:
+    return f" ({duration(figure['low'])} to {duration(figure['high'])})" if "low" in figure else ""
 
 
-def _memory(frame: Frame) -> list[str]:
-    """Who has memory, and what was taken from whom: a line, or two."""
-    if frame.memory is None:
+def _memory_lines(window: WatchWindow) -> list[str]:
+    """The holders of memory, and the owners of the pages that were taken: one or two lines."""
+    if window.memory is None:
         return []
-    held = [f"{who} {size(amount)}" for who, amount in frame.memory.resident.items() if amount]
-    held += [f"{name} {size(used)} of {size(whole)}" for name, (used, whole) in frame.memory.devices.items()]
-    lost = [f"{who} {number(pages)}" for who, pages in list(frame.memory.taken.items())[:4]]
-    taken = [f"{'pages taken':<{LABEL}}from {', '.join(lost)}"] if lost else []
-    return [f"{'memory':<{LABEL}}{', '.join(held)}", *taken]
+    holders = [f"{owner} {size(amount)}" for owner, amount in window.memory.resident.items() if amount]
+    holders += [f"{name} {size(used)} of {size(capacity)}" for name, (used, capacity) in window.memory.devices.items()]
+    losses = [f"{owner} {number(pages)}" for owner, pages in list(window.memory.taken.items())[:4]]
+    taken = [f"{'pages taken':<{LABEL_CHARS}}from {', '.join(losses)}"] if losses else []
+    return [f"{'memory':<{LABEL_CHARS}}{', '.join(holders)}", *taken]
 
 
-def _series(name: str, values: Floats, most: float | None, told: Callable[[float], str]) -> str:
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return f"{name:<{LABEL}}{NOT_MEASURED}"
-    top = most or float(known.max()) or 1.0
-    drawn = line([0.0 if math.isnan(value) else min(value / top, 1.0) for value in values])
-    return f"{name:<{LABEL}}{drawn} {told(float(known.mean())):>8}"
+def _series_line(name: str, values: Floats, top: float | None, format_mean: Callable[[float], str]) -> str:
+    measured = values[~np.isnan(values)]
+    if not len(measured):
+        return f"{name:<{LABEL_CHARS}}{NOT_MEASURED}"
+    scale = top or float(measured.max()) or 1.0
+    bars = line([0.0 if math.isnan(value) else min(value / scale, 1.0) for value in values])
+    return f"{name:<{LABEL_CHARS}}{bars} {format_mean(float(measured.mean())):>8}"
 
 
-def _commands(frame: Frame, shown: Shown) -> Sequence[str]:
-    if not frame.bands:
-        return _time(frame)
-    means = {one["command"]: one["value"] for one in (shown.expected or _NO_MODEL)["figures"] if _is_mean(one)}
+def _command_lines(window: WatchWindow, context: ScreenContext) -> Sequence[str]:
+    if not window.bands:
+        return _time_lines(window)
+    figures = (context.expected or _NO_MODEL)["figures"]
+    means = {figure["command"]: figure["value"] for figure in figures if figure["measure"] == "response"}
     head = f"{'mean':>10}{'expected':>10}" if means else ""
-    rows = [f"{'command':<{LABEL}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}{head}"]
-    for one in frame.commands:
-        over = shown.target_ns is not None and one.p90_ns is not None and one.p90_ns > shown.target_ns
-        name = plain(one.name)[: LABEL - 1]
-        p90 = "few" if one.p90_ns is None else duration(one.p90_ns)
-        cpu = NOT_MEASURED if one.cpu_ns is None else duration(one.cpu_ns)
-        figures = f"{one.count:>8,}{duration(one.p50_ns):>10}{p90:>10}{cpu:>10}"
-        rows.append(f"{name:<{LABEL}}{figures}{_beside(one, means)}{' over' if over else ''}")
+    rows = [f"{'command':<{LABEL_CHARS}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}{head}"]
+    for command in window.commands:
+        is_slow = context.target_ns is not None and (command.p90_ns or 0.0) > context.target_ns
+        name = plain(command.name)[: LABEL_CHARS - 1]
+        p90 = "few" if command.p90_ns is None else duration(command.p90_ns)
+        cpu = NOT_MEASURED if command.cpu_ns is None else duration(command.cpu_ns)
+        cells = f"{command.count:>8,}{duration(command.p50_ns):>10}{p90:>10}{cpu:>10}"
+        rows.append(f"{name:<{LABEL_CHARS}}{cells}{_model_cells(command, means)}{' over' if is_slow else ''}")
     return rows
 
 
 _NO_MODEL: Expected = {"figures": []}
 
 
-def _is_mean(one: Mapping[str, str]) -> bool:
-    return one["measure"] == "response"
+def _model_cells(command: WindowCommand, means: Mapping[str, float]) -> str:
+    """The cells of the mean response time and of the mean that a model expects; empty without a model."""
+    expected = duration(means[command.name]) if command.name in means else "–"
+    return f"{duration(command.mean_ns):>10}{expected:>10}" if means else ""
 
 
-def _beside(one: Command, means: Mapping[str, float]) -> str:
-    """The mean response time, and what a model expects it to be."""
-    expected = duration(means[one.name]) if one.name in means else "–"
-    return f"{duration(one.mean_ns):>10}{expected:>10}" if means else ""
+def _time_lines(window: WatchWindow) -> list[str]:
+    """The categories of the processors' time, the largest first."""
+    ordered = sorted(window.time.items(), key=_share_of_pair, reverse=True)
+    return [f"{name:<24}{share(part):>10}" for name, part in ordered]
 
 
-def _time(frame: Frame) -> list[str]:
-    """Where the processors' time went, most first."""
-    return [f"{name:<24}{share(part):>10}" for name, part in sorted(frame.time.items(), key=_part, reverse=True)]
-
-
-def _instrument(frame: Frame) -> str:
-    """What the watcher's own laboratory did: how late its driver was, and what it lost."""
-    if not frame.bands:
-        return f"no users: {duration(frame.width_ns)} of this system's own work"
-    late = NOT_MEASURED if frame.lateness_ns is None else duration(frame.lateness_ns)
-    lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
-    return f"{frame.answered:,} answers in {duration(frame.width_ns)}; driver late {late} (p99), {lost}"
+def _own_line(window: WatchWindow) -> str:
+    """The quality of the measurement: the lateness of the driver, and the number of lost records."""
+    if not window.bands:
+        return f"no users: {duration(window.width_ns)} of this system's own work"
+    late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
+    lost = "nothing lost" if not window.lost else f"{number(window.lost)} RECORDS LOST"
+    return f"{window.answered:,} answers in {duration(window.width_ns)}; driver late {late} (p99), {lost}"

@@ -7,7 +7,7 @@ import pytest
 from loadgo.documents.chart import svg
 from loadgo.transfers.analysis import Apart, taken_apart
 from loadgo.transfers.analysis_document import render_apart
-from loadgo.transfers.chart_data import longest, points_by_size, price_curve, price_sizes, size_marks
+from loadgo.transfers.chart_data import longest_transfers, points_by_size, price_curve, price_sizes, size_marks
 from loadgo.transfers.charts import apart_charts, method_charts
 from loadgo.transfers.csv_table import Observed, Table, read_table
 from loadgo.transfers.document import render_transfer
@@ -53,7 +53,7 @@ def test_points_are_medians_and_the_line_is_of_the_longest_transfers() -> None:
     what, points = points_by_size(table)
     assert what == "bytes a message"
     assert [(point.bytes, point.y, point.count) for point in points] == [(4096, 4.0, 3), (8192, 2.0, 1)]
-    assert [point.y for point in longest(points)] == [2.0]
+    assert [point.y for point in longest_transfers(points)] == [2.0]
 
 
 def test_a_message_is_never_longer_than_its_transfer() -> None:
