@@ -12,7 +12,7 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.measures.total_time import GROUPS
+from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.notation.figures import duration, number, share
 from loadgo.records.following import reach_of
 from loadgo.records.tables import Tables, tables
@@ -84,7 +84,7 @@ def watched(request: pytest.FixtureRequest, runs: dict[str, Path], sights: dict[
 
 def rows_for(seen: Tables) -> dict[str, int]:
     """How many rows there are for each kind of panel."""
-    own = seen.processes.filter(pl.col("user").is_null() & ~pl.col("who").cast(pl.String).is_in(GROUPS))
+    own = seen.processes.filter(pl.col("user").is_null() & ~pl.col("who").cast(pl.String).is_in(OWNER_GROUPS))
     ready = seen.queue.filter(pl.col("measure").cast(pl.String) == "ready")
     counts = {name: len(getattr(seen, name, ())) for name in ("interactions", "time", "faults", "memory")}
     waits = int((seen.interactions["ready_wait_ns"].fill_null(0) > 0).sum())

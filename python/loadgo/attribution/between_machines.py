@@ -12,7 +12,7 @@ from loadgo.attribution.machine_differences import MachineDifferences, between
 from loadgo.attribution.results import Progress, Speedup
 from loadgo.attribution.runs import Load, Machine, accounts_on, of_machines
 from loadgo.errors import BadArgument
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.stats.shapley import MOST_CHANGES
 
 OTHER_CHANGES_LABEL = "the rest"
@@ -66,7 +66,7 @@ def _largest(differences: MachineDifferences, load: Load, seed: int, factors: in
     return differences.joined(least)
 
 
-def _distance(before: Account, after: Account) -> float:
+def _distance(before: RunAccount, after: RunAccount) -> float:
     """The largest change of a figure of an interaction, as a logarithm."""
     pairs = [(before.elapsed_ns, after.elapsed_ns)]
     pairs += [(before.used.get(name, 0.0), after.used.get(name, 0.0)) for name in ("cpu", "response")]

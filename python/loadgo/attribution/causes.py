@@ -19,7 +19,7 @@ from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import per_interaction
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.stats.factors import exponential, exponential_interval
 from loadgo.stats.resample import Floats, drawn, interval_of
 from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
@@ -28,7 +28,7 @@ from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
 def taken_apart(
     title: str,
     changes: tuple[Change, ...],
-    accounts: Sequence[Sequence[Account]],
+    accounts: Sequence[Sequence[RunAccount]],
     seeds: tuple[int, ...],
     alone: tuple[Road, ...],
 ) -> Speedup:
@@ -69,9 +69,9 @@ def check_changes(changes: tuple[Change, ...], runs: int) -> None:
         raise BadArgument(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
 
 
-def _figures(accounts: Sequence[Sequence[Account]]) -> list[tuple[str, str, Callable[[Account], float]]]:
+def _figures(accounts: Sequence[Sequence[RunAccount]]) -> list[tuple[str, str, Callable[[RunAccount], float]]]:
     """The figures that are attributed, each with its name, its unit and a function that computes it."""
-    figures: list[tuple[str, str, Callable[[Account], float]]] = [
+    figures: list[tuple[str, str, Callable[[RunAccount], float]]] = [
         ("elapsed", "ns", lambda account: account.elapsed_ns),
         ("CPU", "ns", lambda account: account.used.get("cpu", 0.0)),
         ("response", "ns", lambda account: account.used.get("response", 0.0)),

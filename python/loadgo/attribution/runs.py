@@ -16,7 +16,7 @@ from loadgo.attribution.results import NO_CHANGES, Change, Progress, Speedup
 from loadgo.comparison.side import side_of_runs
 from loadgo.decomposition.roads import Road
 from loadgo.errors import BadArgument
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def of_machines(
     return taken_apart(title, changes, accounts, tuple(seeds), alone)
 
 
-def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[Account]]:
+def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[RunAccount]]:
     """Runs every machine with every seed, one run a processor at a time. Returns one list for each machine."""
     with _workers() as (workers, folder):
         tasks = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
@@ -88,7 +88,7 @@ def _workers() -> Iterator[tuple[ThreadPoolExecutor, Path]]:
             workers.shutdown(cancel_futures=True)
 
 
-def _account(load: Load, machine: Machine, seed: int, folder: Path) -> Account:
+def _account(load: Load, machine: Machine, seed: int, folder: Path) -> RunAccount:
     """Makes one run and returns its account. The run's folder is deleted."""
     from loadgo.records.tables import tables
     from loadgo.running.run import run

@@ -58,12 +58,12 @@ def cost(
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
     with told():
         from loadgo.documents.listing import listing
-        from loadgo.measures.tariff import listed, tariff_text
+        from loadgo.measures.tariff import tariff_list_rows, tariff_text
 
         if print_tariff is not None:
             say(tariff_text(print_tariff))
         elif tariffs:
-            say(listing(["tariff", "title", "prices", "source"], listed()))
+            say(listing(["tariff", "title", "prices", "source"], tariff_list_rows()))
         elif against is not None:
             pair = (_only(tariff), against_tariff)
             _fairness(runs, against, pair, measure, phases, page_output(format, output, _FILE))

@@ -16,7 +16,7 @@ from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
-from loadgo.measures.record_checks import Check, checks_of
+from loadgo.measures.record_checks import RunCheck, checks_of
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import Condition, conditions_of, differing, lines_of
 from loadgo.records.prediction import ALL, read_prediction, run_folders
@@ -61,7 +61,7 @@ class Comparison:
     chains: tuple[Chain, ...]
     roads: tuple[Road, ...]
     """The same ratios from independent meters."""
-    checks: tuple[tuple[str, Check], ...]
+    checks: tuple[tuple[str, RunCheck], ...]
     """The checks of each side's records, with the side's name."""
     findings: tuple[ThresholdResult, ...]
     judged: tuple[Judged, ...]
@@ -226,7 +226,7 @@ def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
     return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
 
 
-def _checks(side: Side) -> list[Check]:
+def _checks(side: Side) -> list[RunCheck]:
     """The checks of a side's records. Of several runs, the worst result of each check counts."""
     if side.kind == "printed":
         return [_document_check(side)]
@@ -239,14 +239,14 @@ def _checks(side: Side) -> list[Check]:
     return worst_checks
 
 
-def _document_check(side: Side) -> Check:
+def _document_check(side: Side) -> RunCheck:
     """Whether the published document contradicts itself, as a check."""
     findings = findings_of(side)
     if not findings:
-        return Check(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
+        return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = "it contradicts itself: " + "; ".join(
         f"{finding.relation.name} ({failure.left:g} for {failure.right:g})"
         for finding in findings
         for failure in (finding.remaining or finding.failures)[:1]
     )
-    return Check(DOCUMENT_CHECK, "broken", words)
+    return RunCheck(DOCUMENT_CHECK, "broken", words)

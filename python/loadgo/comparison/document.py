@@ -20,7 +20,7 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
-from loadgo.measures.record_checks import Check
+from loadgo.measures.record_checks import RunCheck
 from loadgo.notation.figures import number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
 from loadgo.records.conditions import Condition
@@ -41,7 +41,7 @@ _KEYS: Keys = {
     Condition: "name before after",
     Distribution: "probabilities a_ns b_ns counts",
     Extrapolated: "user done missing",
-    Check: "name verdict text",
+    RunCheck: "name verdict text",
     ThresholdResult: "failed text",
 }
 

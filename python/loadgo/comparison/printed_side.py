@@ -17,7 +17,7 @@ import polars as pl
 
 from loadgo.comparison.side import ROW_SCHEMA, Side
 from loadgo.errors import BadArgument
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.published import catalogue, claims
 from loadgo.published.consistency import find_contradictions
 from loadgo.published.document import Document
@@ -134,12 +134,12 @@ def _rows(document: Document, section: dict[str, Any], numbers: Numbers) -> pl.D
     return pl.DataFrame(interactions, schema=ROW_SCHEMA)
 
 
-def _account(document: Document, section: dict[str, Any], numbers: Numbers) -> Account:
+def _account(document: Document, section: dict[str, Any], numbers: Numbers) -> RunAccount:
     def scaled(name: str, scale: float) -> dict[str, float]:
         return {key: _value(document, text, numbers) * scale for key, text in section.get(name, {}).items()}
 
     elapsed_ns = _value(document, section["elapsed_s"], numbers) * _SECOND_NS
-    return Account(
+    return RunAccount(
         interactions=_value(document, section["interactions"], numbers),
         elapsed_ns=elapsed_ns,
         processors=float(section["processors"]),

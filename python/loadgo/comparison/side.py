@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from loadgo.measures.account import Account, account_of
-from loadgo.measures.charged_use import charged, held_of
+from loadgo.measures.account import RunAccount, account_of
+from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import tariff_on
@@ -70,7 +70,7 @@ class Side:
     title: str
     rows: pl.DataFrame
     """Columns as in `ROW_SCHEMA`."""
-    accounts: tuple[Account, ...]
+    accounts: tuple[RunAccount, ...]
     """The account of each run."""
     conditions: Mapping[str, str]
     """The conditions by name, in words."""
@@ -107,7 +107,7 @@ class RunPart:
     """One run of a side."""
 
     rows: pl.DataFrame
-    account: Account | None
+    account: RunAccount | None
     stretch: Stretch
     extrapolated: tuple[Extrapolated, ...]
     unanswered: int
@@ -155,7 +155,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
     fault_ns, source = _fault_time(meters)
     run_tariff = tariff_on(tariff, tables.conditions.get("system", {}))
     present_ns = typed.filter(MEASURED).select(_cycle().sum()).item()
-    rates = rates_of(run_tariff, held_of(tables, stretch, float(present_ns or 0)))
+    rates = rates_of(run_tariff, shared_holdings(tables, stretch, float(present_ns or 0)))
     rows = _rows(number, tables.conditions, typed, fault_ns, rates)
     return RunPart(
         rows=rows,
@@ -213,7 +213,7 @@ def _rows(
             "I/O wait": pl.col("io_wait_ns").cast(pl.Float64),
         },
         output=output,
-        cost=charged(used, rates),
+        cost=charge_expression(used, rates),
         cycle=_cycle(),
     ).select(pl.col(name).cast(kind) for name, kind in ROW_SCHEMA.items())
 

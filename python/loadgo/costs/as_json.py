@@ -6,14 +6,14 @@ from loadgo.costs.cost import Costs, Point
 from loadgo.costs.curve import Load, curves
 from loadgo.costs.priced import Figure, Item, Priced, Row
 from loadgo.documents.as_json import Keys, json_document, members_of
-from loadgo.measures.charged_use import Machine
-from loadgo.measures.charges import Held
+from loadgo.measures.charged_use import MachineTime
+from loadgo.measures.charges import SharedHoldings
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 
 _KEYS: Keys = {
     **SUMMARY_KEYS,
-    Held: "elapsed_ns logged_in_ns present_ns memory_byte_ns",
-    Machine: "busy_ns laboratory_ns total_ns",
+    SharedHoldings: "elapsed_ns logged_in_ns present_ns memory_byte_ns",
+    MachineTime: "busy_ns laboratory_ns total_ns",
     Load: "users throughput busy response_ns interaction user_hour whole",
     Priced: "tariff interaction user_hour megabit_out=megabit uncharged items",
     Figure: "value interval",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.costs.priced import By, Priced, priced
 from loadgo.errors import BadArgument
-from loadgo.measures.charged_use import Use, typed_of, use_of
+from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.records.phases import CHOICES
 
@@ -24,7 +24,7 @@ class Point:
 
     users: int
     runs: tuple[str, ...]
-    use: Use
+    use: RunUse
     typed: Mapping[str, int]
     """Number of lines typed by command, in all runs of the point."""
     priced: tuple[Priced, ...]
@@ -84,7 +84,7 @@ def _point(users: int, runs: Sequence[tuple[Path, Tables]], tariffs: Sequence[Ta
     names = tuple(folder.name for folder, _ in runs)
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
-    typed = typed_of([tables for _, tables in runs])
+    typed = command_counts([tables for _, tables in runs])
     return Point(users, names, use, typed, tuple(priced(use, tariff, by) for tariff in tariffs))
 
 

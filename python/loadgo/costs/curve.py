@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loadgo.costs.cost import Point
 from loadgo.costs.priced import Figure, in_mix
-from loadgo.measures.charged_use import Use
+from loadgo.measures.charged_use import RunUse
 from loadgo.measures.tariff import Tariff
 
 
@@ -106,7 +106,7 @@ def _load(point: Point, tariff_index: int, mix: Mapping[str, float]) -> Load:
     )
 
 
-def _throughput(use: Use) -> float | None:
+def _throughput(use: RunUse) -> float | None:
     """Interactions a second in the time of all runs. None if one run is too short for a rate."""
     if not use.held.elapsed_ns or any(stretch.per_second is None for stretch in use.stretches):
         return None

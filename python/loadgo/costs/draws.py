@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from loadgo.measures.charged_use import MEANS, Use
+from loadgo.measures.charged_use import AVERAGED_QUANTITIES, RunUse
 from loadgo.measures.charges import Rate
 from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, drawn, grouped, interval_of
 
@@ -97,14 +97,14 @@ class ResampledUse:
         return self.ratio(self.cells, (Rate(quantity, quantity, 1.0),))
 
     def _by_users(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str) -> Floats:
-        names = [INTERACTION_COUNT, *MEANS, *(f"{name} known" for name in MEANS)]
+        names = [INTERACTION_COUNT, *AVERAGED_QUANTITIES, *(f"{name} known" for name in AVERAGED_QUANTITIES)]
         sums = np.zeros((self.units, len(names)))
         np.add.at(sums, cells["unit"].to_numpy(), cells.select(names).to_numpy())
         totals = self.users @ grouped(sums)
 
         def mean(quantity: str) -> Floats:
-            column = 1 + MEANS.index(quantity)
-            means: Floats = totals[:, column] / totals[:, column + len(MEANS)]
+            column = 1 + AVERAGED_QUANTITIES.index(quantity)
+            means: Floats = totals[:, column] / totals[:, column + len(AVERAGED_QUANTITIES)]
             return means
 
         charged: Floats = np.where(totals[:, 0] > 0, 0.0, np.nan)
@@ -138,7 +138,7 @@ class ResampledUse:
         return ratios
 
 
-def resample(use: Use, seed: int = 1) -> ResampledUse:
+def resample(use: RunUse, seed: int = 1) -> ResampledUse:
     """Resamples a use. The same seed gives the same weights for equal numbers of users and stretches."""
     units = use.cells.select("run", "user").unique(maintain_order=True).with_row_index("unit")
     slots = use.cells.select("run", "stretch").unique(maintain_order=True).with_row_index("slot")

@@ -11,7 +11,7 @@ from loadgo.comparison.printed_side import is_printed, printed_side
 from loadgo.costs.priced import priced
 from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
-from loadgo.measures.charged_use import Use, use_of
+from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.records.conditions import lines_of
@@ -47,7 +47,7 @@ class Side:
     paid: tuple[ShiftCharge, ...]
     means: dict[str, float]
     """Mean times of an interaction in nanoseconds, under `cpu`, `response` and `elapsed`. Unknown ones are left out."""
-    use: Use | None
+    use: RunUse | None
     """None for a published document."""
     lines: tuple[tuple[str, str], ...]
     """The script's lines and their commands. Empty for a published document."""

@@ -13,8 +13,16 @@ from typing import Literal
 import polars as pl
 
 from loadgo.costs.draws import INTERACTION_COUNT, Draws, ResampledUse, mixed, resample
-from loadgo.measures.charged_use import Use
-from loadgo.measures.charges import HOUR_NS, QUANTITIES, Held, Rate, charges, rates_of, summed
+from loadgo.measures.charged_use import RunUse
+from loadgo.measures.charges import (
+    CHARGED_QUANTITIES,
+    HOUR_NS,
+    Rate,
+    SharedHoldings,
+    charges_by_item,
+    rates_of,
+    sum_if_known,
+)
 from loadgo.measures.tariff import Tariff
 from loadgo.stats.resample import Interval
 
@@ -86,7 +94,7 @@ class Priced:
         return self.interaction.value is not None
 
 
-def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
+def priced(use: RunUse, tariff: Tariff, by: By = "command") -> Priced:
     """Prices `use` at `tariff`, with a row for each command in the order of the script, or for each user."""
     resampled, rates = resample(use), rates_of(tariff, use.held)
     present_ratio = present_ratio_of(use.held)
@@ -107,7 +115,7 @@ def priced(use: Use, tariff: Tariff, by: By = "command") -> Priced:
     )
 
 
-def in_mix(use: Use, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
+def in_mix(use: RunUse, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
     """The cost of an interaction in a given mix of commands, whatever mix the users typed. Shares add up to 1."""
     resampled, rates = resample(use), rates_of(tariff, use.held)
     cells_by_command = dict(_by_command(resampled.cells))
@@ -116,7 +124,7 @@ def in_mix(use: Use, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
     return _figure(mixed([(share, resampled.ratio(cells_by_command[name], rates)) for name, share in mix.items()]))
 
 
-def present_ratio_of(held: Held) -> float:
+def present_ratio_of(held: SharedHoldings) -> float:
     """The time of all interactions, from prompt to prompt, over the time in which users were logged in."""
     return held.present_ns / held.logged_in_ns if held.logged_in_ns else 1.0
 
@@ -149,7 +157,7 @@ def _users(cells: pl.DataFrame, rates: tuple[Rate, ...], present_ratio: float) -
     return rows
 
 
-_SUMMED = [INTERACTION_COUNT, *QUANTITIES, *(f"{name} known" for name in QUANTITIES)]
+_SUMMED = [INTERACTION_COUNT, *CHARGED_QUANTITIES, *(f"{name} known" for name in CHARGED_QUANTITIES)]
 
 
 def _sums(cells: pl.DataFrame) -> dict[str, float]:
@@ -160,8 +168,8 @@ def _row(
     name: str, sums: Mapping[str, float], rates: tuple[Rate, ...], present_ratio: float, draws: Draws | None = None
 ) -> Row:
     means, count = _means(sums), float(sums[INTERACTION_COUNT])
-    parts, output_bytes = charges(means, rates), means["bytes_out"]
-    each = _figure(draws) if draws is not None else Figure(summed(parts))
+    parts, output_bytes = charges_by_item(means, rates), means["bytes_out"]
+    each = _figure(draws) if draws is not None else Figure(sum_if_known(parts))
     total = None if each.value is None else each.value * count
     return Row(
         name=name,
@@ -176,14 +184,14 @@ def _row(
 
 def _means(sums: Mapping[str, float]) -> dict[str, float | None]:
     """The quantities of a mean interaction. None for a quantity that was read at no interaction."""
-    return {name: sums[name] / sums[f"{name} known"] if sums[f"{name} known"] else None for name in QUANTITIES}
+    return {name: sums[name] / sums[f"{name} known"] if sums[f"{name} known"] else None for name in CHARGED_QUANTITIES}
 
 
 def _per(total: float | None, quantity: float, unit: float) -> float | None:
     return None if total is None or quantity <= 0 else total / quantity * unit
 
 
-def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]:
+def _items(use: RunUse, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]:
     """The charged items. The quantity of a shared item is all that the run held of it."""
     count = everything.interactions
     shared_quantities = {
@@ -200,7 +208,7 @@ def _items(use: Use, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]
     return tuple(items)
 
 
-def _uncharged(use: Use, tariff: Tariff) -> float | None:
+def _uncharged(use: RunUse, tariff: Tariff) -> float | None:
     """The price of the busy time that neither an interaction nor loadgo used, for each interaction."""
     count, cpu = float(use.cells[INTERACTION_COUNT].sum()), _means(_sums(use.cells))["cpu_ns"]
     if use.machine is None or not tariff.cpu_hour or cpu is None or not count:

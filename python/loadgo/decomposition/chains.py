@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.decomposition.parts import per_interaction, run_weights
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.factors import Link, Share, decompose, exponential, exponential_interval, meter, product, total
 from loadgo.stats.resample import Floats, Interval, interval_of
@@ -72,25 +72,27 @@ class Chain(RatioFactors):
 class _Sides:
     """The accounts of both sides, with the weights of their resamples."""
 
-    a: Sequence[Account]
-    b: Sequence[Account]
+    a: Sequence[RunAccount]
+    b: Sequence[RunAccount]
     weights: tuple[Floats, Floats]
 
-    def per_interaction(self, figure: Callable[[Account], float]) -> tuple[Floats, Floats]:
+    def per_interaction(self, figure: Callable[[RunAccount], float]) -> tuple[Floats, Floats]:
         """A figure for each interaction, before and after."""
         before = per_interaction(self.a, figure, self.weights[0])
         return before, per_interaction(self.b, figure, self.weights[1])
 
-    def is_known_everywhere(self, is_known: Callable[[Account], bool]) -> bool:
+    def is_known_everywhere(self, is_known: Callable[[RunAccount], bool]) -> bool:
         """Whether every account has a figure."""
         return all(is_known(account) for account in (*self.a, *self.b))
 
-    def names(self, mapping: Callable[[Account], Mapping[str, float]]) -> list[str]:
+    def names(self, mapping: Callable[[RunAccount], Mapping[str, float]]) -> list[str]:
         """The keys of a mapping of all accounts, each once."""
         return list(dict.fromkeys(name for account in (*self.a, *self.b) for name in mapping(account)))
 
 
-def chains(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> tuple[tuple[Chain, ...], tuple[str, ...]]:
+def chains(
+    a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool
+) -> tuple[tuple[Chain, ...], tuple[str, ...]]:
     """Decomposes what the meters of both sides allow. Returns the chains, and sentences for those that are missing."""
     if not a or not b:
         return (), ("Nothing can be taken apart by meters: total time was not measured on both sides.",)
@@ -152,11 +154,11 @@ def _factor(name: str, parent: str, log: Floats, runs: int, description: str) ->
     )
 
 
-def _work_ns(account: Account) -> float:
+def _work_ns(account: RunAccount) -> float:
     return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)
 
 
-def _all_time_ns(account: Account) -> float:
+def _all_time_ns(account: RunAccount) -> float:
     return account.elapsed_ns * (account.processors or 1.0)
 
 
@@ -166,7 +168,7 @@ def _work_link(sides: _Sides) -> Link:
     return meter("work", *sides.per_interaction(_work_ns), "processor time of the users' own programs")
 
 
-def _overhead(sides: _Sides, is_overhead: Callable[[str], bool], unmetered_ns: Callable[[Account], float]) -> Link:
+def _overhead(sides: _Sides, is_overhead: Callable[[str], bool], unmetered_ns: Callable[[RunAccount], float]) -> Link:
     """The processors' time for each second of work: 1 for the work itself, and each category of the overhead."""
     work = sides.per_interaction(_work_ns)
     parts = [meter("the work itself", np.ones_like(work[0]), np.ones_like(work[1]))]
@@ -202,7 +204,7 @@ def _elapsed(sides: _Sides) -> Link:
     """work × overhead × idle ÷ processors, for each interaction."""
     work = _work_link(sides)
 
-    def unmetered_ns(account: Account) -> float:
+    def unmetered_ns(account: RunAccount) -> float:
         return _all_time_ns(account) - sum(account.time_ns.values())
 
     overhead = _overhead(sides, lambda name: name not in UNWANTED_IDLE_CATEGORIES, unmetered_ns)
@@ -283,7 +285,7 @@ def _cost(sides: _Sides, tariff: str) -> Link:
         raise ValueError("it is not known on both sides")
     cpu = _cpu(sides)
 
-    def processor_charge(account: Account) -> float:
+    def processor_charge(account: RunAccount) -> float:
         return account.charges[tariff] - account.wait_charges.get(tariff, 0.0)
 
     charge = sides.per_interaction(processor_charge)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.measures.account import OUTPUT_LINES, Account
+from loadgo.measures.account import OUTPUT_LINES, RunAccount
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.resample import Floats, Interval, drawn, interval_of
 
@@ -83,7 +83,7 @@ class Parts:
     output: tuple[OutputLine, ...]
 
 
-def parts_of(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> Parts:
+def parts_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool) -> Parts:
     """The parts of both sides' time. Empty if the total time of a side is not known."""
     if not a or not b or not all(account.time_ns for account in (*a, *b)):
         return Parts((), None, ())
@@ -93,7 +93,7 @@ def parts_of(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> Par
     return Parts(tuple(part for part in parts if part.before or part.after), busy, _output(a, b))
 
 
-def per_interaction(accounts: Sequence[Account], figure: Callable[[Account], float], weights: Floats) -> Floats:
+def per_interaction(accounts: Sequence[RunAccount], figure: Callable[[RunAccount], float], weights: Floats) -> Floats:
     """A figure for each interaction, in every resample of the accounts."""
     values = np.array([figure(account) for account in accounts])
     interactions = np.array([account.interactions for account in accounts])
@@ -101,7 +101,7 @@ def per_interaction(accounts: Sequence[Account], figure: Callable[[Account], flo
     return ratios
 
 
-def run_weights(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> tuple[Floats, Floats]:
+def run_weights(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool) -> tuple[Floats, Floats]:
     """How often each run is drawn in each resample, by side. Paired runs have the same weights on both sides."""
     first = drawn(len(a))
     second = first if paired and len(a) == len(b) else drawn(len(b), seed=1)
@@ -109,8 +109,8 @@ def run_weights(a: Sequence[Account], b: Sequence[Account], *, paired: bool) -> 
     return first[:draws], second[:draws]
 
 
-def _part(name: str, a: Sequence[Account], b: Sequence[Account], paired: bool) -> Part:
-    def time(account: Account) -> float:
+def _part(name: str, a: Sequence[RunAccount], b: Sequence[RunAccount], paired: bool) -> Part:
+    def time(account: RunAccount) -> float:
         return account.time_ns.get(name, 0.0)
 
     part = _uncounted_part(name, is_busy(name), (a, b), (time, time), paired)
@@ -130,8 +130,8 @@ def _part(name: str, a: Sequence[Account], b: Sequence[Account], paired: bool) -
 def _uncounted_part(
     name: str,
     busy: bool,
-    sides: tuple[Sequence[Account], Sequence[Account]],
-    figures: tuple[Callable[[Account], float], Callable[[Account], float]],
+    sides: tuple[Sequence[RunAccount], Sequence[RunAccount]],
+    figures: tuple[Callable[[RunAccount], float], Callable[[RunAccount], float]],
     paired: bool,
 ) -> Part:
     drawn_runs = zip(sides, figures, run_weights(*sides, paired=paired), strict=True)
@@ -140,17 +140,17 @@ def _uncounted_part(
     return Part(name, busy, float(before[0]), float(after[0]), interval, None, None)
 
 
-def _busy_ns(account: Account) -> float:
+def _busy_ns(account: RunAccount) -> float:
     return sum(time for name, time in account.time_ns.items() if is_busy(name) and name != UNMETERED_LABEL)
 
 
-def _output(a: Sequence[Account], b: Sequence[Account]) -> tuple[OutputLine, ...]:
+def _output(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> tuple[OutputLine, ...]:
     """Processor time, page faults and ring crossings for each line of output. Empty if lines are not counted."""
     lines = [sum(account.counts.get(OUTPUT_LINES, 0.0) for account in side) for side in (a, b)]
     if not all(lines):
         return ()
 
-    def by_line(figure: Callable[[Account], float]) -> tuple[float, float]:
+    def by_line(figure: Callable[[RunAccount], float]) -> tuple[float, float]:
         before, after = (sum(map(figure, side)) / count for side, count in zip((a, b), lines, strict=True))
         return before, after
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from loadgo.decomposition.chains import WORK_CATEGORIES
 from loadgo.decomposition.parts import per_interaction, run_weights
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.factors import exponential_interval
 from loadgo.stats.resample import Floats, Interval, interval_of
@@ -58,11 +58,11 @@ class Disagreement:
         return self.other.ratio / self.first.ratio - 1
 
 
-_FigureOfRatio = tuple[str, str, str, Callable[[Account], float]]
+_FigureOfRatio = tuple[str, str, str, Callable[[RunAccount], float]]
 """An estimate to make: its name, the ratio, the unit, and the figure that it comes from."""
 
 
-def roads_of(a: Sequence[Account], b: Sequence[Account], *, paired: bool = False) -> tuple[Road, ...]:
+def roads_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool = False) -> tuple[Road, ...]:
     """All estimates that both sides have figures for, by interaction. Meters of a shared host are not among them.
 
     With `paired`, the runs of both sides are resampled in pairs.
@@ -114,7 +114,7 @@ def _by_chance(road: Road) -> bool:
     return road.apart is not None and road.apart.holds(1.0)
 
 
-def _figures(a: Sequence[Account], b: Sequence[Account]) -> list[_FigureOfRatio]:
+def _figures(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> list[_FigureOfRatio]:
     accounts = (*a, *b)
     cpu = "all processor time"
     figures: list[_FigureOfRatio] = [
@@ -135,9 +135,9 @@ def _figures(a: Sequence[Account], b: Sequence[Account]) -> list[_FigureOfRatio]
     return figures
 
 
-def _busy_ns(account: Account) -> float:
+def _busy_ns(account: RunAccount) -> float:
     return sum(time for name, time in account.time_ns.items() if is_busy(name))
 
 
-def _work_ns(account: Account) -> float:
+def _work_ns(account: RunAccount) -> float:
     return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from loadgo.errors import BadArgument
-from loadgo.measures.audit import is_remote, losses_of
+from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
@@ -153,7 +153,7 @@ def _reading(number: int, run: str | PathLike[str]) -> Reading:
         supervisor=_supervisor(tables, stretch),
         everywhere=_supervisor(tables, None),
         span_s=stretch.span_ns / 1e9,
-        lost=sum(loss.count for loss in losses_of(tables.lost)),
+        lost=sum(loss.count for loss in group_losses(tables.lost)),
         stretch=stretch,
         tables=tables,
     )

@@ -64,7 +64,7 @@ def _step(key: str, ns: float, source: str) -> Value | None:
 
 def switching_spent(readings: Sequence[Reading]) -> float:
     """What choosing and switching takes of a processor for each interaction, in nanoseconds."""
-    spent = sum(one.total.time_of("getwork") for one in readings if one.total)
+    spent = sum(one.total.category_time_ns("getwork") for one in readings if one.total)
     return spent / sum(len(one.rows) for one in readings)
 
 

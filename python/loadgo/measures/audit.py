@@ -1,7 +1,7 @@
-"""Whether a run can be trusted: was the driver the bottleneck, and what do the records not hold.
+"""The audit of the driver and the records: whether the driver was the bottleneck, and what the records lost.
 
-Limits: p99 lateness at most 1 ms, or 5 % of the target where that is less; on a host that the driver shares with the
-users, at most 5 % of its time.
+The p99 of lateness may be at most 1 ms, or 5 % of the target if that is less. On a host that it shares with the users,
+the driver may use at most 5 % of all processors' time.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from loadgo.stats.quantiles import sorted_quantile
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-LATENESS_LIMIT_NS = 1e6
-TARGET_SHARE = 0.05
-DRIVER_SHARE = 0.05
+MOST_P99_LATENESS_NS = 1e6
+LATENESS_SHARE_OF_TARGET = 0.05
+MOST_DRIVER_SHARE = 0.05
 
 _REMOTE = ("ssh", "slogin", "mosh", "telnet", "rlogin", "tn3270", "x3270")
 
 
 @dataclass(frozen=True)
-class Driver:
-    """The driver's verdict on itself."""
+class DriverAudit:
+    """The driver's lateness and share of the host, with their limits."""
 
     lateness_p50_ns: float | None
     lateness_p99_ns: float | None
     lateness_max_ns: float | None
-    """None of these when no line was sent."""
+    """None for each of these when no line was sent."""
     lateness_limit_ns: float
     late_lines: int
     """Lines that were sent later than the limit."""
     host_share: float | None
-    """Of all processors' time; None when not measured, or when the users are on another machine."""
+    """Share of all processors' time; None when not measured, or when the users are on another machine."""
     host_share_limit: float
     scheduling: str
     proof: str
@@ -44,24 +44,24 @@ class Driver:
 
     @property
     def late(self) -> bool:
-        """Lines were sent too late; of fewer than 100 the p99 is the latest, and one line alone tells nothing."""
+        """Whether the p99 of lateness exceeds its limit. One late line is no finding: with few lines it is the p99."""
         late = self.lateness_p99_ns is not None and self.lateness_p99_ns > self.lateness_limit_ns
         return late and self.late_lines > 1
 
     @property
-    def greedy(self) -> bool:
-        """The driver took too much of the host that it shares."""
+    def takes_too_much(self) -> bool:
+        """Whether the driver used too much of the host that it shares with the users."""
         return self.host_share is not None and self.host_share > self.host_share_limit
 
     @property
     def valid(self) -> bool:
         """Whether the run measures the system and not the driver."""
-        return not self.late and not self.greedy
+        return not self.late and not self.takes_too_much
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Something that the records do not hold."""
+    """Events that the records lost, by table and reason."""
 
     what: str
     reason: str
@@ -69,8 +69,8 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Sessions:
-    """How the users' stays ended."""
+class SessionCounts:
+    """Number of users, and of sessions by outcome."""
 
     users: int
     done: int
@@ -79,29 +79,29 @@ class Sessions:
     stopped: int
 
 
-def driver_of(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, target_ns: float | None) -> Driver:
-    """The verdict over `rows` (with `lateness_ns`), for a response-time target in nanoseconds, if there is one."""
+def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, target_ns: float | None) -> DriverAudit:
+    """The audit of the driver from `rows` with `lateness_ns`; `target_ns` is the target of the response time."""
     lateness = rows["lateness_ns"].cast(pl.Float64).sort().to_numpy()
-    told = tables.conditions.get("driver", {})
+    description = tables.conditions.get("driver", {})
     quantiles = [sorted_quantile(lateness, p) if len(lateness) else None for p in (0.5, 0.99, 1.0)]
-    limit = min(LATENESS_LIMIT_NS, TARGET_SHARE * target_ns) if target_ns else LATENESS_LIMIT_NS
-    share = total.share_of(total.account.driver_ns) if total is not None and _shares_host(tables) else None
-    return Driver(
+    limit_ns = min(MOST_P99_LATENESS_NS, LATENESS_SHARE_OF_TARGET * target_ns) if target_ns else MOST_P99_LATENESS_NS
+    share = total.share_of(total.account.driver_ns) if total is not None and _loads_own_host(tables) else None
+    return DriverAudit(
         lateness_p50_ns=quantiles[0],
         lateness_p99_ns=quantiles[1],
         lateness_max_ns=quantiles[2],
-        lateness_limit_ns=limit,
-        late_lines=int((lateness > limit).sum()),
+        lateness_limit_ns=limit_ns,
+        late_lines=int((lateness > limit_ns).sum()),
         host_share=share,
-        host_share_limit=DRIVER_SHARE,
-        scheduling=str(told.get("scheduling", "")),
-        proof=str(told.get("proof", "")),
-        notes=tuple(str(note) for note in told.get("notes", [])),
+        host_share_limit=MOST_DRIVER_SHARE,
+        scheduling=str(description.get("scheduling", "")),
+        proof=str(description.get("proof", "")),
+        notes=tuple(str(note) for note in description.get("notes", [])),
     )
 
 
-def losses_of(lost: pl.DataFrame) -> tuple[Loss, ...]:
-    """What is lost, the same reason counted together, most first."""
+def group_losses(lost: pl.DataFrame) -> tuple[Loss, ...]:
+    """Sums the rows of `lost` that have the same table and reason, the largest sum first."""
     grouped = (
         lost.with_columns(pl.col("what").cast(pl.String))
         .group_by("what", "reason", maintain_order=True)
@@ -114,10 +114,10 @@ def losses_of(lost: pl.DataFrame) -> tuple[Loss, ...]:
     )
 
 
-def sessions_of(sessions: pl.DataFrame) -> Sessions:
-    """How many users there were, and how their sessions ended."""
+def count_sessions(sessions: pl.DataFrame) -> SessionCounts:
+    """Counts the users and the outcomes of their sessions."""
     counts = dict(sessions.group_by(pl.col("outcome").cast(pl.String)).len().rows())
-    return Sessions(
+    return SessionCounts(
         users=sessions["user"].n_unique(),
         done=counts.get("done", 0),
         died=counts.get("died", 0),
@@ -126,13 +126,13 @@ def sessions_of(sessions: pl.DataFrame) -> Sessions:
     )
 
 
-def _shares_host(tables: Tables) -> bool:
-    """Whether the driver runs on the machine that it loads: not a simulated one, nor one across a network."""
+def _loads_own_host(tables: Tables) -> bool:
+    """Whether the driver runs on the host that it loads, not on a simulated machine or across a network."""
     system = tables.conditions.get("system", {})
     return system.get("kind", "host") == "host" and not is_remote(str(system.get("login", "")))
 
 
 def is_remote(login: str) -> bool:
-    """Whether a command that logs in goes to another machine."""
+    """Whether the log-in command `login` connects to another machine."""
     words = login.split()
     return bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE

@@ -1,8 +1,8 @@
-"""What one interaction is charged: a tariff's prices on what it used, and its part of what the run held as a whole.
+"""The cost of one interaction: a tariff's prices for its own use, and its part of the shared costs of the run.
 
-Processor time, paging wait and bytes are an interaction's own. Being logged in, memory and a machine rented whole are
-paid for by the hour, whoever types: an interaction has the part of them that its own time has of all users' time, from
-prompt to prompt. So the parts add up to the rent exactly, and on an idle machine an interaction costs more.
+Processor time, paging wait and bytes are an interaction's own use. Log-in time, memory and a rented machine are shared
+costs, paid by the hour. Each interaction pays the part that its time has of all users' time, from prompt to prompt. So
+the parts add up to the rent exactly, and on an idle machine an interaction costs more.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
     from loadgo.records.interactions import Classes
 
 HOUR_NS = 3.6e12
-GIGABYTE = 1e9
+BYTES_PER_GIGABYTE = 1e9
 
-QUANTITIES = ("cpu_ns", "paging_wait_ns", "present_ns", "bytes_out", "bytes_in")
-"""What of an interaction is charged for; `present_ns` is from prompt to prompt: thinking, typing and waiting."""
+CHARGED_QUANTITIES = ("cpu_ns", "paging_wait_ns", "present_ns", "bytes_out", "bytes_in")
+"""Quantities of an interaction that a tariff charges. `present_ns` is its time from prompt to prompt."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """What a run held as a whole."""
+class SharedHoldings:
+    """The log-in time and memory of all users of a run, which its interactions share."""
 
     elapsed_ns: float
-    """How long it lasted."""
+    """Length of the stretch."""
     logged_in_ns: float
-    """How long users were logged in, all together."""
+    """Log-in time of all users together."""
     present_ns: float
-    """Their interactions' time, from prompt to prompt: what a stretch cuts off at its ends is in the other alone."""
+    """Time of all interactions from prompt to prompt. `logged_in_ns` also has what the stretch cuts off."""
     memory_byte_ns: float | None = None
-    """The users' memory times how long they held it; None where it is not measured."""
+    """The integral of the users' memory over time, in bytes × ns; None where it was not measured."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """One thing that is charged for, on a run."""
+    """The price of one charged item, in the terms of one run."""
 
     item: str
     quantity: str
-    """Of `QUANTITIES`, what it is charged by."""
+    """The quantity of `CHARGED_QUANTITIES` that the item is charged by."""
     each: float | None
-    """The price of a nanosecond or a byte; None where it cannot be told."""
+    """The price of a nanosecond or a byte; None where it is not known."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A run's cost at a tariff; None where what is charged for is not measured."""
+    """A run's cost at a tariff; None where a charged quantity was not measured."""
 
     tariff: Tariff
     interaction: float | None
@@ -60,43 +60,45 @@ class Cost:
     """The cost of an hour of one user's time."""
 
 
-def rates_of(tariff: Tariff, held: Held | None = None) -> tuple[Rate, ...]:
-    """The tariff on a run that held `held`; only what is charged for. Without `held` its parts cannot be told."""
-    memory = None if held is None or held.memory_byte_ns is None else held.memory_byte_ns / GIGABYTE
-    elapsed, there = (None, None) if held is None else (held.elapsed_ns, held.logged_in_ns)
-    every = (
+def rates_of(tariff: Tariff, holdings: SharedHoldings | None = None) -> tuple[Rate, ...]:
+    """The rates of a tariff on a run, without free items. Without `holdings`, shared costs are not known."""
+    memory = (
+        None if holdings is None or holdings.memory_byte_ns is None else holdings.memory_byte_ns / BYTES_PER_GIGABYTE
+    )
+    rented, logged_in = (None, None) if holdings is None else (holdings.elapsed_ns, holdings.logged_in_ns)
+    rates = (
         Rate("processor time", "cpu_ns", tariff.cpu_hour / HOUR_NS),
         Rate("paging wait", "paging_wait_ns", tariff.paging_wait_hour / HOUR_NS),
-        Rate("logged in", "present_ns", _shared(tariff.connect_hour, there, held)),
-        Rate("memory", "present_ns", _shared(tariff.memory_gigabyte_hour, memory, held)),
-        Rate("output", "bytes_out", tariff.gigabyte_out / GIGABYTE),
-        Rate("input", "bytes_in", tariff.gigabyte_in / GIGABYTE),
-        Rate("the machine", "present_ns", _shared(tariff.machine_hour, elapsed, held)),
+        Rate("logged in", "present_ns", _shared_price(tariff.connect_hour, logged_in, holdings)),
+        Rate("memory", "present_ns", _shared_price(tariff.memory_gigabyte_hour, memory, holdings)),
+        Rate("output", "bytes_out", tariff.gigabyte_out / BYTES_PER_GIGABYTE),
+        Rate("input", "bytes_in", tariff.gigabyte_in / BYTES_PER_GIGABYTE),
+        Rate("the machine", "present_ns", _shared_price(tariff.machine_hour, rented, holdings)),
     )
-    return tuple(rate for rate in every if rate.each != 0)
+    return tuple(rate for rate in rates if rate.each != 0)
 
 
-def charges(means: Mapping[str, float | None], rates: tuple[Rate, ...]) -> dict[str, float | None]:
-    """What each thing comes to, of mean quantities; None of what is not known."""
-    found: dict[str, float | None] = {}
+def charges_by_item(means: Mapping[str, float | None], rates: tuple[Rate, ...]) -> dict[str, float | None]:
+    """The cost of each charged item for `means` by quantity; None for an item that is not known."""
+    charged: dict[str, float | None] = {}
     for rate in rates:
         quantity = means.get(rate.quantity)
-        found[rate.item] = None if quantity is None or rate.each is None else quantity * rate.each
-    return found
+        charged[rate.item] = None if quantity is None or rate.each is None else quantity * rate.each
+    return charged
 
 
-def summed(parts: Mapping[str, float | None]) -> float | None:
+def sum_if_known(parts: Mapping[str, float | None]) -> float | None:
     """The sum of all parts; None when one is not known."""
     known = [part for part in parts.values() if part is not None]
     return sum(known) if len(known) == len(parts) else None
 
 
 def interaction_cost(
-    usage: Usage, tariff: Tariff, *, present_ns: float | None = None, held: Held | None = None
+    usage: Usage, tariff: Tariff, *, present_ns: float | None = None, holdings: SharedHoldings | None = None
 ) -> float | None:
-    """The mean cost of an interaction, in the tariff's currency; None when something that is charged for is not known.
+    """The mean cost of an interaction, in the tariff's currency; None when a charged quantity is not known.
 
-    `present_ns` is its mean time from prompt to prompt, and `held` what its run held.
+    `present_ns` is its mean time from prompt to prompt, and `holdings` what its run held.
     """
     means = {
         "cpu_ns": usage.cpu_ns,
@@ -104,21 +106,25 @@ def interaction_cost(
         "present_ns": present_ns,
         "bytes_out": usage.bytes_out,
     }
-    return summed(charges(means, rates_of(tariff, held)))
+    return sum_if_known(charges_by_item(means, rates_of(tariff, holdings)))
 
 
-def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff, held: Held | None = None) -> Cost:
-    """The cost of a mean interaction, and of a user's hour, which is `count` of them over the users' time."""
+def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff, holdings: SharedHoldings | None = None) -> Cost:
+    """The cost of a mean interaction, and of a user-hour: `count` interactions, divided by the users' hours."""
     present = classes.total_ns / count if count else None
-    each = interaction_cost(usage, tariff, present_ns=present, held=held)
-    hours = (classes.total_ns if held is None else held.logged_in_ns) / HOUR_NS
-    return Cost(tariff=tariff, interaction=each, user_hour=None if each is None or not hours else each * count / hours)
+    interaction = interaction_cost(usage, tariff, present_ns=present, holdings=holdings)
+    hours = (classes.total_ns if holdings is None else holdings.logged_in_ns) / HOUR_NS
+    return Cost(
+        tariff=tariff,
+        interaction=interaction,
+        user_hour=None if interaction is None or not hours else interaction * count / hours,
+    )
 
 
-def _shared(price: float, amount: float | None, held: Held | None) -> float | None:
-    """The price of a nanosecond of a user's time, where `amount` at `price` an hour is shared by all."""
+def _shared_price(price: float, amount: float | None, holdings: SharedHoldings | None) -> float | None:
+    """The price of a nanosecond of a user's time, where all users share `amount` at `price` an hour."""
     if not price:
         return 0.0
-    if amount is None or held is None or not held.present_ns:
+    if amount is None or holdings is None or not holdings.present_ns:
         return None
-    return price * amount / HOUR_NS / held.present_ns
+    return price * amount / HOUR_NS / holdings.present_ns

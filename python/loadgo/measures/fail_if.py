@@ -1,7 +1,7 @@
-"""What a `--fail-if` condition comes to for a run.
+"""The evaluation of a `--fail-if` condition for a run.
 
-A figure that was not measured, or has too few samples, is neither above nor below its limit: the finding is then
-unknown, and an unknown finding fails the run, since a check that could not be made must not pass for one that was.
+A figure that was not measured, or has too few samples, is neither above nor below its limit, so the result is unknown.
+An unknown result fails the run: a check that was impossible must not look like a check that passed.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadgo.measures.summary import Command, Summary
+from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.comparisons import Both, Comparison, Condition, Dimension
 from loadgo.notation.figures import digits, duration, number, plain, quantile, share
 
 Truth = bool | None
-"""None: it cannot be told."""
+"""Whether a condition holds; None means that it is not known."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a condition came to."""
+class ConditionResult:
+    """The result of a condition for a run."""
 
     holds: Truth
-    """True: the run fails. None: a figure is missing, and the run must not pass for good."""
+    """True: the run fails. None: a figure is missing, and the run fails too."""
     text: str
-    """Every figure in words."""
+    """The figures of the condition, in words."""
 
     @property
     def failed(self) -> bool:
-        """Whether the run fails by this condition."""
+        """Whether this condition fails the run."""
         return self.holds is not False
 
 
@@ -45,35 +45,35 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def evaluate(condition: Condition, summary: Summary) -> Finding:
-    """What the condition comes to for a run; raises `ConditionError` for a command that nobody typed."""
+def evaluate(condition: Condition, summary: Summary) -> ConditionResult:
+    """Evaluates a condition for a run. A command without interactions raises `ConditionError`."""
     if isinstance(condition, Comparison):
-        return _compared(condition, summary)
+        return _evaluate_comparison(condition, summary)
     left, right = evaluate(condition.left, summary), evaluate(condition.right, summary)
-    both = isinstance(condition, Both)
-    decisive = not both
+    is_conjunction = isinstance(condition, Both)
+    decisive = not is_conjunction
     if left.holds is decisive or right.holds is decisive:
         holds: Truth = decisive
     else:
-        holds = None if None in (left.holds, right.holds) else both
-    return Finding(holds, f"{left.text} {'and' if both else 'or'} {right.text}")
+        holds = None if None in (left.holds, right.holds) else is_conjunction
+    return ConditionResult(holds, f"{left.text} {'and' if is_conjunction else 'or'} {right.text}")
 
 
-def _compared(condition: Comparison, summary: Summary) -> Finding:
+def _evaluate_comparison(condition: Comparison, summary: Summary) -> ConditionResult:
     row = _row(condition, summary)
-    value, shown = _figure(condition, row, summary)
+    measured, shown = _figure_in_words(condition, row, summary)
     name = f"{condition.figure}({plain(condition.command)})" if condition.command is not None else condition.figure
-    if value is None:
-        return Finding(None, f"{name} cannot be told ({shown})")
+    if measured is None:
+        return ConditionResult(None, f"{name} cannot be told ({shown})")
+    limit = _format_figure(condition.limit, condition.dimension)
     if condition.is_share_of_lines:
-        value = value / row.response.count if row.response.count else 0.0
-        shown = share(value)
-    limit = share(condition.limit) if condition.is_share_of_lines else _written(condition.limit, condition.dimension)
-    holds = _COMPARE[condition.compare](value, condition.limit)
-    return Finding(holds, f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {limit}")
+        measured = measured / row.response.count if row.response.count else 0.0
+        shown, limit = share(measured), share(condition.limit)
+    holds = _COMPARE[condition.compare](measured, condition.limit)
+    return ConditionResult(holds, f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {limit}")
 
 
-def _row(condition: Comparison, summary: Summary) -> Command:
+def _row(condition: Comparison, summary: Summary) -> CommandSummary:
     if condition.command is None:
         return summary.everything
     try:
@@ -82,18 +82,18 @@ def _row(condition: Comparison, summary: Summary) -> Command:
         raise condition.unknown_command([row.name for row in summary.commands]) from None
 
 
-def _figure(condition: Comparison, row: Command, summary: Summary) -> tuple[float | None, str]:
-    """A figure's value, None when it cannot be told, and how it is printed."""
+def _figure_in_words(condition: Comparison, row: CommandSummary, summary: Summary) -> tuple[float | None, str]:
+    """A figure's value, None when it is not known, and its text."""
     name = condition.figure
     if name in ("p50", "p90", "p95", "p99"):
-        found = row.response.quantile(name)
-        value = math.inf if found.state == "never" else found.value_ns
-        return value, "too few samples" if found.state == "too few samples" else quantile(found)
-    value = _value(name, row, summary)
-    return (None, "not measured") if value is None else (value, _written(value, condition.dimension))
+        response_quantile = row.response.quantile(name)
+        value = math.inf if response_quantile.state == "never" else response_quantile.value_ns
+        return value, "too few samples" if response_quantile.state == "too few samples" else quantile(response_quantile)
+    value = _figure_value(name, row, summary)
+    return (None, "not measured") if value is None else (value, _format_figure(value, condition.dimension))
 
 
-def _value(name: str, row: Command, summary: Summary) -> float | None:
+def _figure_value(name: str, row: CommandSummary, summary: Summary) -> float | None:
     values: dict[str, float | None] = {
         "mean": row.response.mean_ns,
         "max": row.response.max_ns if row.response.answered == row.response.count else math.inf,
@@ -120,7 +120,7 @@ def _value(name: str, row: Command, summary: Summary) -> float | None:
     return values[name]
 
 
-def _written(value: float, dimension: Dimension) -> str:
+def _format_figure(value: float, dimension: Dimension) -> str:
     if dimension == "rate":
         return f"{number(value)}/s"
     return {"time": duration, "money": digits}.get(dimension, number)(value)

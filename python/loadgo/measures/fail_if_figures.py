@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.notation.comparisons import Comparison, Condition, Figures, parse_condition
 
-FIGURES = Figures(
+CONDITION_FIGURES = Figures(
     "fail_if",
     of_commands={
         "time": "p50 p90 p95 p99 mean max cpu ready_wait paging_wait io_wait",
@@ -16,16 +16,16 @@ FIGURES = Figures(
 )
 
 
-def parse(text: str) -> Condition:
-    """The condition in `text`; raises `ConditionError` with the column of a mistake."""
-    return parse_condition(text, FIGURES)
+def parse_run_condition(text: str) -> Condition:
+    """Parses the condition in `text`. A mistake raises `ConditionError` with its column."""
+    return parse_condition(text, CONDITION_FIGURES)
 
 
-def check_commands(condition: Condition, known: list[str]) -> None:
-    """Raises `ConditionError` when the condition names a command that is not among `known` (the script's)."""
+def check_commands(condition: Condition, known_names: list[str]) -> None:
+    """Raises `ConditionError` when the condition names a command that is not in `known_names`."""
     if isinstance(condition, Comparison):
-        if condition.command is not None and condition.command not in known:
-            raise condition.unknown_command(known)
+        if condition.command is not None and condition.command not in known_names:
+            raise condition.unknown_command(known_names)
     else:
-        check_commands(condition.left, known)
-        check_commands(condition.right, known)
+        check_commands(condition.left, known_names)
+        check_commands(condition.right, known_names)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from loadgo.measures.audit import Driver, Loss, Sessions
+from loadgo.measures.audit import DriverAudit, Loss, SessionCounts
 from loadgo.measures.charges import Cost
-from loadgo.measures.littles_law import Audit
-from loadgo.measures.meters import Function, Metered, Meters, Part, Segment
-from loadgo.measures.queues import Length, Queue, ReadyQueue
-from loadgo.measures.summary import Command, Run, Summary
+from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
+from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
+from loadgo.measures.summary import CommandSummary, RunDescription, Summary
 from loadgo.measures.tariff import Tariff
-from loadgo.measures.total_time import Account, Category, TotalTime
+from loadgo.measures.total_time import BusyTime, Category, TotalTime
 from loadgo.measures.usage import Outcomes, Usage
-from loadgo.measures.vocabulary import Line, Words
-from loadgo.measures.whose_time import Used, WhoseTime
+from loadgo.measures.vocabulary import DocumentVocabulary, VocabularyLine
+from loadgo.measures.whose_time import OwnerTime, WhoseTime
 from loadgo.records.interactions import Classes
 from loadgo.records.phases import Stretch
 from loadgo.records.prediction import Foreseen, Prediction
@@ -23,9 +23,11 @@ JSON_KEYS: dict[type, str] = {
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction"
     ),
-    Run: "id kind name model users started wall_s finished outcome system load conditions limit meters usage",
+    RunDescription: (
+        "id kind name model users started wall_s finished outcome system load conditions limit meters usage"
+    ),
     Stretch: "name start_ns end_ns counted warm_up ramp_down extrapolated note cut",
-    Command: "name response usage outcomes cost",
+    CommandSummary: "name response usage outcomes cost",
     Response: "count answered users mean_ns max_ns quantiles",
     Quantile: "probability state value_ns low_ns high_ns",
     Usage: (
@@ -35,25 +37,25 @@ JSON_KEYS: dict[type, str] = {
     Classes: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
-    Account: (
+    BusyTime: (
         "busy_ns users_ns driver_ns meters_ns instrument_ns supervisor_ns unattributed_ns resolution_ns laboratory_ns"
     ),
     WhoseTime: "source users processes",
-    Used: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
+    OwnerTime: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
     Meters: "span_ns faults segments functions primitives interrupts queues ready eligible asking by parts command",
-    Metered: "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns",
-    Segment: "name faults_minor faults_major samples",
-    Function: "name samples share",
+    EventTotals: "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns",
+    MappingTotals: "name faults_minor faults_major samples",
+    FunctionSamples: "name samples share",
     Queue: "name length requests a_second service_ns wait_ns busy",
     ReadyQueue: "mean lengths wait_ns switches preemptions interruptions a_second",
-    Length: "low high time_ns share",
-    Part: "whose faults primitives",
-    Audit: "law span_s rate_per_s response_s think_s stay_s measured computed verdict discrepancy",
-    Driver: (
+    QueueLengthTime: "low high time_ns share",
+    MetersOfPart: "whose faults primitives",
+    LittleAudit: "law span_s rate_per_s response_s think_s stay_s measured computed verdict discrepancy",
+    DriverAudit: (
         "lateness_p50_ns lateness_p99_ns lateness_max_ns lateness_limit_ns late_lines host_share host_share_limit "
         "scheduling proof notes valid"
     ),
-    Sessions: "users done died refused stopped",
+    SessionCounts: "users done died refused stopped",
     Loss: "what reason count",
     Cost: "tariff interaction user_hour",
     Tariff: (
@@ -62,6 +64,6 @@ JSON_KEYS: dict[type, str] = {
     ),
     Prediction: "draws redrawn parameters set_aside users figures",
     Foreseen: "command measure predicted interval doubt chance central parameters_share",
-    Words: "year title lines homeless remarks",
-    Line: "name time_ns non_idle count each_ns means sum",
+    DocumentVocabulary: "year title lines homeless remarks",
+    VocabularyLine: "name time_ns non_idle count each_ns means sum",
 }

@@ -1,6 +1,6 @@
-"""What the meters tell of a stretch: faults by kind and by segment, primitives, and how long queues were.
+"""The meters' figures of a stretch: faults by kind and by mapping, system calls, interrupts, and lengths of queues.
 
-A quantile is the lower bound of the histogram's bucket that it lies in: it was at least about that long.
+A quantile is the lower end of the histogram's bucket in which it lies.
 """
 
 from __future__ import annotations
@@ -17,41 +17,45 @@ from loadgo.records.phases import Stretch
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-By = Literal["command", "user"]
-BY = ("command", "user")
-"""Whose faults and primitives can be told apart."""
+BreakdownColumn = Literal["command", "user"]
+BREAKDOWN_COLUMNS = ("command", "user")
+"""Columns by which faults and system calls can be divided."""
 
 MOST_FUNCTIONS = 100
+"""Largest number of functions in a summary."""
 
 _QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99}
 
 
 @dataclass(frozen=True)
-class Metered:
-    """Faults of one kind, or primitives of one name; None is not measured."""
+class EventTotals:
+    """Totals of the faults of one kind, the system calls of one name, or the interrupts of one device.
+
+    None means not measured.
+    """
 
     name: str
     count: int
     errors: int | None
-    """How many of them failed."""
+    """Number of failed events."""
     faults: int | None
-    """Page faults within them."""
+    """Number of page faults within the events."""
     cpu_ns: int | None
-    """The processor time of all of them."""
+    """Processor time of all events."""
     wait_ns: int | None
-    """What was waited for all of them, beside that."""
+    """Wait of all events, in which they used no processor."""
     time_ns: int | None
-    """From beginning to end, of all of them."""
+    """Time from beginning to end, of all events."""
     mean_ns: float | None
-    """From beginning to end, of one."""
+    """Mean time from beginning to end."""
     p50_ns: int | None
     p90_ns: int | None
     p99_ns: int | None
 
 
 @dataclass(frozen=True)
-class Segment:
-    """Faults on one thing that is paged, and how often the profile met it: a mapped file, or a machine's command."""
+class MappingTotals:
+    """Faults and samples of one mapping; on a simulated machine, of one command."""
 
     name: str
     faults_minor: int | None
@@ -60,93 +64,93 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Function:
-    """How often the profile found a processor in a function itself, not in what it called."""
+class FunctionSamples:
+    """Samples of the clock profile in one function, without the functions that it called."""
 
     name: str
-    """The kernel's end in `_[k]`."""
+    """A kernel function's name ends in `_[k]`."""
     samples: int
     share: float
-    """Of all samples, 0 to 1."""
+    """Share of all samples, 0 to 1."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """What the meters tell of one command, or of one user."""
+class MetersOfPart:
+    """The meters' figures of one command or one user."""
 
     whose: str
-    faults: tuple[Metered, ...]
-    primitives: tuple[Metered, ...]
+    faults: tuple[EventTotals, ...]
+    primitives: tuple[EventTotals, ...]
 
 
 @dataclass(frozen=True)
 class Meters:
-    """All that the meters tell, in `span_ns` of the system's time; empty where nothing was metered."""
+    """The meters' figures of a stretch; empty where nothing was metered."""
 
     span_ns: int
-    faults: tuple[Metered, ...]
-    segments: tuple[Segment, ...]
-    functions: tuple[Function, ...]
-    """Where the profile found the processors most, at most `MOST_FUNCTIONS` of them."""
-    primitives: tuple[Metered, ...]
-    interrupts: tuple[Metered, ...]
-    """By device; the soft ones follow, by their kind."""
+    faults: tuple[EventTotals, ...]
+    segments: tuple[MappingTotals, ...]
+    functions: tuple[FunctionSamples, ...]
+    """Functions with the most samples, at most `MOST_FUNCTIONS`."""
+    primitives: tuple[EventTotals, ...]
+    interrupts: tuple[EventTotals, ...]
+    """Interrupts by device, then soft interrupts by kind."""
     queues: tuple[Queue, ...]
     ready: ReadyQueue | None
     """The processors' queue; None when it was not measured."""
     eligible: float | None
-    """Processes that were multiprogrammed, on average."""
+    """Mean number of eligible processes."""
     asking: float | None
-    """Processes that wanted to be, and were not."""
-    by: By | None
-    """Whose `parts` are; None when nobody asked for them."""
-    parts: tuple[Part, ...]
-    """In the order of the busiest; empty where the meters did not tell them apart."""
-    command: Part | None
-    """What the one command did that was metered without a load; None without one, and where no kind was metered."""
+    """Mean number of processes that wanted to be eligible and were not."""
+    by: BreakdownColumn | None
+    """The column that divides `parts`; None without parts."""
+    parts: tuple[MetersOfPart, ...]
+    """The commands or users, the busiest first; empty where the meters did not distinguish them."""
+    command: MetersOfPart | None
+    """The one command of a run without a load; None without such a command, or where nothing was metered."""
 
 
-def meters_of(tables: Tables, stretch: Stretch, by: By | None = None) -> Meters:
-    """The meters' account of the stretch; with its parts by command or by user, when asked for."""
-    queue = _within(tables.queue, tables, stretch)
+def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = None) -> Meters:
+    """The meters' figures of the stretch, with parts by command or by user if `by` names one."""
+    queue = _rows_within(tables.queue, tables, stretch)
     measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
-    alone = _metered_command(tables)
-    timed = _timed_faults(tables, stretch), _timed_primitives(tables, stretch)
-    faults, primitives = (rows if alone is None else _told_as(alone, rows) for rows in timed)
-    found = metered(everybodys(faults))
+    command = _metered_command(tables)
+    timed = _timed_faults(tables, stretch), _timed_calls(tables, stretch)
+    faults, primitives = (rows if command is None else _with_command(command, rows) for rows in timed)
+    fault_totals = event_totals(host_wide_rows(faults))
     return Meters(
         span_ns=span_ns,
-        faults=found,
-        segments=_segments(_within(tables.segments, tables, stretch)),
-        functions=_functions(_within(tables.stacks, tables, stretch)),
-        primitives=metered(everybodys(primitives)),
-        interrupts=_by_device(faults),
+        faults=fault_totals,
+        segments=_mapping_totals(_rows_within(tables.segments, tables, stretch)),
+        functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
+        primitives=event_totals(host_wide_rows(primitives)),
+        interrupts=_interrupt_totals(faults),
         queues=queues_of(measures, span_ns),
-        ready=ready_of(measures.get("processors"), span_ns, _interruptions(found)),
+        ready=ready_of(measures.get("processors"), span_ns, _interrupt_count(fault_totals)),
         eligible=of_processors.get("eligible"),
         asking=of_processors.get("asking"),
         by=by,
-        parts=_parts(faults, primitives, by) if by else (),
-        command=next(iter(_parts(faults, primitives, "command")), None) if alone is not None else None,
+        parts=_meters_by_part(faults, primitives, by) if by else (),
+        command=None if command is None else next(iter(_meters_by_part(faults, primitives, "command")), None),
     )
 
 
 def _metered_command(tables: Tables) -> str | None:
-    """The name of the one command of a host that was metered without a load; None without one."""
+    """The name of the one command that `loadgo meter` ran; None without such a command."""
     if tables.conditions.get("kind") != "meter" or tables.interactions.is_empty():
         return None
     return str(tables.interactions["command"].cast(pl.String)[0])
 
 
-def _told_as(command: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with all that the one user did told as `command`: the meters know whose it was, not of which line."""
+def _with_command(command: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `command` as the command of all rows of a user, since there is no line to divide them by."""
     named = pl.when(pl.col("user").is_not_null()).then(pl.lit(command)).alias("command")
     return rows.with_columns(named)
 
 
-def metered(rows: pl.DataFrame) -> tuple[Metered, ...]:
-    """Sums and quantiles by `name`, in the order of the rows; columns as `_timed_faults` makes them."""
+def event_totals(rows: pl.DataFrame) -> tuple[EventTotals, ...]:
+    """Sums and quantiles by `name`, in the order of the rows, which have the columns of `_timed_faults`."""
     sums = (
         rows.filter(pl.col("bucket_ns").is_null())
         .group_by("name", maintain_order=True)
@@ -155,13 +159,13 @@ def metered(rows: pl.DataFrame) -> tuple[Metered, ...]:
             *(_measured_sum(column) for column in ("errors", "faults", "cpu_ns", "wait_ns", "time_ns")),
         )
     )
-    marks = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
-    return tuple(_metered(row, marks.get(row["name"], {})) for row in sums.iter_rows(named=True))
+    quantiles = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
+    return tuple(_event_row(row, quantiles.get(row["name"], {})) for row in sums.iter_rows(named=True))
 
 
-def _metered(row: Mapping[str, Any], marks: Mapping[str, int]) -> Metered:
+def _event_row(row: Mapping[str, Any], quantiles: Mapping[str, int]) -> EventTotals:
     count, time_ns = int(row["count"]), row["time_ns"]
-    return Metered(
+    return EventTotals(
         name=str(row["name"]),
         count=count,
         errors=row["errors"],
@@ -170,37 +174,37 @@ def _metered(row: Mapping[str, Any], marks: Mapping[str, int]) -> Metered:
         wait_ns=row["wait_ns"],
         time_ns=time_ns,
         mean_ns=time_ns / count if count and time_ns is not None else None,
-        p50_ns=marks.get("p50_ns"),
-        p90_ns=marks.get("p90_ns"),
-        p99_ns=marks.get("p99_ns"),
+        p50_ns=quantiles.get("p50_ns"),
+        p90_ns=quantiles.get("p90_ns"),
+        p99_ns=quantiles.get("p99_ns"),
     )
 
 
-def most_time_first(told: Sequence[Metered]) -> tuple[Metered, ...]:
-    """Ordered by processor time; where that was not measured, by time from beginning to end."""
-    return tuple(sorted(told, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
+def most_time_first(rows: Sequence[EventTotals]) -> tuple[EventTotals, ...]:
+    """Sorts by processor time, the largest first; where that was not measured, by time from beginning to end."""
+    return tuple(sorted(rows, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
 
 
-def everybodys(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows that are of all users, commands and devices together: the others are parts of them."""
+def host_wide_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows for all users, commands and devices together; all other rows are parts of these."""
     return rows.filter(pl.all_horizontal(pl.col("^(user|command|device)$").is_null()))
 
 
-def _by_device(faults: pl.DataFrame) -> tuple[Metered, ...]:
-    """Interrupts, then soft ones, by what interrupted: what took the most processor time first, unclocked ones last."""
-    mine = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
+def _interrupt_totals(faults: pl.DataFrame) -> tuple[EventTotals, ...]:
+    """Interrupts, then soft interrupts, by device: the largest processor time first, untimed ones last."""
+    device_rows = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
     device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
-    kinds = [metered(mine.filter(pl.col("name") == kind).with_columns(name=device)) for kind in _INTERRUPTS]
-    return tuple(row for found in kinds for row in sorted(found, key=lambda row: -(row.cpu_ns or 0)))
+    kinds = [event_totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device)) for kind in _INTERRUPTS]
+    return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
 
 
 _INTERRUPTS = ("interrupt", "interrupt unclocked", "soft interrupt", "soft interrupt unclocked")
-"""Kinds of the table `faults`. The kernel counted the unclocked ones; no program of the meters ran at them."""
+"""Kinds of the table `faults`. The kernel counted the *unclocked* ones, and no meter program timed them."""
 
 
 def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The faults of the stretch with the columns name, errors, faults and time_ns: handling and waiting together."""
-    return _within(tables.faults, tables, stretch).select(
+    """The faults of the stretch with the columns name, errors, faults and time_ns (processor time and wait)."""
+    return _rows_within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
         *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
@@ -210,9 +214,9 @@ def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     )
 
 
-def _timed_primitives(tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The primitives of the stretch in the same columns; a machine's time is all of the processor."""
-    rows = _within(tables.primitives, tables, stretch)
+def _timed_calls(tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The system calls of the stretch in the columns of `_timed_faults`; on a machine their time is processor time."""
+    rows = _rows_within(tables.primitives, tables, stretch)
     machine = tables.conditions.get("system", {}).get("kind", "host") == "machine"
     return rows.select(
         pl.col("name").cast(pl.String),
@@ -222,93 +226,94 @@ def _timed_primitives(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     )
 
 
-def _within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The rows whose span lies wholly in the stretch; all, when not even the processors' time has such a span."""
+def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
+    """The rows whose span lies wholly in the stretch; all rows if the processors' time has no such span."""
     begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
-    whole = frame if tables.time.is_empty() else tables.time
-    return frame if whole.filter(inside).is_empty() else frame.filter(inside)
+    spans = frame if tables.time.is_empty() else tables.time
+    return frame if spans.filter(inside).is_empty() else frame.filter(inside)
 
 
 def _measured_sum(column: str) -> pl.Expr:
-    """The sum of what was measured; null when nothing was."""
+    """The sum of the values that were measured; null without such a value."""
     return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum()).alias(column)
 
 
 def _quantiles(buckets: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """By name, the bucket in which each quantile lies."""
+    """The bucket in which each quantile lies, by name and by column of the quantile."""
     counts = buckets.group_by("name", "bucket_ns").agg(pl.col("count").sum()).sort("name", "bucket_ns")
     below = pl.col("count").cum_sum().over("name", order_by="bucket_ns")
-    told = counts.with_columns(below=below, all=pl.col("count").sum().over("name"))
-    marks = [
-        pl.col("bucket_ns").filter(pl.col("below") >= q * pl.col("all")).first().alias(mark)
-        for mark, q in _QUANTILES.items()
+    counted = counts.with_columns(below=below, all=pl.col("count").sum().over("name"))
+    quantiles = [
+        pl.col("bucket_ns").filter(pl.col("below") >= q * pl.col("all")).first().alias(column)
+        for column, q in _QUANTILES.items()
     ]
-    rows = told.filter(pl.col("all") > 0).group_by("name").agg(marks)
+    rows = counted.filter(pl.col("all") > 0).group_by("name").agg(quantiles)
     return {str(row.pop("name")): row for row in rows.iter_rows(named=True)}
 
 
-def _segments(frame: pl.DataFrame) -> tuple[Segment, ...]:
-    """The segments, the most samples first, then the most faults; rows by user are parts of those of all."""
-    everybody = frame.filter(pl.col("user").is_null())
+def _mapping_totals(frame: pl.DataFrame) -> tuple[MappingTotals, ...]:
+    """The mappings, the most samples first, then the most faults; rows of a user are parts of the host-wide rows."""
+    host_wide = frame.filter(pl.col("user").is_null())
     columns = ("faults_minor", "faults_major", "samples")
-    found = (
-        (everybody if len(everybody) else frame)
+    sums = (
+        (host_wide if len(host_wide) else frame)
         .group_by(pl.col("segment").cast(pl.String), maintain_order=True)
         .agg(_measured_sum(name) for name in columns)
     )
     faults = pl.sum_horizontal("faults_minor", "faults_major")
-    ordered = found.sort(pl.col("samples"), faults, descending=True, nulls_last=True, maintain_order=True)
-    return tuple(Segment(*row) for row in ordered.rows())
+    ordered = sums.sort(pl.col("samples"), faults, descending=True, nulls_last=True, maintain_order=True)
+    return tuple(MappingTotals(*row) for row in ordered.rows())
 
 
-def _functions(stacks: pl.DataFrame) -> tuple[Function, ...]:
+def _function_samples(stacks: pl.DataFrame) -> tuple[FunctionSamples, ...]:
     """The innermost functions of the stacks, the most samples first."""
     by_stack = stacks.group_by("stack").agg(pl.col("samples").sum())
-    found = (
+    by_function = (
         by_stack.group_by(pl.col("stack").cast(pl.String).str.split(";").list.last().alias("name"))
         .agg(pl.col("samples").sum())
         .sort("samples", "name", descending=[True, False])
     )
-    whole = int(found["samples"].sum())
+    all_samples = int(by_function["samples"].sum())
     return tuple(
-        Function(_of_frame(name), samples, samples / whole) for name, samples in found.head(MOST_FUNCTIONS).rows()
+        FunctionSamples(_function_label(name), samples, samples / all_samples)
+        for name, samples in by_function.head(MOST_FUNCTIONS).rows()
     )
 
 
-def _of_frame(frame: str) -> str:
-    """A frame as it is read: its function, and the file it is in."""
-    segment, parted, function = frame.rpartition("`")
-    return f"{function} ({segment.rpartition('/')[2]})" if parted else frame
+def _function_label(frame: str) -> str:
+    """The label of a stack frame: its function, and the file of its mapping."""
+    segment, separator, function = frame.rpartition("`")
+    return f"{function} ({segment.rpartition('/')[2]})" if separator else frame
 
 
-def _parts(faults: pl.DataFrame, primitives: pl.DataFrame, by: By) -> tuple[Part, ...]:
-    """One for each command or user, the one with the most faults and primitives first."""
-    mine = {"faults": _of_each(faults, by), "primitives": _of_each(primitives, by)}
+def _meters_by_part(faults: pl.DataFrame, primitives: pl.DataFrame, by: BreakdownColumn) -> tuple[MetersOfPart, ...]:
+    """The figures of each command or user; the one with the most faults and system calls is first."""
+    tables_by_name = {"faults": _rows_by_owner(faults, by), "primitives": _rows_by_owner(primitives, by)}
     counts: dict[str, int] = {}
-    for rows in mine.values():
+    for rows in tables_by_name.values():
         for whose, frame in rows.items():
-            done = int(frame.filter(pl.col("bucket_ns").is_null())["count"].sum())
-            counts[whose] = counts.get(whose, 0) + done
+            count = int(frame.filter(pl.col("bucket_ns").is_null())["count"].sum())
+            counts[whose] = counts.get(whose, 0) + count
     return tuple(
-        Part(whose, *(metered(rows[whose]) if whose in rows else () for rows in mine.values()))
+        MetersOfPart(whose, *(event_totals(rows[whose]) if whose in rows else () for rows in tables_by_name.values()))
         for whose in sorted(counts, key=lambda whose: -counts[whose])
     )
 
 
-def _of_each(rows: pl.DataFrame, by: By) -> dict[str, pl.DataFrame]:
-    """The rows of each command or user: those that are of nothing else, where there are such, else all of theirs."""
+def _rows_by_owner(rows: pl.DataFrame, by: BreakdownColumn) -> dict[str, pl.DataFrame]:
+    """The rows of each command or user, without the rows that the other column divides further, if it can."""
     other = "user" if by == "command" else "command"
-    mine = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
-    alone = mine.filter(pl.col(other).is_null())
-    chosen = (alone if len(alone) else mine).with_columns(pl.col(by).cast(pl.String))
+    owned = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
+    undivided = owned.filter(pl.col(other).is_null())
+    chosen = (undivided if len(undivided) else owned).with_columns(pl.col(by).cast(pl.String))
     return {str(whose): frame for (whose,), frame in chosen.group_by(by, maintain_order=True)}
 
 
-def _interruptions(faults: tuple[Metered, ...]) -> int | None:
-    """How many interrupts there were; None where they were not metered."""
-    told = [row.count for row in faults if row.name in _INTERRUPTS]
-    return sum(told) if told else None
+def _interrupt_count(faults: tuple[EventTotals, ...]) -> int | None:
+    """Number of interrupts; None where they were not metered."""
+    counts = [row.count for row in faults if row.name in _INTERRUPTS]
+    return sum(counts) if counts else None
 
 
 def _span_ns(frame: pl.DataFrame) -> int:

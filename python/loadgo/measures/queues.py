@@ -1,4 +1,4 @@
-"""How long queues were: the processors' own, with how its length was distributed, and those of storage devices."""
+"""Queue lengths: the run queue with the distribution of its length, and the queues of storage devices."""
 
 from __future__ import annotations
 
@@ -8,91 +8,93 @@ from dataclasses import dataclass
 
 import polars as pl
 
-MEANS = ("ready", "eligible", "asking", "length")
-"""The measures that are means over a span; all others count in it, or are times in it."""
+MEAN_MEASURES = ("ready", "eligible", "asking", "length")
+"""The measures that are means over a span; all others are counts or times in the span."""
 
 _LENGTH = re.compile(r"ready (\d+)(?:(-)(\d+)?)?")
 
 Measures = Mapping[str, float]
-"""By measure: what is a mean, as the mean over all its spans; of anything else the sum."""
+"""Values by measure: the mean over all spans for a measure of `MEAN_MEASURES`, the sum for any other."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue: the processors', or a storage device's; None where it has no such measure."""
+    """The queue of the processors or of a storage device; None means not measured."""
 
     name: str
     length: float | None
-    """The mean number in it; of the processors, of those that can run and do not."""
+    """Mean length: of the processors, tasks that wait; of a device, requests that wait or are served."""
     requests: int | None
-    """Requests, or dispatches."""
+    """Number of requests; of the processors, dispatches."""
     a_second: float | None
-    """The same, a second."""
+    """`requests` a second."""
     service_ns: float | None
-    """The mean service of a request."""
+    """Mean service time of a request."""
     wait_ns: float | None
-    """The mean wait before service."""
+    """Mean wait before service."""
     busy: float | None
-    """How many of its servers are busy on average."""
+    """Mean number of busy servers."""
 
 
 @dataclass(frozen=True)
-class Length:
-    """How long the queue was of a length from `low` to `high`; None is without end."""
+class QueueLengthTime:
+    """The time for which the run queue had a length from `low` to `high`."""
 
     low: int
     high: int | None
+    """None means without an upper end."""
     time_ns: float
     share: float
-    """Of the time whose length was measured."""
+    """Share of the time in which the length was measured."""
 
 
 @dataclass(frozen=True)
 class ReadyQueue:
-    """The queue of those that can run and do not; None is not measured."""
+    """The run queue; None means not measured."""
 
     mean: float | None
-    lengths: tuple[Length, ...]
-    """Its distribution over time, from the shortest; empty when not measured."""
+    """Mean length."""
+    lengths: tuple[QueueLengthTime, ...]
+    """The distribution of the length over time, from the shortest; empty when not measured."""
     wait_ns: float | None
-    """The mean wait for a processor, by Little's law: length over dispatches a second."""
+    """Mean wait for a processor, by Little's law: mean length / dispatches a second."""
     switches: int | None
-    """Dispatches."""
+    """Number of dispatches."""
     preemptions: int | None
     interruptions: int | None
     a_second: Mapping[str, float]
-    """Of each count that is known, how many a second."""
+    """Events a second, by name of the counts that are known."""
 
 
 def measures_of(queue: pl.DataFrame) -> dict[str, Measures]:
-    """By queue, in the order of the rows: its measures summed up."""
+    """The measures of each queue, in the order of the rows."""
     weighed = (pl.col("value") * pl.col("span_ns")).sum() / pl.col("span_ns").sum()
-    found = queue.group_by("queue", "measure", maintain_order=True).agg(mean=weighed, sum=pl.col("value").sum())
-    told: dict[str, dict[str, float]] = {}
-    names = found.with_columns(pl.col("queue", "measure").cast(pl.String))
+    sums = queue.group_by("queue", "measure", maintain_order=True).agg(mean=weighed, sum=pl.col("value").sum())
+    measures_by_queue: dict[str, dict[str, float]] = {}
+    names = sums.with_columns(pl.col("queue", "measure").cast(pl.String))
     for name, measure, mean, total in names.rows():
-        told.setdefault(name, {})[measure] = float(mean if measure in MEANS else total)
-    return dict(told)
+        measures_by_queue.setdefault(name, {})[measure] = float(mean if measure in MEAN_MEASURES else total)
+    return dict(measures_by_queue)
 
 
 def queues_of(measures: Mapping[str, Measures], span_ns: int) -> tuple[Queue, ...]:
-    """Every queue over `span_ns`."""
-    return tuple(_queue(name, told, max(span_ns, 1)) for name, told in measures.items())
+    """The queues from their measures over `span_ns`."""
+    return tuple(_queue_of(name, measures, max(span_ns, 1)) for name, measures in measures.items())
 
 
-def ready_of(told: Measures | None, span_ns: int, interruptions: int | None) -> ReadyQueue | None:
-    """The processors' queue, from its measures over `span_ns`; None when it has none."""
-    if told is None or not span_ns:
+def ready_of(measures: Measures | None, span_ns: int, interruptions: int | None) -> ReadyQueue | None:
+    """The run queue from its measures over `span_ns`; None without measures."""
+    if measures is None or not span_ns:
         return None
-    ready, switches = told.get("ready"), told.get("switches")
+    ready, switches = measures.get("ready"), measures.get("switches")
     counts = {
-        "switches": _whole(switches),
-        "pre-emptions": _whole(told.get("pre-emptions")),
-        "interruptions": _whole(told.get("interruptions")) if "interruptions" in told else interruptions,
+        "switches": _rounded(switches),
+        "pre-emptions": _rounded(measures.get("pre-emptions")),
+        "interruptions": _rounded(measures.get("interruptions")) if "interruptions" in measures else interruptions,
     }
     return ReadyQueue(
         mean=ready,
-        lengths=_lengths(told),
+        lengths=_length_times(measures),
         wait_ns=ready * span_ns / switches if ready is not None and switches else None,
         switches=counts["switches"],
         preemptions=counts["pre-emptions"],
@@ -101,43 +103,44 @@ def ready_of(told: Measures | None, span_ns: int, interruptions: int | None) -> 
     )
 
 
-def length_of(measure: str) -> tuple[int, int | None] | None:
-    """The lengths that a measure is of, from and to: `ready 2-3`, or `ready 64-` without end; None for any other."""
-    found = _LENGTH.fullmatch(measure)
-    if found is None:
+def length_range(measure: str) -> tuple[int, int | None] | None:
+    """The first and last length of a measure such as `ready 2-3`, or `ready 64-` without end; None for any other."""
+    match = _LENGTH.fullmatch(measure)
+    if match is None:
         return None
-    low = int(found[1])
-    if found[2] is None:
+    low = int(match[1])
+    if match[2] is None:
         return low, low
-    return low, None if found[3] is None else int(found[3])
+    return low, None if match[3] is None else int(match[3])
 
 
-def _lengths(told: Measures) -> tuple[Length, ...]:
-    times = {lengths: time for measure, time in told.items() if (lengths := length_of(measure)) is not None}
-    whole = sum(times.values())
-    if whole <= 0:
+def _length_times(measures: Measures) -> tuple[QueueLengthTime, ...]:
+    times = {lengths: time for measure, time in measures.items() if (lengths := length_range(measure)) is not None}
+    total_ns = sum(times.values())
+    if total_ns <= 0:
         return ()
     return tuple(
-        Length(*lengths, time, time / whole) for lengths, time in sorted(times.items(), key=lambda at: at[0][0])
+        QueueLengthTime(*lengths, time, time / total_ns)
+        for lengths, time in sorted(times.items(), key=lambda pair: pair[0][0])
     )
 
 
-def _queue(name: str, told: Measures, span_ns: int) -> Queue:
-    requests = told.get("requests", told.get("switches"))
+def _queue_of(name: str, measures: Measures, span_ns: int) -> Queue:
+    requests = measures.get("requests", measures.get("switches"))
 
-    def each(measure: str) -> float | None:
-        return told[measure] / requests if requests and measure in told else None
+    def per_request(measure: str) -> float | None:
+        return measures[measure] / requests if requests and measure in measures else None
 
     return Queue(
         name=name,
-        length=told.get("length", told.get("ready")),
-        requests=_whole(requests),
+        length=measures.get("length", measures.get("ready")),
+        requests=_rounded(requests),
         a_second=None if requests is None else requests / (span_ns / 1e9),
-        service_ns=each("busy_ns"),
-        wait_ns=each("wait_ns"),
-        busy=told["busy_ns"] / span_ns if "busy_ns" in told else None,
+        service_ns=per_request("busy_ns"),
+        wait_ns=per_request("wait_ns"),
+        busy=measures["busy_ns"] / span_ns if "busy_ns" in measures else None,
     )
 
 
-def _whole(count: float | None) -> int | None:
+def _rounded(count: float | None) -> int | None:
     return None if count is None else round(count)

@@ -1,4 +1,4 @@
-"""A run, summed up: every figure that a report prints, computed once and formatted nowhere here."""
+"""The summary of a run: every figure that a report prints, computed and not formatted."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from loadgo.measures.audit import Driver, Loss, Sessions, driver_of, losses_of, sessions_of
-from loadgo.measures.charged_use import held_of
-from loadgo.measures.charges import Cost, Held, cost_of, interaction_cost
-from loadgo.measures.littles_law import Audit, little_closed, little_open
-from loadgo.measures.meters import By, Meters, meters_of
+from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
+from loadgo.measures.charged_use import shared_holdings
+from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
+from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
+from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.tariff import Tariff, tariff_on
-from loadgo.measures.total_time import TotalTime, counts_of, total_time_of
+from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
 from loadgo.records.interactions import Classes, classes_of, waits_in
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Run:
-    """What was run, from `run.toml`; empty text where that is silent."""
+class RunDescription:
+    """The description of a run, from `run.toml`; a text that is missing there is empty."""
 
     id: str
     kind: str
@@ -39,7 +39,7 @@ class Run:
     model: str
     """`closed` or `open`."""
     users: int
-    """As asked for."""
+    """Number of users that the load has."""
     started: str
     wall_s: float | None
     finished: bool
@@ -47,19 +47,19 @@ class Run:
     system: Mapping[str, Any]
     """The machine: the table `system` of `run.toml`."""
     load: Mapping[str, Any]
-    """What the users did: the table `load` of `run.toml`."""
+    """The offered load: the table `load` of `run.toml`."""
     conditions: Mapping[str, Any]
-    """How busy the machine was before and after: the table `conditions`."""
+    """How busy the machine was before and after the run: the table `conditions`."""
     limit: Mapping[str, Any]
-    """What the users were held to: the table `limit`; empty when to nothing."""
+    """Limits of the users' processors and memory: the table `limit`; empty without limits."""
     meters: Mapping[str, Any]
     """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
-    """Where each interaction's usage came from: the table `usage`."""
+    """The source of each interaction's usage: the table `usage`."""
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandSummary:
     """One row of the report: all interactions with one command."""
 
     name: str
@@ -72,30 +72,30 @@ class Command:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report says."""
+    """All figures of a report."""
 
-    run: Run
+    run: RunDescription
     stretch: Stretch
-    commands: tuple[Command, ...]
+    commands: tuple[CommandSummary, ...]
     """In the order of the script."""
-    everything: Command
+    everything: CommandSummary
     """All commands together, named `all`."""
     classes: Classes
     total_time: TotalTime | None
     whose_time: WhoseTime
     meters: Meters
-    audit: Audit | None
-    driver: Driver
-    sessions: Sessions
+    audit: LittleAudit | None
+    driver: DriverAudit
+    sessions: SessionCounts
     losses: tuple[Loss, ...]
     cost: Cost
     notes: tuple[str, ...]
-    """What was not measured and why, and what the figures leave out."""
+    """Sentences on what was not measured and why, and on what the figures leave out."""
     prediction: Prediction | None = None
-    """What the run foretells, of the same stretch; None where no parameters were drawn."""
+    """The prediction of a fitted machine for the same stretch; None where no parameters were drawn."""
 
-    def command(self, name: str) -> Command:
-        """The row called `name`; `KeyError` when nobody typed it."""
+    def command(self, name: str) -> CommandSummary:
+        """The row of the command `name`; a command without interactions raises `KeyError`."""
         for command in self.commands:
             if command.name == name:
                 return command
@@ -108,23 +108,23 @@ def summarize(
     tariff: Tariff | str = "default",
     phases: str = "steady",
     target: float | None = None,
-    by: By | None = None,
+    by: BreakdownColumn | None = None,
 ) -> Summary:
-    """Sums up a run: `phases` is `steady` or `all`; lateness must be small beside `target`, a response time in seconds;
-    `by` is `command` or `user`: whose faults and primitives are told apart.
+    """Summarizes the stretch `phases` of a run, `steady` or `all`.
 
-    Raises `ValueError` for an unknown tariff or phase. A run without interactions gives a summary that says so.
+    `target` is a response time in seconds, which limits the driver's lateness. `by`, `command` or `user`, divides
+    faults and system calls. An unknown tariff or phase raises `ValueError`.
     """
-    priced = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
+    chosen_tariff = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
     stretch = stretch_of(tables, phases)
     rows = classified_in(tables, stretch)
     classes = classes_of(rows)
     meters = meters_of(tables, stretch, by)
-    total = total_time_of(tables, stretch, counts_of(meters))
-    run = _run(tables)
-    held = held_of(tables, stretch, float(classes.total_ns))
-    commands, everything = _commands(rows, stretch, priced, held)
-    audit = little_open if run.model == "open" else None
+    total = total_time_of(tables, stretch, events_by_category(meters))
+    run = _run_description(tables)
+    holdings = shared_holdings(tables, stretch, float(classes.total_ns))
+    commands, everything = _summarize_commands(rows, stretch, chosen_tariff, holdings)
+    open_audit = little_open if run.model == "open" else None
     return Summary(
         run=run,
         stretch=stretch,
@@ -134,35 +134,37 @@ def summarize(
         total_time=total,
         whose_time=whose_time_of(tables, stretch),
         meters=meters,
-        audit=audit(tables.sessions, stretch) if audit else little_closed(rows, tables.sessions, stretch),
-        driver=driver_of(rows, total, tables, None if target is None else target * 1e9),
-        sessions=sessions_of(tables.sessions),
-        losses=losses_of(tables.lost),
-        cost=cost_of(everything.usage, len(rows), classes, priced, held),
+        audit=open_audit(tables.sessions, stretch) if open_audit else little_closed(rows, tables.sessions, stretch),
+        driver=driver_audit(rows, total, tables, None if target is None else target * 1e9),
+        sessions=count_sessions(tables.sessions),
+        losses=group_losses(tables.lost),
+        cost=cost_of(everything.usage, len(rows), classes, chosen_tariff, holdings),
         notes=_notes(tables, stretch, everything, total),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
     )
 
 
-def _commands(rows: pl.DataFrame, stretch: Stretch, tariff: Tariff, held: Held) -> tuple[tuple[Command, ...], Command]:
-    """A row for each command, and one for all."""
+def _summarize_commands(
+    rows: pl.DataFrame, stretch: Stretch, tariff: Tariff, holdings: SharedHoldings
+) -> tuple[tuple[CommandSummary, ...], CommandSummary]:
+    """A row for each command in the order of the script, and a row for all commands."""
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
     waits = waits_in(rows, stretch.span_ns)
-    stretches = _stretches(rows, stretch_count(len(rows), waits))
+    stretches = _stretch_indices(rows, stretch_count(len(rows), waits))
     sample = Sample.drawn(values, users, stretches, judged=not too_short(1, waits))
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
-    places = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
+    ordered = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
     commands = []
-    for name, index in places.select("command", "row").iter_rows():
-        at = np.asarray(index, dtype=np.int64)
-        commands.append(_command(str(name), rows[at], sample.of(at), tariff, held))
-    return tuple(commands), _command("all", rows, sample, tariff, held)
+    for name, row_numbers in ordered.select("command", "row").iter_rows():
+        index = np.asarray(row_numbers, dtype=np.int64)
+        commands.append(_summarize_command(str(name), rows[index], sample.of(index), tariff, holdings))
+    return tuple(commands), _summarize_command("all", rows, sample, tariff, holdings)
 
 
-def _stretches(rows: pl.DataFrame, count: int) -> Integers:
-    """Which of `count` equal stretches of the time each row was sent in."""
+def _stretch_indices(rows: pl.DataFrame, count: int) -> Integers:
+    """The index of the stretch in which each row was sent, of `count` stretches of equal length."""
     sent = rows["sent_ns"].to_numpy().astype(np.float64)
     if not len(sent):
         return np.empty(0, np.int64)
@@ -171,41 +173,43 @@ def _stretches(rows: pl.DataFrame, count: int) -> Integers:
     return stretches
 
 
-def _command(name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff, held: Held) -> Command:
+def _summarize_command(
+    name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff, holdings: SharedHoldings
+) -> CommandSummary:
     usage = usage_of(rows)
     present = classes_of(rows).total_ns / len(rows) if len(rows) else None
-    return Command(
+    return CommandSummary(
         name=name,
         response=responses(sample),
         usage=usage,
         outcomes=outcomes_of(rows),
-        cost=interaction_cost(usage, tariff, present_ns=present, held=held),
+        cost=interaction_cost(usage, tariff, present_ns=present, holdings=holdings),
     )
 
 
-def _run(tables: Tables) -> Run:
-    told = tables.conditions
-    load, system = told.get("load", {}), told.get("system", {})
-    return Run(
-        id=str(told.get("id", "")),
-        kind=str(told.get("kind", "run")),
-        name=str(told.get("name", "")),
+def _run_description(tables: Tables) -> RunDescription:
+    description = tables.conditions
+    load, system = description.get("load", {}), description.get("system", {})
+    return RunDescription(
+        id=str(description.get("id", "")),
+        kind=str(description.get("kind", "run")),
+        name=str(description.get("name", "")),
         model=str(load.get("model", "closed")),
         users=int(load.get("users", tables.sessions["user"].n_unique())),
-        started=str(told.get("started", "")),
-        wall_s=told.get("wall_s"),
-        finished=bool(told.get("finished", False)),
-        outcome=str(told.get("outcome", "")),
+        started=str(description.get("started", "")),
+        wall_s=description.get("wall_s"),
+        finished=bool(description.get("finished", False)),
+        outcome=str(description.get("outcome", "")),
         system=system,
         load=load,
-        conditions=told.get("conditions", {}),
-        limit=told.get("limit", {}),
-        meters=told.get("meters", {}),
-        usage=told.get("usage", {}),
+        conditions=description.get("conditions", {}),
+        limit=description.get("limit", {}),
+        meters=description.get("meters", {}),
+        usage=description.get("usage", {}),
     )
 
 
-def _notes(tables: Tables, stretch: Stretch, everything: Command, total: TotalTime | None) -> tuple[str, ...]:
+def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: TotalTime | None) -> tuple[str, ...]:
     usage = tables.conditions.get("usage", {})
     sampled = int(usage.get("every", 1))
     notes = [stretch.note] if stretch.note else []

@@ -1,4 +1,4 @@
-"""What an interaction used: means over the interactions that were measured, and how each interaction ended."""
+"""The usage of an interaction, as means over the interactions that were measured, and the outcomes of interactions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from loadgo.records.interactions import USED
 
 @dataclass(frozen=True)
 class Usage:
-    """The mean use of one interaction; None is not measured."""
+    """The mean use of one interaction; None means not measured."""
 
     measured: int
-    """Interactions with processor time in their record."""
+    """Number of interactions with processor time in their record."""
     cpu_user_ns: float | None
     cpu_system_ns: float | None
     faults_minor: float | None
     faults_major: float | None
     ready_wait_ns: float | None
-    """Ready to run, waiting for a processor."""
+    """Mean time in the run queue."""
     paging_wait_ns: float | None
     io_wait_ns: float | None
     bytes_out: float | None
@@ -35,30 +35,30 @@ class Usage:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """How many interactions ended how."""
+    """Number of interactions by outcome."""
 
     ok: int
     failed: int
-    """An exit status that the script does not accept."""
+    """Interactions with an exit status that the script does not accept."""
     timeouts: int
     died: int
     unconfirmed: int
-    """Only silence said that the system was ready."""
+    """Interactions whose end is known only from silence."""
 
     @property
     def errors(self) -> int:
-        """Failed, timed out or died."""
+        """Number of interactions that failed, timed out or died."""
         return self.failed + self.timeouts + self.died
 
 
 def usage_of(rows: pl.DataFrame) -> Usage:
-    """The mean use of an interaction of `rows` (columns as in `interactions`)."""
+    """The mean use of an interaction of `rows`, which have the columns of the table `interactions`."""
     means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USED).row(0, named=True)
     return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
 
 
 def outcomes_of(rows: pl.DataFrame) -> Outcomes:
-    """How the interactions of `rows` ended."""
+    """The outcomes of the interactions of `rows`."""
     counts = dict(rows.group_by(pl.col("outcome").cast(pl.String)).len().rows())
     return Outcomes(
         ok=counts.get("ok", 0),

@@ -170,7 +170,7 @@ def interval_rank(count: int) -> int | None:
 
 def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
     """The cost of a run; None when its processor time, or a wait that is charged, is not measured."""
-    from loadgo.measures.charges import Held, interaction_cost
+    from loadgo.measures.charges import SharedHoldings, interaction_cost
     from loadgo.measures.usage import Usage
 
     measured = Usage(
@@ -184,8 +184,8 @@ def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
         io_wait_ns=run.io_wait_ns,
         bytes_out=None,
     )
-    alone = Held(run.real_ns, run.real_ns, run.real_ns)
-    return interaction_cost(measured, tariff, present_ns=run.real_ns, held=alone)
+    alone = SharedHoldings(run.real_ns, run.real_ns, run.real_ns)
+    return interaction_cost(measured, tariff, present_ns=run.real_ns, holdings=alone)
 
 
 def _tariff(asked: str) -> Tariff:

@@ -11,7 +11,7 @@ import polars as pl
 
 from loadgo.documents.as_json import members_of
 from loadgo.measures.json_keys import JSON_KEYS
-from loadgo.measures.summary import Command, Summary
+from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.reporting.chart_frames import frame_of
 from loadgo.stats.quantiles import REPORTED_QUANTILES
 
@@ -41,7 +41,7 @@ def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
     return frame.with_columns(tame).write_csv()
 
 
-def _row(command: Command, kind: str, tariff: str) -> dict[str, object]:
+def _row(command: CommandSummary, kind: str, tariff: str) -> dict[str, object]:
     found: dict[str, object] = {"row": kind, "command": command.name, "count": command.response.count}
     found |= members_of(command.outcomes, JSON_KEYS)
     for probability in REPORTED_QUANTILES:

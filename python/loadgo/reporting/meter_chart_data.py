@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from loadgo.measures.meters import everybodys, most_time_first
-from loadgo.measures.queues import length_of
+from loadgo.measures.meters import host_wide_rows, most_time_first
+from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import number, path_end
 from loadgo.reporting.chart_data import BUCKETS, Plotted
@@ -36,7 +36,7 @@ def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = COLU
 
     Columns: from_s, to_s, short_s, long_s (the bounds of the duration), count, per_second, kinds (how many of each).
     """
-    rows = everybodys(tables.faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
+    rows = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
         pl.col("kind").cast(pl.String), pl.col("count").cast(pl.Int64)
     )
     rows = rows.filter(pl.col("kind").is_in(INTERRUPTS) == interrupts)
@@ -107,7 +107,7 @@ def primitive_times(summary: Summary, tables: Tables) -> Plotted:
     """
     names = [row.name for row in most_time_first(summary.meters.primitives)[:MOST_ROWS]]
     place = pl.DataFrame({"name": names, "place": range(len(names))}, schema={"name": pl.String, "place": pl.Int64})
-    rows = everybodys(tables.primitives.filter(pl.col("bucket_ns").is_not_null()))
+    rows = host_wide_rows(tables.primitives.filter(pl.col("bucket_ns").is_not_null()))
     buckets = rows.group_by("name", "bucket_ns").agg(pl.col("count").sum()).with_columns(pl.col("name").cast(pl.String))
     frame = (
         _halved(buckets)
@@ -176,7 +176,7 @@ def ready_over_time(tables: Tables) -> Plotted:
 
 def lengths_over_time(tables: Tables) -> Plotted:
     """How long the ready queue was of each length; columns: from_s, to_s, length, rank, share."""
-    lengths = {name: length for name in _measures(tables) if (length := length_of(name)) is not None}
+    lengths = {name: length for name in _measures(tables) if (length := length_range(name)) is not None}
     names = {name: rank for rank, name in enumerate(sorted(lengths, key=lambda name: lengths[name][0]))}
     rows = _of_processors(tables).filter(pl.col("measure").is_in(names))
     if rows.is_empty():

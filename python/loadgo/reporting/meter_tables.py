@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.meters import Metered, Part, Segment, most_time_first
+from loadgo.measures.meters import EventTotals, MappingTotals, MetersOfPart, most_time_first
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
 from loadgo.reporting.processor_time_tables import by_user
@@ -47,7 +47,7 @@ def faults(summary: Summary) -> Table | None:
     return Table("Faults", columns)
 
 
-def _kinds(told: Sequence[Metered], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
+def _kinds(told: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
     """Kinds of faults: how many, how long, and what each took."""
     return (
         Column("kind", tuple(row.name for row in told)),
@@ -115,7 +115,7 @@ def primitives_of_each(summary: Summary, view: View) -> Table | None:
     most = view.rows(MOST_OF_EACH)
     parts = summary.meters.parts[: view.rows(MOST_SEGMENTS)]
     told_apart = [(part, most_time_first(part.primitives)[:most]) for part in parts]
-    rows: list[tuple[Part, Metered]] = [(part, row) for part, mine in told_apart for row in mine]
+    rows: list[tuple[MetersOfPart, EventTotals]] = [(part, row) for part, mine in told_apart for row in mine]
     if not rows or summary.meters.by is None or summary.meters.command is not None:
         return None
     told = tuple(row for _, row in rows)
@@ -171,7 +171,9 @@ def segments(summary: Summary, view: View) -> Table | None:
     return Table(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS)
 
 
-def _shown_segments(every: tuple[Segment, ...], most: int) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+def _shown_segments(
+    every: tuple[MappingTotals, ...], most: int
+) -> tuple[tuple[MappingTotals, ...], tuple[MappingTotals, ...]]:
     """The first `most` in their order, but what is memory of no file among them; and the rest."""
     of_no_file = [row for row in every if row.name in _NO_FILE][:most]
     others = [row for row in every if row.name not in _NO_FILE]
@@ -247,7 +249,7 @@ def queues(summary: Summary) -> Table | None:
     return Table("Queues", columns)
 
 
-def _calls(summary: Summary, told: tuple[Metered, ...], whole_ns: int) -> tuple[Column, ...]:
+def _calls(summary: Summary, told: tuple[EventTotals, ...], whole_ns: int) -> tuple[Column, ...]:
     """The columns of primitives after their names."""
     failed = any(row.errors is not None for row in told)
     errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in told), spare=3)
@@ -268,7 +270,7 @@ def _calls(summary: Summary, told: tuple[Metered, ...], whole_ns: int) -> tuple[
     )
 
 
-def _quantiles(told: tuple[Metered, ...]) -> tuple[Column, ...]:
+def _quantiles(told: tuple[EventTotals, ...]) -> tuple[Column, ...]:
     """Empty where no durations were kept."""
     if all(row.p90_ns is None for row in told):
         return ()
@@ -279,7 +281,7 @@ def _quantiles(told: tuple[Metered, ...]) -> tuple[Column, ...]:
     )
 
 
-def _of_all_cpu(summary: Summary, told: tuple[Metered, ...]) -> tuple[Column, ...]:
+def _of_all_cpu(summary: Summary, told: tuple[EventTotals, ...]) -> tuple[Column, ...]:
     total = summary.total_time
     parts = tuple(share(total.share_of(row.cpu_ns) if total else None) for row in told)
     return (Column("of all CPU time", parts, spare=4),)
@@ -293,7 +295,7 @@ def _with_share(name: str, counts: list[int | None], shown: int) -> tuple[Column
     )
 
 
-def _what_of(every: tuple[Segment, ...]) -> str:
+def _what_of(every: tuple[MappingTotals, ...]) -> str:
     faulted = any(row.faults_major or row.faults_minor for row in every)
     sampled = any(row.samples for row in every)
     return "Faults and samples" if faulted and sampled else "Samples" if sampled else "Faults"
@@ -307,7 +309,7 @@ def _headway(summary: Summary, command: str) -> float | None:
     return usage.cpu_user_ns / usage.faults_major
 
 
-def _whole_time(told: tuple[Metered, ...]) -> int:
+def _whole_time(told: tuple[EventTotals, ...]) -> int:
     return sum(row.time_ns or 0 for row in told)
 
 
@@ -323,7 +325,7 @@ def _each(time_ns: int | None, count: int) -> float | None:
     return None if time_ns is None or not count else time_ns / count
 
 
-def _faults_each(row: Metered) -> str:
+def _faults_each(row: EventTotals) -> str:
     return "" if row.faults is None or not row.count else f"{row.faults / row.count:.2f}"
 
 

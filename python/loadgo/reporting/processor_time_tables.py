@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import Category, TotalTime
-from loadgo.measures.vocabulary import Line, in_words_of
-from loadgo.measures.whose_time import Used
+from loadgo.measures.vocabulary import VocabularyLine, in_words_of
+from loadgo.measures.whose_time import OwnerTime
 from loadgo.notation.figures import NOT_MEASURED, duration, exact_share, number, shares
 from loadgo.reporting.view import View
 
@@ -150,7 +150,7 @@ def by_user(summary: Summary, view: View) -> Table | None:
     return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
 
 
-def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) -> Table | None:
+def _whose(summary: Summary, heading: str, told: tuple[OwnerTime, ...], most: int) -> Table | None:
     if not told:
         return None
     shown, total = told[:most], summary.total_time
@@ -174,12 +174,12 @@ def _whose(summary: Summary, heading: str, told: tuple[Used, ...], most: int) ->
     return Table(f"Time by {heading}", columns, total_rows=1)
 
 
-def _together(name: str, rows: tuple[Used, ...]) -> Used:
+def _together(name: str, rows: tuple[OwnerTime, ...]) -> OwnerTime:
     def sum_of(times: list[int | None]) -> int | None:
         known = [time for time in times if time is not None]
         return sum(known) if known else None
 
-    return Used(
+    return OwnerTime(
         name=name,
         cpu_ns=sum_of([row.cpu_ns for row in rows]),
         ready_wait_ns=sum_of([row.ready_wait_ns for row in rows]),
@@ -204,7 +204,7 @@ def _part(part_ns: int | None, whole_ns: int) -> str:
     return exact_share(part_ns / whole_ns if part_ns is not None and whole_ns else None)
 
 
-def _shares_of(rows: tuple[Line, ...], total: TotalTime) -> tuple[str, ...]:
+def _shares_of(rows: tuple[VocabularyLine, ...], total: TotalTime) -> tuple[str, ...]:
     """The lines' shares, rounded so that those of all the time add up; none of what is a count and no time."""
     parts = [row for row in rows if row.time_ns is not None and not row.sum]
     whole = sum(row.time_ns or 0 for row in parts) == total.total_ns

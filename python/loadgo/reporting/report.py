@@ -17,8 +17,8 @@ from loadgo.reporting.pictures import NOTHING, drawn_of
 from loadgo.reporting.view import View, check_view
 
 if TYPE_CHECKING:
-    from loadgo.measures.meters import By
-    from loadgo.measures.vocabulary import Year
+    from loadgo.measures.meters import BreakdownColumn
+    from loadgo.measures.vocabulary import VocabularyName
 
 Format = Literal["text", "html", "json", "csv", "md", "svg", "png"]
 FORMATS = get_args(Format)
@@ -34,8 +34,8 @@ def report(
     width: int | None = None,
     chart: str | None = None,
     color: bool = False,
-    vocabulary: Year = "today",
-    by: By | None = None,
+    vocabulary: VocabularyName = "today",
+    by: BreakdownColumn | None = None,
     top: int | None = None,
 ) -> str | bytes:
     """The report of `run` (its folder, or what `loadgo.run` returned); bytes for `png`, else text.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.summary import Command, Summary
+from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.pictures import NOTHING, Drawn
@@ -96,15 +96,15 @@ def classes(summary: Summary) -> Table | None:
     return Table("Users' time", columns, total_rows=1)
 
 
-def _rows(summary: Summary) -> list[Command]:
+def _rows(summary: Summary) -> list[CommandSummary]:
     return [*summary.commands, summary.everything]
 
 
-def _names(rows: list[Command]) -> tuple[str, ...]:
+def _names(rows: list[CommandSummary]) -> tuple[str, ...]:
     return (*(row.name for row in rows[:-1]), "all commands")
 
 
-def _troubles(rows: list[Command]) -> list[Column]:
+def _troubles(rows: list[CommandSummary]) -> list[Column]:
     """A column for each way to end badly that anything took."""
     counts = {
         "failed": [row.outcomes.failed for row in rows],

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
-from loadgo.measures.meters import BY, By
-from loadgo.measures.vocabulary import YEARS, Year
+from loadgo.measures.meters import BREAKDOWN_COLUMNS, BreakdownColumn
+from loadgo.measures.vocabulary import VOCABULARY_NAMES, VocabularyName
 
 
 @dataclass(frozen=True)
 class View:
     """The choices of one report."""
 
-    vocabulary: Year = "today"
-    by: By | None = None
+    vocabulary: VocabularyName = "today"
+    by: BreakdownColumn | None = None
     """Primitives and faults by command or by user, too."""
     top: int | None = None
     """Rows of a table that has many; None is as many as each table usually has."""
@@ -26,9 +26,9 @@ class View:
 
 def check_view(view: View) -> None:
     """Raises `ValueError` for a choice that there is not."""
-    if view.vocabulary not in YEARS:
-        raise BadArgument(f"vocabulary {view.vocabulary!r} is none of {', '.join(YEARS)}")
-    if view.by is not None and view.by not in BY:
-        raise BadArgument(f"by {view.by!r} is none of {', '.join(BY)}")
+    if view.vocabulary not in VOCABULARY_NAMES:
+        raise BadArgument(f"vocabulary {view.vocabulary!r} is none of {', '.join(VOCABULARY_NAMES)}")
+    if view.by is not None and view.by not in BREAKDOWN_COLUMNS:
+        raise BadArgument(f"by {view.by!r} is none of {', '.join(BREAKDOWN_COLUMNS)}")
     if view.top is not None and view.top < 1:
         raise BadArgument(f"top {view.top} is not a number of rows: 1 or more")

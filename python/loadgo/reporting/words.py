@@ -4,9 +4,9 @@ dress.
 
 from __future__ import annotations
 
-from loadgo.measures.audit import Driver
-from loadgo.measures.littles_law import Audit
-from loadgo.measures.summary import Command, Summary
+from loadgo.measures.audit import DriverAudit
+from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import (
     NOT_MEASURED,
     counted,
@@ -329,7 +329,7 @@ def _slowest(summary: Summary) -> str:
     return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{of_those}, and {whole}."
 
 
-def _has(row: Command, name: str) -> bool:
+def _has(row: CommandSummary, name: str) -> bool:
     return row.response.quantile(name).state != "too few samples"
 
 
@@ -350,7 +350,7 @@ def _busy(summary: Summary) -> str:
     return f"; the processors were {share(told.busy_share)} busy"
 
 
-def _driver_faults(told: Driver) -> list[str]:
+def _driver_faults(told: DriverAudit) -> list[str]:
     faults = []
     if told.late:
         faults.append(
@@ -358,7 +358,7 @@ def _driver_faults(told: Driver) -> list[str]:
             f"({duration(told.lateness_limit_ns)} is allowed). Run with fewer users, give the driver SCHED_FIFO or a "
             "processor of its own (see `loadgo doctor`), or drive from another machine."
         )
-    if told.greedy:
+    if told.takes_too_much:
         faults.append(
             f"the driver took {share(told.host_share)} of the host that it measures "
             f"({share(told.host_share_limit)} is allowed). Run with fewer users or longer think times, "
@@ -367,7 +367,7 @@ def _driver_faults(told: Driver) -> list[str]:
     return faults
 
 
-def _little(told: Audit) -> str:
+def _little(told: LittleAudit) -> str:
     there = f"{_users(told.computed)} users computed, {_users(told.measured)} there"
     verdict = {
         "holds": f"holds within {share(abs(told.discrepancy))}",
@@ -387,7 +387,7 @@ def _users(value: float) -> str:
     return f"{value:,.1f}"
 
 
-def _unmeasured(row: Command) -> bool:
+def _unmeasured(row: CommandSummary) -> bool:
     told = row.usage
     return None in (
         told.cpu_user_ns,

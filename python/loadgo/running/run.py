@@ -21,7 +21,7 @@ from loadgo.running.prepared import HERE, Drive, Progress, Settings, Told, prepa
 from loadgo.running.stopping import asked_to_stop
 
 if TYPE_CHECKING:
-    from loadgo.measures.fail_if import Finding
+    from loadgo.measures.fail_if import ConditionResult
     from loadgo.measures.summary import Summary
     from loadgo.notation.comparisons import Condition
     from loadgo.prediction.predict import Drawing
@@ -38,7 +38,7 @@ class Run:
     outcome: str
     """`done`, `stopped` or `failed`."""
     summary: Summary
-    findings: tuple[Finding, ...]
+    findings: tuple[ConditionResult, ...]
     """What each `fail_if` condition came to."""
     notes: tuple[str, ...] = ()
     """What was cleared away or could not be, and what this host did not give."""
@@ -215,9 +215,9 @@ def _seed(seed: int) -> int:
 def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
     if not fail_if:
         return ()
-    from loadgo.measures.fail_if_figures import check_commands, parse
+    from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
 
-    conditions = tuple(parse(text) for text in fail_if)
+    conditions = tuple(parse_run_condition(text) for text in fail_if)
     for condition in conditions:
         check_commands(condition, commands)
     return conditions
@@ -245,12 +245,12 @@ def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
     return Run(folder=job.folder, outcome=str(told["outcome"]), summary=summary, findings=findings, notes=notes)
 
 
-def _found(condition: Condition, summary: Summary) -> Finding:
+def _found(condition: Condition, summary: Summary) -> ConditionResult:
     """What `condition` came to; a command that nobody happened to type leaves it untold."""
-    from loadgo.measures.fail_if import Finding, evaluate
+    from loadgo.measures.fail_if import ConditionResult, evaluate
     from loadgo.notation.comparisons import ConditionError
 
     try:
         return evaluate(condition, summary)
     except ConditionError as mistake:
-        return Finding(holds=None, text=mistake.pointed)
+        return ConditionResult(holds=None, text=mistake.pointed)

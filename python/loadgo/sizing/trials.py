@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo.measures.audit import driver_of, losses_of, sessions_of
+from loadgo.measures.audit import count_sessions, driver_audit, group_losses
 from loadgo.measures.charges import cost_of
 from loadgo.measures.littles_law import little_closed
 from loadgo.measures.tariff import Tariff
@@ -151,7 +151,7 @@ def trial_of(tables: Tables, asked: Asked) -> Trial:
         cost_user_hour=None if cost is None else cost.user_hour,
         faults_a_command=_mean_of(rows, "faults_major"),
         lost=_lost(tables),
-        refused=sessions_of(tables.sessions).refused,
+        refused=count_sessions(tables.sessions).refused,
         valid=valid,
         why=why,
         cut_short=asked.cut_short,
@@ -247,19 +247,19 @@ def _busy_tally(spans: pl.DataFrame | None, counted: _Counted) -> Tally:
 
 
 def _lost(tables: Tables) -> int:
-    return sum(loss.count for loss in losses_of(tables.lost) if loss.what not in _USERS)
+    return sum(loss.count for loss in group_losses(tables.lost) if loss.what not in _USERS)
 
 
 def _validity(tables: Tables, counted: _Counted, asked: Asked, total: TotalTime | None) -> tuple[bool, str]:
     """Whether the trial measures the system: the driver was in time, and Little's law is not broken."""
     limits = [target.limit for target in asked.targets if target.share is not None or target.measure == "mean"]
-    driver = driver_of(counted.rows, total, tables, min(limits, default=1.0) * 1e9)
+    driver = driver_audit(counted.rows, total, tables, min(limits, default=1.0) * 1e9)
     lost = _lost(tables)
     if lost > MOST_LOST * max(len(counted.rows), 1):
         return False, f"{lost:,} records were lost of {lost + len(counted.rows):,}"
     if driver.late:
         return False, f"{driver.late_lines} lines were sent too late{_meanwhile(total)}"
-    if driver.greedy:
+    if driver.takes_too_much:
         return False, f"the driver took {driver.host_share or 0.0:.0%} of the processors"
     audit = little_closed(counted.rows, tables.sessions, counted.stretch)
     if audit is not None and audit.verdict == "broken":

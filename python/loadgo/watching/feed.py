@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo.measures.total_time import GROUPS
+from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
 from loadgo.watching.memory_holders import USERS_LABEL, Holders
 
@@ -152,6 +152,6 @@ _DURATIONS = (
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
     """The sums of processes with the same name, and of all users. Other groups are in other tables."""
-    others = [name for name in GROUPS if name != USERS_LABEL]
+    others = [name for name in OWNER_GROUPS if name != USERS_LABEL]
     names = frame.filter(~_is("who", *others)).group_by("at_ns", "span_ns", "who", maintain_order=True)
     return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from loadgo.measures.total_time import GROUPS
+from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
@@ -339,7 +339,7 @@ def _category_shares(time: pl.DataFrame) -> dict[str, float]:
 def _process_shares(processes: pl.DataFrame, edges: Floats, processors: int) -> dict[str, Floats]:
     """Shares of the busiest processes by name, without the groups of a run (users, driver, sampling)."""
     rows = _rows_in_window(processes, edges).with_columns(_column(edges), who=pl.col("who").cast(pl.String))
-    process_rows = rows.filter(~pl.col("who").is_in(GROUPS)).with_columns(
+    process_rows = rows.filter(~pl.col("who").is_in(OWNER_GROUPS)).with_columns(
         length=pl.col("span_ns").max().over("column", "at_ns")
     )
     busiest = (

@@ -14,7 +14,7 @@ from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Change, Speedup
 from loadgo.attribution.speedup import speedup
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.stats.factors import exponential, exponential_interval
 from loadgo.stats.resample import Interval
 from support.small_machine import laid
@@ -147,12 +147,12 @@ above_0 = st.floats(1.0, 1e6)
 
 
 @st.composite
-def accounts(draw: st.DrawFn) -> Account:
+def accounts(draw: st.DrawFn) -> RunAccount:
     """A run's account, with what a host tells; what no meter tells is up to half of the response, on either side."""
     time_ns = {name: draw(above_0) for name in ("user", "other programs", "page fault", "interrupt", "idle zero")}
     used = {name: draw(above_0) for name in ("cpu", "programs", "faults", "major faults", "paging wait")}
     used["response"] = (used["cpu"] + used["paging wait"]) * draw(st.floats(0.7, 2))
-    return Account(
+    return RunAccount(
         interactions=draw(st.integers(1, 1000)),
         elapsed_ns=sum(time_ns.values()) / 2,
         processors=2.0,

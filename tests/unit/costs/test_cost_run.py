@@ -7,7 +7,7 @@ import pytest
 from loadgo.costs.cost import Costs, Point
 from loadgo.costs.document import notes
 from loadgo.costs.priced import Priced, priced
-from loadgo.measures.charged_use import Use, typed_of, use_of
+from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.summary import summarize
 from loadgo.measures.tariff import Tariff, load_tariff
 from loadgo.records.tables import Tables
@@ -23,7 +23,7 @@ def charging(**prices: float) -> Tariff:
     return Tariff("mine", "mine", "made up", False, "$", "", **({"cpu_hour": 0.0} | prices))
 
 
-def use(run: Tables, phases: str = "steady") -> Use:
+def use(run: Tables, phases: str = "steady") -> RunUse:
     """What one run used."""
     return use_of([run], phases=phases)
 
@@ -43,7 +43,7 @@ def test_a_machine_that_was_seen_to_do_less_than_its_users_is_told_in_words_for_
     )
     made = use_of([replace(run, time=dozing)])
     price = charging(cpu_hour=1.0)
-    point = Point(5, ("killed",), made, typed_of([run]), (priced(made, price),))
+    point = Point(5, ("killed",), made, command_counts([run]), (priced(made, price),))
     words = dict(notes(Costs("killed", "command", (point,), (), ())))["Nobody's"]
     assert "less than the interactions used: not all of their time was metered" in words
     assert "more" not in words

@@ -13,7 +13,7 @@ from loadgo.comparison.side import COMPARED_MEASURES, ROW_SCHEMA, Side
 from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import parts_of
 from loadgo.decomposition.roads import roads_of
-from loadgo.measures.account import Account
+from loadgo.measures.account import RunAccount
 from loadgo.stats.resample import Interval
 from loadgo.stats.shapley import effects
 
@@ -24,7 +24,7 @@ times = st.floats(1e3, 1e12)
 
 
 @st.composite
-def accounts(draw: st.DrawFn, runs: int) -> list[Account]:
+def accounts(draw: st.DrawFn, runs: int) -> list[RunAccount]:
     """What some runs' meters may say: categories that fill the time, counts, and charges."""
     found = []
     for _ in range(runs):
@@ -39,7 +39,7 @@ def accounts(draw: st.DrawFn, runs: int) -> list[Account]:
         }
         counts = {name: draw(st.floats(1, 1e6)) for name in COUNTED}
         number = float(draw(st.integers(1, 1000)))
-        found.append(Account(number, whole, 1.0, spent, counts, used, {"t": draw(st.floats(1e-3, 1e3))}))
+        found.append(RunAccount(number, whole, 1.0, spent, counts, used, {"t": draw(st.floats(1e-3, 1e3))}))
     return found
 
 
@@ -56,7 +56,7 @@ def inverted(one: Interval | None, other: Interval | None) -> bool:
 @settings(deadline=None, max_examples=40)
 @given(pairs)
 def test_factors_multiply_and_are_one_over_themselves_the_other_way_round(
-    sides: tuple[list[Account], list[Account]],
+    sides: tuple[list[RunAccount], list[RunAccount]],
 ) -> None:
     there, back = (chains(a, b, paired=True)[0] for a, b in (sides, sides[::-1]))
     assert {chain.measure for chain in there} >= {"elapsed", "CPU", "response"}
@@ -76,7 +76,7 @@ def test_factors_multiply_and_are_one_over_themselves_the_other_way_round(
 @settings(deadline=None, max_examples=40)
 @given(pairs)
 def test_parts_add_up_to_the_busy_time_and_change_their_sign_the_other_way_round(
-    sides: tuple[list[Account], list[Account]],
+    sides: tuple[list[RunAccount], list[RunAccount]],
 ) -> None:
     there, back = (parts_of(a, b, paired=True) for a, b in (sides, sides[::-1]))
     assert there.busy is not None
@@ -92,7 +92,7 @@ def test_parts_add_up_to_the_busy_time_and_change_their_sign_the_other_way_round
 
 @settings(deadline=None, max_examples=40)
 @given(pairs)
-def test_roads_lead_back_the_way_they_came(sides: tuple[list[Account], list[Account]]) -> None:
+def test_roads_lead_back_the_way_they_came(sides: tuple[list[RunAccount], list[RunAccount]]) -> None:
     there, back = (roads_of(a, b, paired=True) for a, b in (sides, sides[::-1]))
     for road, turned in zip(there, back, strict=True):
         assert road.ratio * turned.ratio == pytest.approx(1, rel=1e-12)

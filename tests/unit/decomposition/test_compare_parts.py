@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.decomposition.parts import parts_of
-from loadgo.measures.account import OUTPUT_LINES, Account
+from loadgo.measures.account import OUTPUT_LINES, RunAccount
 
 MS = 1e6
 above_0 = st.floats(1e-3, 1e9)
 
 
-def account(time_ms: dict[str, float], counts: dict[str, float]) -> Account:
+def account(time_ms: dict[str, float], counts: dict[str, float]) -> RunAccount:
     """One interaction's account."""
     whole = sum(time_ms.values()) * MS
-    return Account(1.0, whole, 1.0, {name: ms * MS for name, ms in time_ms.items()}, counts, {"cpu": whole})
+    return RunAccount(1.0, whole, 1.0, {name: ms * MS for name, ms in time_ms.items()}, counts, {"cpu": whole})
 
 
 def test_half_of_the_gain_in_page_faults_and_half_of_that_because_they_are_shorter() -> None:

@@ -58,7 +58,7 @@ def test_lateness_is_held_against_a_twentieth_of_the_target() -> None:
 def test_a_driver_that_takes_the_host_from_its_users_makes_the_run_invalid() -> None:
     summary = summarize(greedy("sh"))
     assert summary.driver.host_share == pytest.approx(0.25)
-    assert summary.driver.greedy
+    assert summary.driver.takes_too_much
     assert "25.0 % of the host" in warnings(summary)[0]
 
 

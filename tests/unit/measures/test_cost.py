@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadgo.measures.charges import Held, cost_of, interaction_cost
+from loadgo.measures.charges import SharedHoldings, cost_of, interaction_cost
 from loadgo.measures.summary import summarize
-from loadgo.measures.tariff import PRICES, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
+from loadgo.measures.tariff import PRICE_LABELS, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
 from loadgo.measures.usage import Usage
 from loadgo.records.interactions import Classes
 from support.synthetic import S, closed_loop
@@ -68,9 +68,9 @@ def test_what_was_not_measured_has_no_cost() -> None:
 def test_an_interaction_alone_cannot_tell_its_part_of_what_is_paid_for_by_the_hour() -> None:
     rented = load_tariff("cloud")
     assert interaction_cost(used(1.0), rented) is None
-    alone = Held(elapsed_ns=36 * S, logged_in_ns=36 * S, present_ns=36 * S)
+    alone = SharedHoldings(elapsed_ns=36 * S, logged_in_ns=36 * S, present_ns=36 * S)
     written = replace(used(1.0), bytes_out=0.0)
-    assert interaction_cost(written, rented, present_ns=36.0 * S, held=alone) == pytest.approx(0.10 / 100)
+    assert interaction_cost(written, rented, present_ns=36.0 * S, holdings=alone) == pytest.approx(0.10 / 100)
 
 
 def test_a_machines_own_prices_are_asked_for_by_name() -> None:
@@ -118,7 +118,9 @@ def test_the_template_is_a_tariff_that_can_be_put_to_use_as_it_is(tmp_path: Path
     file = tmp_path / "mine.toml"
     file.write_text(tariff_text("cloud"))
     assert load_tariff(str(file)).prices() == load_tariff("cloud").prices()
-    assert set(PRICES) - {"paging_wait_hour"} <= {line.split(" ")[0] for line in tariff_text("cloud").splitlines()}
+    assert set(PRICE_LABELS) - {"paging_wait_hour"} <= {
+        line.split(" ")[0] for line in tariff_text("cloud").splitlines()
+    }
 
 
 def test_the_networks_price_is_what_the_hosts_was_33_to_37_times_of() -> None:

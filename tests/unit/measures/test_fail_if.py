@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.measures.fail_if import Finding, evaluate
-from loadgo.measures.fail_if_figures import FIGURES, check_commands, parse
+from loadgo.measures.fail_if import ConditionResult, evaluate
+from loadgo.measures.fail_if_figures import CONDITION_FIGURES, check_commands, parse_run_condition
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.comparisons import ConditionError
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
@@ -20,15 +20,15 @@ def summary() -> Summary:
     return summarize(closed_loop(20, 40, [Work("edit", 0.05), Work("cc -o prime", 0.2)], think_s=5.0))
 
 
-def found(text: str, summary: Summary) -> Finding:
+def found(text: str, summary: Summary) -> ConditionResult:
     """What the condition `text` comes to."""
-    return evaluate(parse(text), summary)
+    return evaluate(parse_run_condition(text), summary)
 
 
 def mistake(text: str) -> ConditionError:
     """The mistake in `text`."""
     with pytest.raises(ConditionError) as caught:
-        parse(text)
+        parse_run_condition(text)
     return caught.value
 
 
@@ -41,9 +41,9 @@ def test_figures_are_compared_as_python_compares_them(compare: str, summary: Sum
         assert told.holds is eval(f"{p90} {'==' if compare == '=' else compare} {limit_ms * 1e6}")
 
 
-@pytest.mark.parametrize("figure", sorted(FIGURES.dimensions))
+@pytest.mark.parametrize("figure", sorted(CONDITION_FIGURES.dimensions))
 def test_every_figure_of_a_run_can_be_told(figure: str, summary: Summary) -> None:
-    unit = {"time": "ms", "rate": "/s"}.get(FIGURES.dimensions[figure], "")
+    unit = {"time": "ms", "rate": "/s"}.get(CONDITION_FIGURES.dimensions[figure], "")
     assert found(f"{figure} > 1000000000{unit}", summary).holds is False
     assert found(f"{figure} >= 0", summary).holds is True
 
@@ -73,7 +73,7 @@ def test_units_are_converted(summary: Summary) -> None:
 
 
 def test_a_finding_says_the_figure_and_the_limit(summary: Summary) -> None:
-    assert found("errors > 0", summary) == Finding(False, "errors is 0, not > 0")
+    assert found("errors > 0", summary) == ConditionResult(False, "errors is 0, not > 0")
     assert found("lateness_p99 < 1ms", summary).text == "lateness_p99 is 20.0 µs, < 1.00 ms"
 
 
@@ -116,8 +116,8 @@ def test_an_unknown_command_names_the_known_ones(summary: Summary) -> None:
         found("count > 0 and p90(edt) > 1s", summary)
     assert caught.value.column == 19
     with pytest.raises(ConditionError, match="the commands are: edit"):
-        check_commands(parse("p90(edt) > 1s or count > 0"), ["edit"])
-    check_commands(parse("p90(edit) > 1s or count > 0"), ["edit"])
+        check_commands(parse_run_condition("p90(edt) > 1s or count > 0"), ["edit"])
+    check_commands(parse_run_condition("p90(edit) > 1s or count > 0"), ["edit"])
 
 
 def test_a_figure_that_was_not_measured_is_neither_above_nor_below_and_does_not_pass() -> None:
@@ -157,7 +157,7 @@ def test_losses_are_counted() -> None:
 def test_any_text_is_a_condition_or_a_mistake_with_a_column(text: str) -> None:
     column = 1
     try:
-        parse(text)
+        parse_run_condition(text)
     except ConditionError as told:
         column = told.column
     assert 1 <= column <= len(text) + 1

@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.measures.littles_law import Audit
+from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
 from support.synthetic import S, Work, closed_loop, empty_run, frame, interaction, run_of
 
 
-def audit_of(run: Tables) -> Audit:
+def audit_of(run: Tables) -> LittleAudit:
     """The audit of a run that has one."""
     found = summarize(run).audit
     assert found is not None

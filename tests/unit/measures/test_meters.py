@@ -4,8 +4,8 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.measures.meters import Metered, Part, meters_of
-from loadgo.measures.queues import length_of
+from loadgo.measures.meters import EventTotals, MetersOfPart, meters_of
+from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary, summarize
 from loadgo.measures.whose_time import whose_time_of
 from loadgo.records.phases import stretch_of
@@ -26,12 +26,12 @@ def summary(run: Tables) -> Summary:
     return summarize(run, phases="all", by="command")
 
 
-def named(rows: tuple[Metered, ...], name: str) -> Metered:
+def named(rows: tuple[EventTotals, ...], name: str) -> EventTotals:
     """The row called so."""
     return next(row for row in rows if row.name == name)
 
 
-def part(summary: Summary, whose: str) -> Part:
+def part(summary: Summary, whose: str) -> MetersOfPart:
     """What the meters tell of one."""
     return next(part for part in summary.meters.parts if part.whose == whose)
 
@@ -155,7 +155,7 @@ def test_the_lengths_of_the_ready_queue_are_all_of_its_time_from_the_shortest(su
 
 
 def test_a_length_without_end_has_none() -> None:
-    found = {name: length_of(name) for name in ("ready", "ready 0", "ready 2-3", "ready 16384-", "switches")}
+    found = {name: length_range(name) for name in ("ready", "ready 0", "ready 2-3", "ready 16384-", "switches")}
     assert found == {
         "ready": None,
         "ready 0": (0, 0),

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 from loadgo.measures.meters import meters_of
-from loadgo.measures.total_time import TotalTime, counts_of, total_time_of
+from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.tables import Tables
 from support.synthetic import S, empty_run, frame, interaction, run_of
@@ -88,15 +88,15 @@ def test_the_meters_account_is_exact_and_all_of_the_wall_time() -> None:
     assert found.kind == "meters"
     assert found.account.resolution_ns == 0
     assert found.total_ns == found.wall_ns == found.span_ns * 2
-    assert sum(category.time_ns for category in found.categories if not category.busy) == found.time_of(
+    assert sum(category.time_ns for category in found.categories if not category.busy) == found.category_time_ns(
         *(name for name in SHARES if name.startswith("idle"))
     )
 
 
 def test_the_laboratory_is_the_driver_the_threads_that_sample_and_the_instrument() -> None:
     found = total(metered(users=50, driver=2, meters=1))
-    assert found.account.instrument_ns == found.time_of("meters")
-    assert found.account.laboratory_ns == 3 * S + found.time_of("meters")
+    assert found.account.instrument_ns == found.category_time_ns("meters")
+    assert found.account.laboratory_ns == 3 * S + found.category_time_ns("meters")
 
 
 def test_the_instruments_time_is_in_that_of_whoever_it_ran_for() -> None:
@@ -112,7 +112,7 @@ def test_a_machine_has_no_laboratory() -> None:
 def test_what_is_counted_gives_each_its_time() -> None:
     tables = metered(users=50)
     stretch = stretch_of(tables, "all")
-    found = total_time_of(tables, stretch, counts_of(meters_of(tables, stretch)))
+    found = total_time_of(tables, stretch, events_by_category(meters_of(tables, stretch)))
     assert found is not None
     by = {category.name: category for category in found.categories}
     assert by["getwork"].count == SPANS * 5_000

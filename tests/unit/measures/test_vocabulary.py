@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 from loadgo.measures.summary import Summary, summarize
-from loadgo.measures.vocabulary import Line, Words, in_words_of
+from loadgo.measures.vocabulary import DocumentVocabulary, VocabularyLine, in_words_of
 from loadgo.records.tables import Tables
 from support.synthetic import S, closed_loop, frame, interaction, run_of
 from support.synthetic_meters import metered_host
@@ -38,13 +38,13 @@ def simulated(percents: dict[str, int], *queues: tuple[str, int]) -> Summary:
     return summarize(tables)
 
 
-def words(summary: Summary, year: Document) -> Words:
+def words(summary: Summary, year: Document) -> DocumentVocabulary:
     """The processors' time in the words of a document."""
     assert summary.total_time is not None
     return in_words_of(year, summary.total_time, summary.meters)
 
 
-def line(found: Words, name: str) -> Line:
+def line(found: DocumentVocabulary, name: str) -> VocabularyLine:
     """The line called so."""
     return next(row for row in found.lines if row.name == name)
 
@@ -60,10 +60,10 @@ def test_the_lines_and_what_has_none_are_all_of_the_time(host: Summary, year: Do
 
 def test_the_same_word_is_another_kind_of_idle_in_the_other_year(host: Summary) -> None:
     assert host.total_time is not None
-    waiting = host.total_time.time_of("idle page wait", "idle disk wait", "idle dispatch")
+    waiting = host.total_time.category_time_ns("idle page wait", "idle disk wait", "idle dispatch")
     assert line(words(host, "1969"), "multiprogramming idle").time_ns == waiting
     assert line(words(host, "1973"), "Idle, NMP").time_ns == waiting
-    assert line(words(host, "1973"), "Idle, MP").time_ns == host.total_time.time_of("idle not eligible")
+    assert line(words(host, "1973"), "Idle, MP").time_ns == host.total_time.category_time_ns("idle not eligible")
 
 
 def test_a_cause_of_idle_time_that_a_document_does_not_know_is_told_to_have_no_line(host: Summary) -> None:
@@ -74,17 +74,17 @@ def test_a_cause_of_idle_time_that_a_document_does_not_know_is_told_to_have_no_l
 def test_percent_of_non_idle_leaves_zero_and_nmp_idle_out_of_its_base(host: Summary) -> None:
     assert host.total_time is not None
     total = host.total_time
-    left_out = total.time_of("idle zero", "idle page wait", "idle disk wait", "idle dispatch")
+    left_out = total.category_time_ns("idle zero", "idle page wait", "idle disk wait", "idle dispatch")
     assert total.non_idle_ns == total.total_ns - left_out
     faults = line(words(host, "1973"), "Page Faults")
-    assert faults.non_idle == pytest.approx(total.time_of("page fault") / total.non_idle_ns)
+    assert faults.non_idle == pytest.approx(total.category_time_ns("page fault") / total.non_idle_ns)
     assert line(words(host, "1973"), "Idle, NMP").non_idle is None
 
 
 def test_the_drums_interrupts_are_apart_where_a_drum_asked_for_them() -> None:
     summary = simulated(MACHINE, ("drum", 30), ("disk", 10), ("bulk", 50))
     assert summary.total_time is not None
-    interrupts_ns = summary.total_time.time_of("interrupt")
+    interrupts_ns = summary.total_time.category_time_ns("interrupt")
     found = words(summary, "1973")
     assert line(found, "Drum Interrupts").time_ns == interrupts_ns * 3 // 4
     assert line(found, "Interrupts").time_ns == interrupts_ns // 4
@@ -114,7 +114,7 @@ def test_counts_and_means_are_those_of_the_meters(host: Summary) -> None:
     faults = line(words(host, "1973"), "Page Faults")
     kinds = {row.name: row.count for row in host.meters.faults}
     assert faults.count == sum(kinds[kind] for kind in ("minor", "major", "swap-in", "write-protect"))
-    assert faults.each_ns == host.total_time.time_of("page fault") / (faults.count or 1)
+    assert faults.each_ns == host.total_time.category_time_ns("page fault") / (faults.count or 1)
 
 
 def test_another_year_is_refused_in_words(host: Summary) -> None:

@@ -5,7 +5,7 @@ import dataclasses
 import polars as pl
 import pytest
 from loadgo.measures.fail_if import evaluate
-from loadgo.measures.fail_if_figures import parse
+from loadgo.measures.fail_if_figures import parse_run_condition
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import interactions_in, stretch_of
 from loadgo.records.tables import Tables
@@ -72,7 +72,7 @@ def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> 
     summary = summarize(killed_after_a_line(1.3))
     assert summary.stretch.per_second is None
     assert "How many a second is not to be told: the records cover 45.1 ms of this." in answer(summary)
-    assert evaluate(parse("throughput < 1/s"), summary).holds is None
+    assert evaluate(parse_run_condition("throughput < 1/s"), summary).holds is None
 
 
 def test_an_unknown_phase_is_refused() -> None:
