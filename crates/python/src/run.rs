@@ -7,7 +7,7 @@ use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
-use loadgo_statistics::Until;
+use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ fn parse_limit(text: &str) -> PyResult<()> {
 /// When there is enough, as it is written in full; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
-    Until::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
+    StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
 }
 
 fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
@@ -142,7 +142,7 @@ pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &s
         script_text: script_text.into(),
         script: Arc::new(script),
         load: load(&options),
-        until: options.until.as_deref().map(Until::parse).transpose().map_err(errors::bad_argument)?,
+        until: options.until.as_deref().map(StopRule::parse).transpose().map_err(errors::bad_argument)?,
         command: options.command,
         script_name: options.script,
     })

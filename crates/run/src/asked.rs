@@ -3,7 +3,7 @@
 use loadgo_core::load::Load;
 use loadgo_core::script::{Law, Line, Script, Step};
 use loadgo_core::time::Span;
-use loadgo_statistics::Until;
+use loadgo_statistics::StopRule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Asked {
     /// The load.
     pub load: Load,
     /// When there is enough; `None`: when the load has come to its end.
-    pub until: Option<Until>,
+    pub until: Option<StopRule>,
     /// The command line, for the record.
     pub command: Vec<String>,
 }

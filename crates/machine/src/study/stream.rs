@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::meters::{Category, Meters};
 use crate::simulate::Sink;
 use crate::spec::Machine;
-use loadgo_statistics::Windows;
+use loadgo_statistics::RunWindows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,7 +44,7 @@ pub(super) struct Stream {
 
 /// What the engine tells interactions to.
 struct Tap {
-    windows: Option<Windows>,
+    windows: Option<RunWindows>,
     pilot: Vec<(usize, u64, u64)>,
     /// An interaction past the open window's end, kept until the meters are read.
     late: Option<(usize, u64, u64)>,
@@ -82,7 +82,7 @@ impl Stream {
     }
 
     /// What was recorded.
-    pub fn windows(&self) -> &Windows {
+    pub fn windows(&self) -> &RunWindows {
         self.tap.windows.as_ref().expect("a stream that has advanced has windows")
     }
 
@@ -144,7 +144,7 @@ impl Tap {
         let totals = totals(meters);
         if self.windows.is_none() {
             let width = (meters.at / PILOT_WINDOWS).max(1);
-            let windows = self.windows.insert(Windows::new(totals.len(), width));
+            let windows = self.windows.insert(RunWindows::new(totals.len(), width));
             for (class, at, response_ns) in std::mem::take(&mut self.pilot) {
                 while at >= windows.next_reading() {
                     windows.meter(&vec![0.0; totals.len()]);
