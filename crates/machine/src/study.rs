@@ -17,7 +17,7 @@ use loadgo_statistics::{FIRST_LOOK_INTERACTIONS, RunWindows, StopReason, StopRul
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use stream::Stream;
+use stream::StudyStream;
 
 /// What is to be studied.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ pub struct Subject {
 /// The machine is impossible, has no load of its own, or comes to a standstill; in words.
 pub fn study(subject: &Subject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
     let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derived(subject.seed, stream) });
-    let mut runs = seeds.map(|seed| Stream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
     let mut target = if until.precisions.is_empty() { most } else { FIRST_LOOK_INTERACTIONS.min(most) };
     let end = loop {
         advance(&mut runs, target, until, stop)?;
-        let windows: Vec<&RunWindows> = runs.iter().map(Stream::windows).collect();
+        let windows: Vec<&RunWindows> = runs.iter().map(StudyStream::windows).collect();
         let (count, at) = runs.iter().map(|run| (run.interactions(), run.now())).fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
         if stop.load(Ordering::Relaxed) {
             break StopReason::Stopped;
@@ -80,7 +80,7 @@ fn take<'a>(next: &AtomicUsize, subjects: &'a [Subject]) -> Option<(usize, &'a S
 }
 
 /// Every stream to its `target`th interaction, each on a thread of its own.
-fn advance(runs: &mut [Stream], target: u64, until: &StopRule, stop: &AtomicBool) -> Result<(), String> {
+fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &AtomicBool) -> Result<(), String> {
     let time_ns = until.time_ns.unwrap_or(u64::MAX);
     if let [only] = runs {
         return only.advance(target, time_ns, stop);

@@ -1,8 +1,8 @@
 //! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
 
 use crate::errors;
-use loadgo_core::load::{Load, Model, WarmUp};
-use loadgo_core::script::{self, Law, Script};
+use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
+use loadgo_core::script::{self, Script, TimeLaw};
 use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
@@ -162,7 +162,7 @@ fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
 
 fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, String> {
     if let Some(think) = &options.think {
-        script.set_think(Law::parse(think)?);
+        script.set_think(TimeLaw::parse(think)?);
     }
     if let Some(rate) = options.typing {
         script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
@@ -170,11 +170,11 @@ fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, Str
     Ok(script)
 }
 
-fn load(options: &LoadOptions) -> Load {
+fn load(options: &LoadOptions) -> OfferedLoad {
     let span = |seconds: Option<f64>| seconds.map(Span::from_secs_f64);
-    let closed = Load::closed(options.users, 1);
-    Load {
-        model: options.arrivals_per_second.map_or(Model::Closed, Model::Open),
+    let closed = OfferedLoad::closed(options.users, 1);
+    OfferedLoad {
+        model: options.arrivals_per_second.map_or(LoadModel::Closed, LoadModel::Open),
         passes: options.passes,
         duration: span(options.duration_s),
         warm_up: span(options.warm_up_s).map_or(WarmUp::FirstLine, WarmUp::For),

@@ -1,6 +1,6 @@
 //! What a study tells: throughput and response times by class, utilisation and queue by station, where the processors' time went.
 
-use super::stream::{Stream, meter};
+use super::stream::{StudyStream, meter};
 use crate::meters::Category;
 use crate::spec::{Machine, Population, Store, StoreKind};
 use loadgo_statistics::{BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason};
@@ -69,8 +69,8 @@ pub struct StationReport {
 }
 
 /// What the streams have come to.
-pub(super) fn of(machine: &Machine, streams: &[Stream], end: StopReason) -> Report {
-    let windows: Vec<&RunWindows> = streams.iter().map(Stream::windows).collect();
+pub(super) fn of(machine: &Machine, streams: &[StudyStream], end: StopReason) -> Report {
+    let windows: Vec<&RunWindows> = streams.iter().map(StudyStream::windows).collect();
     let sample = BatchSample::of(&windows, INTERVAL_CONFIDENCE);
     let told = |figure| sample.estimate(figure);
     let mean_of = |meter| told(Figure::Share(meter, meter::CLOCK));
@@ -82,8 +82,8 @@ pub(super) fn of(machine: &Machine, streams: &[Stream], end: StopReason) -> Repo
     let classes = names.zip(users.clone()).enumerate().map(|(index, (name, users))| class(name, users, Some(index), &told));
     Report {
         end,
-        interactions: streams.iter().map(Stream::interactions).sum(),
-        simulated_ns: streams.iter().map(Stream::now).sum(),
+        interactions: streams.iter().map(StudyStream::interactions).sum(),
+        simulated_ns: streams.iter().map(StudyStream::now).sum(),
         events: streams.iter().map(|stream| stream.meters().events).sum(),
         all: class("all".into(), users.sum(), None, &told),
         little: told(Figure::Each(meter::ACTIVE, None)),

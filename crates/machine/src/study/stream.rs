@@ -36,7 +36,7 @@ pub(super) mod meter {
 }
 
 /// A run of the engine.
-pub(super) struct Stream {
+pub(super) struct StudyStream {
     engine: Engine,
     tap: Tap,
     meters: Meters,
@@ -59,14 +59,14 @@ struct Stoppable<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Stream {
+impl StudyStream {
     /// A run of the machine's own load from its beginning.
-    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Stream, String> {
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<StudyStream, String> {
         let engine = Engine::with_own_load(machine, seed)?;
         let meters = engine.meters();
         let tap =
             Tap { windows: None, pilot: Vec::with_capacity(PILOT), late: None, interactions: 0, target: 0, time_ns: u64::MAX };
-        Ok(Stream { engine, tap, meters })
+        Ok(StudyStream { engine, tap, meters })
     }
 
     /// Goes on until `target` interactions are over in all, or `time_ns` has come.

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::{ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, PreciseFigure, estimate};
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Responses of a queue M/M/1, until the rule is met. The mean service is 1 s, the load 0.8, the mean response 5 s.
 fn queue(seed: u64, stop_rule: &str) -> Estimator {
-    let mut stream = Stream::new(seed, 0, Purpose::Work);
+    let mut stream = RandomStream::new(seed, 0, StreamPurpose::Work);
     let mut estimator = Estimator::new(StopRule::parse(stop_rule).unwrap());
     let (mut arrival, mut departure) = (0.0, 0.0f64);
     while !estimator.is_done() {
@@ -19,7 +19,7 @@ fn queue(seed: u64, stop_rule: &str) -> Estimator {
 
 /// Autoregressive responses around a second, every 10 ms.
 fn autoregressive(seed: u64, correlation: f64, count: u64) -> Estimator {
-    let mut stream = Stream::new(seed, 0, Purpose::Work);
+    let mut stream = RandomStream::new(seed, 0, StreamPurpose::Work);
     let mut estimator = Estimator::new(StopRule::parse(&format!("interactions={count}")).unwrap());
     let mut state = 3.0 * stream.normal() / libm::sqrt(1.0 - correlation * correlation);
     for i in 0..count {
