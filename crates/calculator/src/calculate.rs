@@ -1,4 +1,4 @@
-//! One line of the calculator: scanned once from left to right, computed as it is scanned.
+//! Computes one line of the calculator in one scan from left to right.
 //!
 //! `line = name '=' sum | sum`, `sum = product (('+'|'-') product)*`, `product = sign (('*'|'/') sign)*`,
 //! `sign = '-' sign | number | name | '(' sum ')'`; division cuts towards zero.
@@ -6,17 +6,17 @@
 use crate::names::Names;
 use std::fmt;
 
-/// Parentheses and signs that may be open at once.
-const DEEPEST: u32 = 100;
+/// Largest number of parentheses and signs that may be open at once. Bounds the stack. Chosen by hand.
+const MOST_OPEN_SIGNS: u32 = 100;
 
-/// What a line comes to.
+/// The result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing to say: an empty line, or a result that was kept.
+    /// No reply: the line is empty, or its result was stored under a name.
     Silent,
     /// A result to print.
     Value(i64),
-    /// The user is done.
+    /// The user typed `quit`.
     Quit,
 }
 
@@ -27,13 +27,13 @@ pub enum Trouble<'a> {
     Division,
     /// A number or result that does not fit in 64 bits.
     Overflow,
-    /// A name that nothing was kept under.
+    /// A name that has no value.
     Unknown(&'a [u8]),
-    /// A name for which there is no room.
+    /// A name that is too long, or a new one when the table of names is full.
     NoRoom(&'a [u8]),
-    /// Too many parentheses or signs at once.
+    /// More than [`MOST_OPEN_SIGNS`] parentheses or signs are open.
     TooDeep,
-    /// Something else was expected from this byte on, counted from 1.
+    /// A syntax error at this byte, counted from 1.
     Unreadable(usize),
 }
 
@@ -42,23 +42,23 @@ impl fmt::Display for Trouble<'_> {
         match self {
             Trouble::Division => write!(f, "division by zero"),
             Trouble::Overflow => write!(f, "overflow"),
-            Trouble::Unknown(name) => write!(f, "no value named {}", shown(name)),
-            Trouble::NoRoom(name) => write!(f, "no room for the name {}", shown(name)),
+            Trouble::Unknown(name) => write!(f, "no value named {}", shortened(name)),
+            Trouble::NoRoom(name) => write!(f, "no room for the name {}", shortened(name)),
             Trouble::TooDeep => write!(f, "too many parentheses"),
             Trouble::Unreadable(at) => write!(f, "cannot read this at character {at}"),
         }
     }
 }
 
-/// A name, which is ASCII, cut short so that a reply stays short whatever was typed.
-fn shown(name: &[u8]) -> &str {
+/// The first 40 characters of a name, which is ASCII, so that every reply is short.
+fn shortened(name: &[u8]) -> &str {
     std::str::from_utf8(&name[..name.len().min(40)]).unwrap_or("?")
 }
 
-/// The answer to `line`, which has no newline; results that are given a name go to `names`.
+/// Computes `line`, which has no newline, and stores a result that gets a name in `names`.
 ///
 /// # Errors
-/// Why it has no value; `names` is then as before.
+/// The reason why the line has no value; `names` is then unchanged.
 pub fn answer<'a>(line: &'a [u8], names: &mut Names) -> Result<Answer, Trouble<'a>> {
     let mut scan = Scan { line, at: 0, depth: 0, names };
     scan.skip_blanks();
@@ -66,18 +66,18 @@ pub fn answer<'a>(line: &'a [u8], names: &mut Names) -> Result<Answer, Trouble<'
         return Ok(Answer::Silent);
     }
     let name = scan.name();
-    if name == b"quit" && scan.ends() {
+    if name == b"quit" && scan.is_at_end() {
         return Ok(Answer::Quit);
     }
     if name.is_empty() || name == b"quit" || !scan.takes(b'=') {
         scan.at = 0;
-        return scan.whole().map(Answer::Value);
+        return scan.whole_sum().map(Answer::Value);
     }
-    let value = scan.whole()?;
-    if names.keep(name, value) { Ok(Answer::Silent) } else { Err(Trouble::NoRoom(name)) }
+    let value = scan.whole_sum()?;
+    if names.set(name, value) { Ok(Answer::Silent) } else { Err(Trouble::NoRoom(name)) }
 }
 
-/// A line while it is scanned.
+/// A line with the position of the scan, and the names that it may use.
 struct Scan<'a, 'n> {
     line: &'a [u8],
     at: usize,
@@ -86,72 +86,73 @@ struct Scan<'a, 'n> {
 }
 
 impl<'a> Scan<'a, '_> {
-    fn whole(&mut self) -> Result<i64, Trouble<'a>> {
-        let value = self.sum()?;
-        if self.ends() { Ok(value) } else { Err(Trouble::Unreadable(self.at + 1)) }
+    /// Computes a sum that is_at_end with the line.
+    fn whole_sum(&mut self) -> Result<i64, Trouble<'a>> {
+        let sum = self.sum()?;
+        if self.is_at_end() { Ok(sum) } else { Err(Trouble::Unreadable(self.at + 1)) }
     }
 
     fn sum(&mut self) -> Result<i64, Trouble<'a>> {
-        let mut value = self.product()?;
+        let mut sum = self.product()?;
         loop {
             let next = if self.takes(b'+') {
-                value.checked_add(self.product()?)
+                sum.checked_add(self.product()?)
             } else if self.takes(b'-') {
-                value.checked_sub(self.product()?)
+                sum.checked_sub(self.product()?)
             } else {
-                return Ok(value);
+                return Ok(sum);
             };
-            value = next.ok_or(Trouble::Overflow)?;
+            sum = next.ok_or(Trouble::Overflow)?;
         }
     }
 
     fn product(&mut self) -> Result<i64, Trouble<'a>> {
-        let mut value = self.sign()?;
+        let mut product = self.sign()?;
         loop {
             let next = if self.takes(b'*') {
-                value.checked_mul(self.sign()?)
+                product.checked_mul(self.sign()?)
             } else if self.takes(b'/') {
                 let divisor = self.sign()?;
                 if divisor == 0 {
                     return Err(Trouble::Division);
                 }
-                value.checked_div(divisor)
+                product.checked_div(divisor)
             } else {
-                return Ok(value);
+                return Ok(product);
             };
-            value = next.ok_or(Trouble::Overflow)?;
+            product = next.ok_or(Trouble::Overflow)?;
         }
     }
 
     fn sign(&mut self) -> Result<i64, Trouble<'a>> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MOST_OPEN_SIGNS {
             return Err(Trouble::TooDeep);
         }
-        let value = if self.takes(b'-') {
+        let signed = if self.takes(b'-') {
             self.sign()?.checked_neg().ok_or(Trouble::Overflow)?
         } else if self.takes(b'(') {
-            let value = self.sum()?;
+            let sum = self.sum()?;
             if !self.takes(b')') {
                 return Err(Trouble::Unreadable(self.at + 1));
             }
-            value
+            sum
         } else {
             self.operand()?
         };
         self.depth -= 1;
-        Ok(value)
+        Ok(signed)
     }
 
     fn operand(&mut self) -> Result<i64, Trouble<'a>> {
         let begin = self.at;
-        let mut value = Some(0i64);
+        let mut number = Some(0i64);
         while let Some(digit) = self.line.get(self.at).filter(|byte| byte.is_ascii_digit()) {
-            value = value.and_then(|value| value.checked_mul(10)?.checked_add(i64::from(digit - b'0')));
+            number = number.and_then(|number| number.checked_mul(10)?.checked_add(i64::from(digit - b'0')));
             self.at += 1;
         }
         if self.at > begin {
-            return value.ok_or(Trouble::Overflow);
+            return number.ok_or(Trouble::Overflow);
         }
         match self.name() {
             b"" => Err(Trouble::Unreadable(self.at + 1)),
@@ -159,30 +160,30 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// The name that begins here; empty when none does.
+    /// The name that begins here, after which the scan goes on; empty if none begins here.
     fn name(&mut self) -> &'a [u8] {
-        let rest = &self.line[self.at..];
-        let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-        if !rest.first().is_some_and(letter) {
+        let remaining = &self.line[self.at..];
+        let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+        if !remaining.first().is_some_and(is_letter) {
             return b"";
         }
-        let length = rest.iter().take_while(|byte| letter(byte) || byte.is_ascii_digit()).count();
+        let length = remaining.iter().take_while(|byte| is_letter(byte) || byte.is_ascii_digit()).count();
         self.at += length;
-        &rest[..length]
+        &remaining[..length]
     }
 
-    /// Whether `byte` is next; then it and the blanks around it are passed.
+    /// Skips `byte` and the blanks around it if `byte` is next, and says whether it was.
     fn takes(&mut self, byte: u8) -> bool {
         self.skip_blanks();
-        let is = self.line.get(self.at) == Some(&byte);
-        if is {
+        let is_next = self.line.get(self.at) == Some(&byte);
+        if is_next {
             self.at += 1;
         }
         self.skip_blanks();
-        is
+        is_next
     }
 
-    fn ends(&mut self) -> bool {
+    fn is_at_end(&mut self) -> bool {
         self.skip_blanks();
         self.at == self.line.len()
     }
@@ -198,30 +199,31 @@ impl<'a> Scan<'a, '_> {
 mod tests {
     use super::*;
 
-    fn said(lines: &[&'static str]) -> Result<Answer, Trouble<'static>> {
+    /// The answer to the last of `lines`, which share their names.
+    fn last_answer(lines: &[&'static str]) -> Result<Answer, Trouble<'static>> {
         let mut names = Names::default();
         lines.iter().map(|line| answer(line.as_bytes(), &mut names)).next_back().expect("a line")
     }
 
     #[test]
     fn products_come_before_sums() {
-        assert_eq!(said(&["2 + 3 * 4 - 6 / 2"]), Ok(Answer::Value(11)));
+        assert_eq!(last_answer(&["2 + 3 * 4 - 6 / 2"]), Ok(Answer::Value(11)));
     }
 
     #[test]
     fn parentheses_and_signs_come_first() {
-        assert_eq!(said(&["-(2 + 3) * - 4"]), Ok(Answer::Value(20)));
-        assert_eq!(said(&["--5"]), Ok(Answer::Value(5)));
+        assert_eq!(last_answer(&["-(2 + 3) * - 4"]), Ok(Answer::Value(20)));
+        assert_eq!(last_answer(&["--5"]), Ok(Answer::Value(5)));
     }
 
     #[test]
     fn division_cuts_towards_zero() {
-        assert_eq!(said(&["-7 / 2"]), Ok(Answer::Value(-3)));
+        assert_eq!(last_answer(&["-7 / 2"]), Ok(Answer::Value(-3)));
     }
 
     #[test]
-    fn a_name_keeps_a_partial_result_in_silence() {
-        assert_eq!(said(&["a = 3 * 7"]), Ok(Answer::Silent));
+    fn a_partial_result_is_stored_without_a_reply() {
+        assert_eq!(last_answer(&["a = 3 * 7"]), Ok(Answer::Silent));
         let mut names = Names::default();
         assert_eq!(answer(b"a = 3 * 7", &mut names), Ok(Answer::Silent));
         assert_eq!(answer(b"a = a + 1", &mut names), Ok(Answer::Silent));
@@ -229,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_computed_is_told_in_words() {
-        assert_eq!(said(&["1 / (2 - 2)"]), Err(Trouble::Division));
-        assert_eq!(said(&["9223372036854775807 + 1"]), Err(Trouble::Overflow));
-        assert_eq!(said(&["9223372036854775808"]), Err(Trouble::Overflow));
-        assert_eq!(said(&["(-9223372036854775807 - 1) / -1"]), Err(Trouble::Overflow));
-        assert_eq!(said(&["b + 1"]), Err(Trouble::Unknown(b"b")));
-        assert_eq!(said(&["2 +"]), Err(Trouble::Unreadable(4)));
-        assert_eq!(said(&["2 3"]), Err(Trouble::Unreadable(3)));
-        assert_eq!(said(&["(2"]), Err(Trouble::Unreadable(3)));
-        assert_eq!(said(&["quit = 3"]), Err(Trouble::Unknown(b"quit")));
+    fn a_line_that_cannot_be_computed_has_a_reason() {
+        assert_eq!(last_answer(&["1 / (2 - 2)"]), Err(Trouble::Division));
+        assert_eq!(last_answer(&["9223372036854775807 + 1"]), Err(Trouble::Overflow));
+        assert_eq!(last_answer(&["9223372036854775808"]), Err(Trouble::Overflow));
+        assert_eq!(last_answer(&["(-9223372036854775807 - 1) / -1"]), Err(Trouble::Overflow));
+        assert_eq!(last_answer(&["b + 1"]), Err(Trouble::Unknown(b"b")));
+        assert_eq!(last_answer(&["2 +"]), Err(Trouble::Unreadable(4)));
+        assert_eq!(last_answer(&["2 3"]), Err(Trouble::Unreadable(3)));
+        assert_eq!(last_answer(&["(2"]), Err(Trouble::Unreadable(3)));
+        assert_eq!(last_answer(&["quit = 3"]), Err(Trouble::Unknown(b"quit")));
     }
 
     #[test]
@@ -251,8 +253,8 @@ mod tests {
 
     #[test]
     fn an_empty_line_is_silent_and_quit_ends() {
-        assert_eq!(said(&["  "]), Ok(Answer::Silent));
-        assert_eq!(said(&[" quit "]), Ok(Answer::Quit));
+        assert_eq!(last_answer(&["  "]), Ok(Answer::Silent));
+        assert_eq!(last_answer(&[" quit "]), Ok(Answer::Quit));
     }
 
     #[test]

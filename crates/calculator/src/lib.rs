@@ -1,7 +1,8 @@
 //! A desk calculator: integers, the four operations, and partial results kept by name.
 //!
-//! It is the trivial command of 1968 that was the yardstick of an interaction: read a line, scan it, compute, now and
-//! then write a line in reply. It does the same work everywhere, in a few kilobytes, and never allocates.
+//! The calculator is the trivial command of 1968, the yardstick of an interaction. For each line it reads, scans and
+//! computes, and at times it writes a line in reply. The work is the same on every host, takes a few kilobytes, and
+//! never allocates.
 
 mod calculate;
 mod names;

@@ -6,8 +6,10 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-/// The longest line that a terminal gives, and a prompt and reply after it.
-const ROOM: usize = 4096;
+/// Size of the buffers for a line and for a reply: a terminal's longest line (`N_TTY_BUF_SIZE`).
+const LINE_BYTES: usize = 4096;
+/// Longest prompt that `--prompt` accepts, so that a reply and the prompt fit in one write.
+const MOST_PROMPT_BYTES: usize = 256;
 
 fn main() -> ExitCode {
     let Some(prompt) = prompt() else {
@@ -20,13 +22,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is printed when a line is wanted: `--prompt TEXT`, else `? ` at a terminal; `None` when the arguments are wrong.
+/// The prompt: the TEXT of `--prompt TEXT`, `? ` at a terminal, otherwise empty. `None` if the arguments are wrong.
 fn prompt() -> Option<String> {
     let mut arguments = std::env::args().skip(1);
     let prompt = match (arguments.next().as_deref(), arguments.next()) {
         (None, None) if io::stdin().is_terminal() => "? ".into(),
         (None, None) => String::new(),
-        (Some("--prompt"), Some(prompt)) if prompt.len() <= 256 => prompt,
+        (Some("--prompt"), Some(prompt)) if prompt.len() <= MOST_PROMPT_BYTES => prompt,
         _ => return None,
     };
     arguments.next().is_none().then_some(prompt)
@@ -34,31 +36,31 @@ fn prompt() -> Option<String> {
 
 /// Answers lines until `quit` or the end of input.
 fn serve(prompt: &[u8]) -> io::Result<()> {
-    // The standard streams hold buffers of their own; a bare descriptor needs none.
+    // The standard streams of the library have buffers, which a descriptor does not need.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let (mut room, mut held, mut names) = ([0; ROOM], 0, Names::default());
+    let (mut buffer, mut filled, mut names) = ([0; LINE_BYTES], 0, Names::default());
     let mut overlong = false;
     say(&mut output, &[], prompt)?;
     loop {
-        let read = input.read(&mut room[held..])?;
+        let read = input.read(&mut buffer[filled..])?;
         let mut begin = 0;
-        held += read;
-        while let Some(length) = room[begin..held].iter().position(|byte| *byte == b'\n') {
-            let line = &room[begin..begin + length];
+        filled += read;
+        while let Some(length) = buffer[begin..filled].iter().position(|byte| *byte == b'\n') {
+            let line = &buffer[begin..begin + length];
             begin += length + 1;
             if !std::mem::take(&mut overlong) && !reply(line, &mut names, &mut output, prompt)? {
                 return Ok(());
             }
         }
         if read == 0 {
-            let rest = if overlong { &[] } else { &room[..held] };
-            return reply(rest, &mut names, &mut output, &[]).map(|_| ());
+            let last_line = if overlong { &[] } else { &buffer[..filled] };
+            return reply(last_line, &mut names, &mut output, &[]).map(|_| ());
         }
-        room.copy_within(begin..held, 0);
-        held -= begin;
-        if held == ROOM {
-            held = 0;
+        buffer.copy_within(begin..filled, 0);
+        filled -= begin;
+        if filled == LINE_BYTES {
+            filled = 0;
             if !std::mem::replace(&mut overlong, true) {
                 say(&mut output, b"the line is too long\n", prompt)?;
             }
@@ -66,23 +68,23 @@ fn serve(prompt: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Answers `line`; false when the user is done.
+/// Answers `line`; false if the user is done.
 fn reply(line: &[u8], names: &mut Names, output: &mut File, prompt: &[u8]) -> io::Result<bool> {
-    let mut text = [0; ROOM];
-    let mut left = &mut text[..];
+    let mut text = [0; LINE_BYTES];
+    let mut unused = &mut text[..];
     match answer(line, names) {
         Ok(Answer::Quit) => return Ok(false),
         Ok(Answer::Silent) => {}
-        Ok(Answer::Value(value)) => writeln!(left, "{value}")?,
-        Err(trouble) => writeln!(left, "{trouble}")?,
+        Ok(Answer::Value(value)) => writeln!(unused, "{value}")?,
+        Err(trouble) => writeln!(unused, "{trouble}")?,
     }
-    let length = ROOM - left.len();
+    let length = LINE_BYTES - unused.len();
     say(output, &text[..length], prompt).map(|()| true)
 }
 
-/// Writes a reply and the prompt in one write, or nothing when both are empty.
+/// Writes a reply and the prompt in one write, or nothing if both are empty.
 fn say(output: &mut File, reply: &[u8], prompt: &[u8]) -> io::Result<()> {
-    let mut text = [0; ROOM + 256];
+    let mut text = [0; LINE_BYTES + MOST_PROMPT_BYTES];
     let length = reply.len() + prompt.len();
     text[..reply.len()].copy_from_slice(reply);
     text[reply.len()..length].copy_from_slice(prompt);

@@ -1,54 +1,54 @@
 //! Partial results by name, in a table of a fixed size.
 
-/// Names that can be kept.
-const ROOM: usize = 64;
-/// Bytes that a name may have.
-pub const LONGEST_NAME: usize = 15;
+/// Largest number of names. The table is searched from its beginning at each use.
+const MOST_NAMES: usize = 64;
+/// Largest length of a name. With its length and value, a name takes 24 bytes.
+pub const MOST_NAME_BYTES: usize = 15;
 
-/// Values kept by name.
+/// The values that have names.
 #[derive(Clone, Debug)]
 pub struct Names {
-    kept: [Kept; ROOM],
+    values: [NamedValue; MOST_NAMES],
     count: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
-    name: [u8; LONGEST_NAME],
+struct NamedValue {
+    name: [u8; MOST_NAME_BYTES],
     length: u8,
     value: i64,
 }
 
-impl Kept {
-    fn is(&self, name: &[u8]) -> bool {
+impl NamedValue {
+    fn has_name(&self, name: &[u8]) -> bool {
         &self.name[..usize::from(self.length)] == name
     }
 }
 
 impl Default for Names {
     fn default() -> Names {
-        Names { kept: [Kept { name: [0; LONGEST_NAME], length: 0, value: 0 }; ROOM], count: 0 }
+        Names { values: [NamedValue { name: [0; MOST_NAME_BYTES], length: 0, value: 0 }; MOST_NAMES], count: 0 }
     }
 }
 
 impl Names {
-    /// The value of `name`.
+    /// The value of `name`; `None` if it has none.
     pub fn get(&self, name: &[u8]) -> Option<i64> {
-        self.kept[..self.count].iter().find(|kept| kept.is(name)).map(|kept| kept.value)
+        self.values[..self.count].iter().find(|named| named.has_name(name)).map(|named| named.value)
     }
 
-    /// Keeps `value` under `name`; false when the name is too long or the table is full.
-    pub fn keep(&mut self, name: &[u8], value: i64) -> bool {
-        if let Some(kept) = self.kept[..self.count].iter_mut().find(|kept| kept.is(name)) {
-            kept.value = value;
+    /// Gives `name` this value; false if the name is too long or the table is full.
+    pub fn set(&mut self, name: &[u8], new_value: i64) -> bool {
+        if let Some(named) = self.values[..self.count].iter_mut().find(|named| named.has_name(name)) {
+            named.value = new_value;
             return true;
         }
-        if name.len() > LONGEST_NAME || self.count == ROOM {
+        if name.len() > MOST_NAME_BYTES || self.count == MOST_NAMES {
             return false;
         }
-        let kept = &mut self.kept[self.count];
-        kept.name[..name.len()].copy_from_slice(name);
-        *kept = Kept { length: name.len() as u8, value, ..*kept };
+        let named = &mut self.values[self.count];
+        named.name[..name.len()].copy_from_slice(name);
+        *named = NamedValue { length: name.len() as u8, value: new_value, ..*named };
         self.count += 1;
         true
     }

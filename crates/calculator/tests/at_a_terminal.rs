@@ -7,7 +7,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
     let mut calculator = Command::new(env!("CARGO_BIN_EXE_loadgo-calculator"));
     calculator.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = calculator.spawn().expect("the calculator starts");
-    // It may have ended already, by `quit` or a wrong argument: then the rest is refused.
+    // The write fails if the calculator has ended already, by `quit` or a wrong argument.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("the calculator ends")
 }

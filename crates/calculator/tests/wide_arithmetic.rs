@@ -1,4 +1,4 @@
-//! Expressions that are drawn, against the same expressions computed in 128 bits.
+//! Compares the calculator on random expressions with the same expressions computed in 128 bits.
 
 use loadgo_calculator::{Answer, Names, Trouble, answer};
 use proptest::prelude::*;
@@ -21,8 +21,8 @@ fn sum() -> impl Strategy<Value = Sum> {
     })
 }
 
-/// How tightly a sum holds together: 0 additive, 1 multiplicative, 2 a single operand.
-fn tightness(sum: &Sum) -> u8 {
+/// The precedence of the outermost operator: 0 additive, 1 multiplicative, 2 a single operand.
+fn precedence(sum: &Sum) -> u8 {
     match sum {
         Sum::Two(_, '+' | '-', _) => 0,
         Sum::Two(..) => 1,
@@ -30,23 +30,24 @@ fn tightness(sum: &Sum) -> u8 {
     }
 }
 
-/// Written with as few parentheses as precedence allows.
-fn written(sum: &Sum, least: u8) -> String {
-    let own = tightness(sum);
+/// Prints a sum with as few parentheses as precedence allows; a precedence below `least` needs them.
+fn print_sum(sum: &Sum, least: u8) -> String {
+    let own = precedence(sum);
     let text = match sum {
         Sum::Number(number) => number.to_string(),
-        Sum::Minus(inner) => format!("-{}", written(inner, 2)),
-        Sum::Two(left, sign, right) => format!("{} {sign}{}", written(left, own), written(right, own + 1)),
+        Sum::Minus(inner) => format!("-{}", print_sum(inner, 2)),
+        Sum::Two(left, sign, right) => format!("{} {sign}{}", print_sum(left, own), print_sum(right, own + 1)),
     };
     if own < least { format!("({text})") } else { text }
 }
 
-fn wide(sum: &Sum) -> Result<i128, Trouble<'static>> {
-    let value = match sum {
+/// Computes a sum in 128 bits, with the overflow of 64.
+fn compute_wide(sum: &Sum) -> Result<i128, Trouble<'static>> {
+    let exact = match sum {
         Sum::Number(number) => i128::from(*number),
-        Sum::Minus(inner) => -wide(inner)?,
+        Sum::Minus(inner) => -compute_wide(inner)?,
         Sum::Two(left, sign, right) => {
-            let (left, right) = (wide(left)?, wide(right)?);
+            let (left, right) = (compute_wide(left)?, compute_wide(right)?);
             match sign {
                 '+' => left + right,
                 '-' => left - right,
@@ -55,7 +56,7 @@ fn wide(sum: &Sum) -> Result<i128, Trouble<'static>> {
             }
         }
     };
-    if i64::try_from(value).is_ok() { Ok(value) } else { Err(Trouble::Overflow) }
+    if i64::try_from(exact).is_ok() { Ok(exact) } else { Err(Trouble::Overflow) }
 }
 
 proptest! {
@@ -63,16 +64,16 @@ proptest! {
 
     #[test]
     fn the_calculator_agrees_with_wider_arithmetic(sum in sum()) {
-        let line = written(&sum, 0);
-        let said = answer(line.as_bytes(), &mut Names::default());
-        let right = wide(&sum).map(|value| Answer::Value(i64::try_from(value).expect("it was checked")));
-        prop_assert!(said == right, "{line}: {said:?}, not {right:?}");
+        let line = print_sum(&sum, 0);
+        let computed = answer(line.as_bytes(), &mut Names::default());
+        let expected = compute_wide(&sum).map(|value| Answer::Value(i64::try_from(value).expect("the value fits in 64 bits")));
+        prop_assert!(computed == expected, "{line}: {computed:?}, not {expected:?}");
     }
 
     #[test]
-    fn a_kept_result_is_the_result(sum in sum()) {
+    fn a_stored_result_is_the_result(sum in sum()) {
         let mut names = Names::default();
-        let line = written(&sum, 0);
+        let line = print_sum(&sum, 0);
         let value = answer(line.as_bytes(), &mut Names::default());
         let kept = answer(format!("x={line}").as_bytes(), &mut names).map(|_| ()).map_err(|_| ());
         prop_assert_eq!(kept.is_ok(), value.is_ok());

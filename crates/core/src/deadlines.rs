@@ -3,7 +3,7 @@
 //! A user's deadline is set, moved in either direction and cleared in O(log n), so a run of any length holds as many entries as
 //! it has users.
 
-use crate::indexed_heap::{Entry, IndexedHeap};
+use crate::indexed_heap::{HeapEntry, IndexedHeap};
 use crate::time::Instant;
 
 /// Deadlines of the keys 0..n, at most one each.
@@ -16,7 +16,7 @@ struct Deadline {
     key: u32,
 }
 
-impl Entry for Deadline {
+impl HeapEntry for Deadline {
     fn number(&self) -> u32 {
         self.key
     }
@@ -61,12 +61,12 @@ impl Deadlines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, Stream};
+    use crate::random::{RandomStream, StreamPurpose};
     use std::collections::BTreeMap;
 
     #[test]
     fn the_earliest_deadline_comes_first_whatever_is_moved_or_cleared() {
-        let mut random = Stream::new(7, 1, Purpose::Choice);
+        let mut random = RandomStream::new(7, 1, StreamPurpose::Choice);
         let (mut heap, mut model) = (Deadlines::new(), BTreeMap::<u32, Instant>::new());
         for _ in 0..20_000 {
             let key = random.index(50) as u32;

@@ -9,16 +9,16 @@ mod line;
 mod log_in;
 
 use crate::deadlines::Deadlines;
-use crate::load::{Load, Model, WarmUp};
+use crate::load::{LoadModel, OfferedLoad, WarmUp};
 use crate::record::{Phase, Recorder};
 use crate::script::Script;
 use crate::system::{Event, System, UserId};
 use crate::time::Instant;
-use crate::user::{State, User};
+use crate::user::{User, UserState};
 
 /// How a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct SessionCounts {
     /// Interactions that were recorded.
     pub interactions: u64,
     /// Users that were logged in at some time.
@@ -38,17 +38,17 @@ pub struct Summary {
 }
 
 /// Runs `script` on `system` under `load` until every user is gone.
-pub fn drive<S: System, R: Recorder>(script: &Script, load: &Load, system: &mut S, recorder: &mut R) -> Summary {
+pub fn drive<S: System, R: Recorder>(script: &Script, load: &OfferedLoad, system: &mut S, recorder: &mut R) -> SessionCounts {
     assert!(script.typing_chars_per_second.is_none_or(|rate| rate > 0.0), "nobody types at no speed");
-    let mut driver = Driver::new(script, load, system, recorder);
+    let mut driver = DriverLoop::new(script, load, system, recorder);
     driver.open();
     driver.run();
     driver.summary
 }
 
-struct Driver<'a, S, R> {
+struct DriverLoop<'a, S, R> {
     script: &'a Script,
-    load: &'a Load,
+    load: &'a OfferedLoad,
     system: &'a mut S,
     recorder: &'a mut R,
     users: Vec<User<'a>>,
@@ -64,16 +64,16 @@ struct Driver<'a, S, R> {
     /// Users who are there and have not typed a line yet.
     silent: usize,
     leaving: bool,
-    summary: Summary,
+    summary: SessionCounts,
 }
 
 /// The key in the deadlines that stands for the run itself: the end of a phase.
 const RUN: u32 = 0;
 
-impl<'a, S: System, R: Recorder> Driver<'a, S, R> {
-    fn new(script: &'a Script, load: &'a Load, system: &'a mut S, recorder: &'a mut R) -> Self {
+impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
+    fn new(script: &'a Script, load: &'a OfferedLoad, system: &'a mut S, recorder: &'a mut R) -> Self {
         let users: Vec<_> = (1..=load.users).map(|id| User::new(id, script, load.seed)).collect();
-        Driver {
+        DriverLoop {
             script,
             load,
             system,
@@ -88,15 +88,15 @@ impl<'a, S: System, R: Recorder> Driver<'a, S, R> {
             to_come: load.users as usize,
             silent: 0,
             leaving: false,
-            summary: Summary::default(),
+            summary: SessionCounts::default(),
         }
     }
 
     fn open(&mut self) {
         let now = self.system.now();
         match self.load.model {
-            Model::Closed => self.log_in_more(),
-            Model::Open(per_second) => {
+            LoadModel::Closed => self.log_in_more(),
+            LoadModel::Open(per_second) => {
                 self.plan_arrivals(per_second, now);
                 self.open_barrier(now);
             }
@@ -147,7 +147,7 @@ fn index(user: UserId) -> usize {
 }
 
 /// The parts of a run: warm-up until the load is whole, steady, and ramp-down from when somebody is done.
-impl<S: System, R: Recorder> Driver<'_, S, R> {
+impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     fn check_warm_up(&mut self, now: Instant) {
         let whole = self.is_open() || self.silent == 0;
         if self.load.warm_up == WarmUp::FirstLine && self.barrier_open && whole {
@@ -186,8 +186,8 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         self.leaving = true;
         for user in 0..self.users.len() {
             match self.users[user].state {
-                State::Thinking | State::AtBarrier => self.log_out(user),
-                State::Away => self.leave(user, now, "stopped"),
+                UserState::Thinking | UserState::AtBarrier => self.log_out(user),
+                UserState::Away => self.leave(user, now, "stopped"),
                 _ => {}
             }
         }

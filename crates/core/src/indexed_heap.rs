@@ -8,7 +8,7 @@ const ABSENT: u32 = u32::MAX;
 const WAYS: usize = 4;
 
 /// An entry of an [`IndexedHeap`]: entries come in their order, the least first.
-pub trait Entry: Copy {
+pub trait HeapEntry: Copy {
     /// Its number, by which it is found again.
     fn number(&self) -> u32;
     /// Whether it comes before `other`.
@@ -28,7 +28,7 @@ impl<E> Default for IndexedHeap<E> {
     }
 }
 
-impl<E: Entry> IndexedHeap<E> {
+impl<E: HeapEntry> IndexedHeap<E> {
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.heap.len()

@@ -7,7 +7,7 @@ use crate::time::Span;
 
 /// How a load comes about.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Model {
+pub enum LoadModel {
     /// All users log in, start together when the last one is in, and stay.
     Closed,
     /// Users arrive at this rate a second, and leave when they have done their passes.
@@ -25,9 +25,9 @@ pub enum WarmUp {
 
 /// What is asked of a driver.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Load {
+pub struct OfferedLoad {
     /// Closed or open.
-    pub model: Model,
+    pub model: LoadModel,
     /// How many users; in an open load, how many arrive.
     pub users: u32,
     /// How often each types the script; `None` until the time is up.
@@ -44,11 +44,11 @@ pub struct Load {
     pub grace: Span,
 }
 
-impl Load {
+impl OfferedLoad {
     /// A closed load of `users` who each do `passes` passes.
-    pub fn closed(users: u32, passes: u32) -> Load {
-        Load {
-            model: Model::Closed,
+    pub fn closed(users: u32, passes: u32) -> OfferedLoad {
+        OfferedLoad {
+            model: LoadModel::Closed,
             users,
             passes: Some(passes),
             duration: None,

@@ -3,6 +3,6 @@
 //! Scripts (`crate::script`) and machine files (the crate `loadgo-machine`) are read with it.
 
 pub mod laws;
-pub mod misread;
+pub mod mistakes;
 pub mod spans;
 pub mod table;

@@ -10,7 +10,7 @@ const HEAD: &[u8] = b"\x1b]133;";
 
 /// What bytes that begin with ESC are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head<'a> {
+pub enum MarkRead<'a> {
     /// A mark with this body, of so many bytes in all.
     Mark(&'a [u8], usize),
     /// They may become a mark when more come.
@@ -20,25 +20,25 @@ pub enum Head<'a> {
 }
 
 /// Reads the mark that `bytes` begin with; one with more than `longest` bytes is none.
-pub fn read(bytes: &[u8], longest: usize) -> Head<'_> {
+pub fn read(bytes: &[u8], longest: usize) -> MarkRead<'_> {
     let known = HEAD.len().min(bytes.len());
     if bytes[..known] != HEAD[..known] {
-        return Head::None;
+        return MarkRead::None;
     }
     let mut rest = bytes.iter().enumerate().take(longest).skip(HEAD.len());
     while let Some((at, byte)) = rest.next() {
         match byte {
-            &BELL => return Head::Mark(&bytes[HEAD.len()..at], at + 1),
+            &BELL => return MarkRead::Mark(&bytes[HEAD.len()..at], at + 1),
             &ESCAPE => match rest.next() {
-                Some((end, b'\\')) => return Head::Mark(&bytes[HEAD.len()..at], end + 1),
-                Some(_) => return Head::None,
+                Some((end, b'\\')) => return MarkRead::Mark(&bytes[HEAD.len()..at], end + 1),
+                Some(_) => return MarkRead::None,
                 None => break,
             },
             0x20..=0x7e => {}
-            _ => return Head::None,
+            _ => return MarkRead::None,
         }
     }
-    if bytes.len() >= longest { Head::None } else { Head::Open }
+    if bytes.len() >= longest { MarkRead::None } else { MarkRead::Open }
 }
 
 /// The mark that a session's prompt ends with; `status` is the text that the shell replaces by the exit status.
@@ -62,17 +62,17 @@ mod tests {
     fn a_mark_is_open_until_its_last_byte_and_ends_in_one_of_two_ways() {
         for (mark, body) in [(&b"\x1b]133;A\x07"[..], &b"A"[..]), (b"\x1b]133;D;1\x1b\\", b"D;1")] {
             for length in 1..mark.len() {
-                assert_eq!(read(&mark[..length], 99), Head::Open, "{length}");
+                assert_eq!(read(&mark[..length], 99), MarkRead::Open, "{length}");
             }
-            assert_eq!(read(&[mark, b"rest"].concat(), 99), Head::Mark(body, mark.len()));
-            assert_eq!(read(mark, mark.len() - 1), Head::None, "too long");
+            assert_eq!(read(&[mark, b"rest"].concat(), 99), MarkRead::Mark(body, mark.len()));
+            assert_eq!(read(mark, mark.len() - 1), MarkRead::None, "too long");
         }
     }
 
     #[test]
     fn another_escape_inside_or_a_control_character_makes_it_none() {
         for bytes in [&b"\x1b[1m"[..], b"\x1b]133;D;\x1b]133;D;0\x07", b"\x1b]133;A\n"] {
-            assert_eq!(read(bytes, 99), Head::None, "{bytes:?}");
+            assert_eq!(read(bytes, 99), MarkRead::None, "{bytes:?}");
         }
     }
 

@@ -7,7 +7,7 @@ mod ziggurat;
 
 /// What a stream of random numbers is drawn for; streams of different purposes never disturb each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum StreamPurpose {
     /// Think times.
     Think = 1,
     /// Choices among alternatives and random words.
@@ -24,19 +24,19 @@ pub enum Purpose {
 
 /// A stream of random numbers; the same (seed, user, purpose) gives the same numbers on every machine.
 #[derive(Clone, Debug)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct RandomStream(Xoshiro256PlusPlus);
 
 /// A seed that comes from `seed` and `number`, as far from it as any other.
 pub fn derived(seed: u64, number: u64) -> u64 {
     SplitMix64::seed_from_u64(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).next_u64()
 }
 
-impl Stream {
+impl RandomStream {
     /// The stream of `user` for `purpose` under the run's `seed`.
-    pub fn new(seed: u64, user: u32, purpose: Purpose) -> Stream {
+    pub fn new(seed: u64, user: u32, purpose: StreamPurpose) -> RandomStream {
         let mut mix = SplitMix64::seed_from_u64(seed);
         let key = mix.next_u64() ^ (u64::from(user) << 8 | purpose as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Stream(Xoshiro256PlusPlus::seed_from_u64(key))
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
     /// A number drawn evenly from [0, 1).
@@ -56,15 +56,15 @@ impl Stream {
         -libm::log1p(-self.unit())
     }
 
-    /// Drawn from the exponential law with mean 1, four times as fast as [`Stream::exponential`]; other numbers, by another method.
+    /// Drawn from the exponential law with mean 1, four times as fast as [`RandomStream::exponential`]; other numbers, by another method.
     #[inline]
     pub fn quick_exponential(&mut self) -> f64 {
         ziggurat::exponential(&mut self.0)
     }
 
     /// A stream of its own that begins with this one's next number: whoever uses up more or less of it disturbs nothing here.
-    pub fn branch(&mut self) -> Stream {
-        Stream(Xoshiro256PlusPlus::seed_from_u64(self.0.next_u64()))
+    pub fn branch(&mut self) -> RandomStream {
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(self.0.next_u64()))
     }
 
     /// Drawn from the normal law with mean 0 and variance 1 (Box and Muller, one of the pair).

@@ -5,8 +5,8 @@
 //! means nothing here. ESC stands only at the head of a mark, so one pass without backing up finds it, over any cut of
 //! the output into reads. A program without such a prompt is known by a pattern at the end of its output, or by silence.
 
-use crate::osc133::{self, ESCAPE, Head};
-use crate::script::Until;
+use crate::osc133::{self, ESCAPE, MarkRead};
+use crate::script::ReadyRule;
 use regex::bytes::Regex;
 
 /// Length of a nonce, in hexadecimal digits.
@@ -33,7 +33,7 @@ pub fn nonce(bits: u64) -> Nonce {
 
 /// A mark in the output: the status it tells, and where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MarkMatch {
     /// The exit status of the command before the prompt.
     pub status: u8,
     /// Bytes of the piece up to the end of the mark.
@@ -66,7 +66,7 @@ impl MarkSearch {
     }
 
     /// Reads the next piece of output, up to the first mark in it.
-    pub fn feed(&mut self, piece: &[u8]) -> Option<Found> {
+    pub fn feed(&mut self, piece: &[u8]) -> Option<MarkMatch> {
         let mut at = 0;
         if self.length > 0 {
             match self.go_on(piece) {
@@ -77,17 +77,17 @@ impl MarkSearch {
         while let Some(found) = memchr::memchr(ESCAPE, &piece[at..]) {
             at += found;
             match osc133::read(&piece[at..], LONGEST_MARK) {
-                Head::Mark(body, length) => {
+                MarkRead::Mark(body, length) => {
                     at += length;
                     if let Some(status) = self.status_of(body) {
-                        return Some(Found { status, end: at });
+                        return Some(MarkMatch { status, end: at });
                     }
                 }
-                Head::Open => {
+                MarkRead::Open => {
                     self.hold(&piece[at..]);
                     return None;
                 }
-                Head::None => at += 1,
+                MarkRead::None => at += 1,
             }
         }
         None
@@ -95,7 +95,7 @@ impl MarkSearch {
 
     /// Reads on in what is held, with the head of `piece` behind it; how much of `piece` was read, where no mark was found and
     /// none is open any more.
-    fn go_on(&mut self, piece: &[u8]) -> Result<Option<Found>, usize> {
+    fn go_on(&mut self, piece: &[u8]) -> Result<Option<MarkMatch>, usize> {
         let before = usize::from(self.length);
         let taken = piece.len().min(LONGEST_MARK - before);
         let mut all = self.held;
@@ -103,16 +103,16 @@ impl MarkSearch {
         let all = &all[..before + taken];
         self.length = 0;
         match osc133::read(all, LONGEST_MARK) {
-            Head::Mark(body, length) => match self.status_of(body) {
-                Some(status) => Ok(Some(Found { status, end: length - before })),
+            MarkRead::Mark(body, length) => match self.status_of(body) {
+                Some(status) => Ok(Some(MarkMatch { status, end: length - before })),
                 None => Err(length - before),
             },
-            Head::Open => {
+            MarkRead::Open => {
                 self.hold(all);
                 Ok(None)
             }
             // What was held has one ESC, at its head: another can only stand in the piece.
-            Head::None => Err(0),
+            MarkRead::None => Err(0),
         }
     }
 
@@ -128,29 +128,29 @@ impl MarkSearch {
 
 /// The patterns of a script, compiled once and shared by all sessions: each stands for itself at the end of the output.
 #[derive(Clone, Debug, Default)]
-pub struct Patterns(Vec<Pattern>);
+pub struct ReadyPatterns(Vec<ReadyPattern>);
 
 #[derive(Clone, Debug)]
-struct Pattern {
+struct ReadyPattern {
     text: String,
     regex: Regex,
     /// What it matches, where that is one string alone: then no search is needed.
     literal: Option<Box<[u8]>>,
 }
 
-impl Patterns {
+impl ReadyPatterns {
     /// Compiles every pattern among `untils`.
     ///
     /// # Panics
     /// When a pattern does not compile: the script's parser has refused those.
-    pub fn of<'a>(untils: impl IntoIterator<Item = &'a Until>) -> Patterns {
-        let mut patterns = Patterns::default();
+    pub fn of<'a>(untils: impl IntoIterator<Item = &'a ReadyRule>) -> ReadyPatterns {
+        let mut patterns = ReadyPatterns::default();
         for until in untils {
-            if let Until::Pattern(text) = until
+            if let ReadyRule::Pattern(text) = until
                 && patterns.index(text).is_none()
             {
                 let regex = Regex::new(&format!("(?:{text})\\z")).expect("the parser accepts only patterns that compile");
-                patterns.0.push(Pattern { text: text.clone(), regex, literal: literal(text) });
+                patterns.0.push(ReadyPattern { text: text.clone(), regex, literal: literal(text) });
             }
         }
         patterns
@@ -181,9 +181,9 @@ fn literal(pattern: &str) -> Option<Box<[u8]>> {
 
 /// The last bytes of a session's output, at most twice [`TAIL_LENGTH`].
 #[derive(Clone, Debug, Default)]
-pub struct Tail(Vec<u8>);
+pub struct OutputTail(Vec<u8>);
 
-impl Tail {
+impl OutputTail {
     /// Adds a piece of output.
     pub fn push(&mut self, piece: &[u8]) {
         let kept = &piece[piece.len().saturating_sub(TAIL_LENGTH)..];
@@ -262,9 +262,9 @@ mod tests {
             let mut search = MarkSearch::new(id);
             let found = match search.feed(&output[..cut]) {
                 Some(found) => found,
-                None => search.feed(&output[cut..]).map(|found| Found { end: found.end + cut, ..found }).expect("found"),
+                None => search.feed(&output[cut..]).map(|found| MarkMatch { end: found.end + cut, ..found }).expect("found"),
             };
-            assert_eq!(found, Found { status: 17, end });
+            assert_eq!(found, MarkMatch { status: 17, end });
         }
     }
 
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn random_bytes_neither_stop_the_search_nor_look_like_a_mark() {
-        use crate::random::{Purpose, Stream};
+        use crate::random::{RandomStream, StreamPurpose};
         let id = nonce(0xfeed_beef);
         let alphabet = [&b"\x1b]133;D;"[..], b";aid=", &id, b"0129", b"\x07"].concat();
-        let mut random = Stream::new(3, 1, Purpose::Work);
+        let mut random = RandomStream::new(3, 1, StreamPurpose::Work);
         let mut search = MarkSearch::new(id);
         for _ in 0..2_000 {
             let noise: Vec<u8> = (0..random.index(60)).map(|_| alphabet[random.index(alphabet.len())]).collect();
@@ -301,17 +301,17 @@ mod tests {
 
     #[test]
     fn a_pattern_counts_at_the_end_of_the_output_only() {
-        let until = Until::Pattern(r"\? ".into());
-        let patterns = Patterns::of([&until]);
+        let until = ReadyRule::Pattern(r"\? ".into());
+        let patterns = ReadyPatterns::of([&until]);
         assert_eq!(patterns.ending(0, b"12\r\n? "), Some(2));
         assert_eq!(patterns.ending(0, b"? 12\r\n"), None);
-        let one_of = Until::Pattern(r"[>?] ".into());
-        assert_eq!(Patterns::of([&one_of]).ending(0, b"12\r\n> "), Some(2));
+        let one_of = ReadyRule::Pattern(r"[>?] ".into());
+        assert_eq!(ReadyPatterns::of([&one_of]).ending(0, b"12\r\n> "), Some(2));
     }
 
     #[test]
     fn a_tail_keeps_the_end_in_bounded_memory() {
-        let mut tail = Tail::default();
+        let mut tail = OutputTail::default();
         for number in 0..10_000 {
             tail.push(format!("{number} ").as_bytes());
         }

@@ -5,7 +5,7 @@
 //! simulated machine by moving its calendar.
 
 use crate::load::Phase;
-use crate::script::Until;
+use crate::script::ReadyRule;
 use crate::time::Instant;
 
 /// A user's number, from 1.
@@ -13,7 +13,7 @@ pub type UserId = u32;
 
 /// A line as it is sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Typed<'a> {
+pub struct SentLine<'a> {
     /// What is typed last, with the final newline; keys typed before it went through [`System::keys`].
     pub keys: &'a [u8],
     /// The number of the line in the script, from 1.
@@ -21,7 +21,7 @@ pub struct Typed<'a> {
     /// Its row in the report; a simulated machine looks up the command's needs by it.
     pub command: &'a str,
     /// How one knows that the system is ready again.
-    pub until: &'a Until,
+    pub until: &'a ReadyRule,
 }
 
 /// What the system used for an interaction, all processes of the user together; `None` is *not measured*, never 0.
@@ -123,7 +123,7 @@ pub trait System {
     fn keys(&mut self, user: UserId, keys: &[u8]);
 
     /// Types the end of a line; the instant at which it was sent. [`Event::Ready`] or [`Event::Ended`] follows.
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant;
+    fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant;
 
     /// Types `keys`, which end the user's session; the instant at which they were sent. [`Event::Ended`] follows.
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant;

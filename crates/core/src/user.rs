@@ -1,14 +1,14 @@
 //! One simulated user: where they are in the script, what they do now, and when each step of it happened.
 
-use crate::random::{Purpose, Stream};
+use crate::random::{RandomStream, StreamPurpose};
 use crate::record::Phase;
-use crate::script::{Line, Script, Until, Walk};
+use crate::script::{PassWalk, ReadyRule, Script, ScriptLine};
 use crate::system::UserId;
 use crate::time::{Instant, Span};
 
 /// What a user does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum UserState {
     /// Has not been logged in yet.
     Away,
     /// Waits for the first prompt.
@@ -35,11 +35,11 @@ pub struct User<'s> {
     /// The user's number.
     pub id: UserId,
     /// What the user does.
-    pub state: State,
+    pub state: UserState,
     /// The pass through the script, from 1.
     pub pass: u32,
     /// The line in hand; `None` before the first and at the log-out.
-    pub line: Option<&'s Line>,
+    pub line: Option<&'s ScriptLine>,
     /// When the log-in was due.
     pub arrival: Instant,
     /// When it was begun.
@@ -64,9 +64,9 @@ pub struct User<'s> {
     pub has_typed: bool,
     /// The part of the run in which the line was sent.
     pub sent_in: Phase,
-    walk: Walk<'s>,
-    think: Stream,
-    choice: Stream,
+    walk: PassWalk<'s>,
+    think: RandomStream,
+    choice: RandomStream,
 }
 
 impl<'s> User<'s> {
@@ -74,7 +74,7 @@ impl<'s> User<'s> {
     pub fn new(id: UserId, script: &'s Script, seed: u64) -> User<'s> {
         User {
             id,
-            state: State::Away,
+            state: UserState::Away,
             pass: 1,
             line: None,
             arrival: Instant::default(),
@@ -89,9 +89,9 @@ impl<'s> User<'s> {
             typed: 0,
             has_typed: false,
             sent_in: Phase::WarmUp,
-            walk: Walk::new(script),
-            think: Stream::new(seed, id, Purpose::Think),
-            choice: Stream::new(seed, id, Purpose::Choice),
+            walk: PassWalk::new(script),
+            think: RandomStream::new(seed, id, StreamPurpose::Think),
+            choice: RandomStream::new(seed, id, StreamPurpose::Choice),
         }
     }
 
@@ -100,7 +100,7 @@ impl<'s> User<'s> {
         self.line = self.walk.next(&mut self.choice);
         while self.line.is_none() && passes.is_none_or(|passes| self.pass < passes) {
             self.pass += 1;
-            self.walk = Walk::new(script);
+            self.walk = PassWalk::new(script);
             self.line = self.walk.next(&mut self.choice);
         }
         self.text.clear();
@@ -118,7 +118,7 @@ impl<'s> User<'s> {
     }
 
     /// How the system says that it is ready after the line in hand.
-    pub fn until(&self, script: &'s Script) -> &'s Until {
+    pub fn until(&self, script: &'s Script) -> &'s ReadyRule {
         self.line.and_then(|line| line.until.as_ref()).unwrap_or(&script.until)
     }
 

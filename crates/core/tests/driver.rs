@@ -2,14 +2,14 @@
 
 mod virtual_host;
 
-use loadgo_core::driver::{Summary, drive};
-use loadgo_core::load::{Load, Model, WarmUp};
+use loadgo_core::driver::{SessionCounts, drive};
+use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::record::{Outcome, Phase};
 use loadgo_core::script::Script;
 use loadgo_core::time::{Instant, Span};
 use virtual_host::{Answer, Kept, VirtualHost, script};
 
-fn run(script: &Script, load: &Load, host: &mut VirtualHost) -> (Kept, Summary) {
+fn run(script: &Script, load: &OfferedLoad, host: &mut VirtualHost) -> (Kept, SessionCounts) {
     let mut kept = Kept::default();
     let summary = drive(script, load, host, &mut kept);
     (kept, summary)
@@ -21,7 +21,7 @@ fn two_lines() -> Script {
 
 #[test]
 fn a_user_waits_for_ready_before_thinking() {
-    let (kept, summary) = run(&two_lines(), &Load::closed(5, 3), &mut VirtualHost::constant(Span::from_millis(700)));
+    let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(5, 3), &mut VirtualHost::constant(Span::from_millis(700)));
     assert_eq!((summary.interactions, summary.done), (30, 5));
     for user in 1..=5 {
         for pair in kept.of(user).windows(2) {
@@ -34,7 +34,7 @@ fn a_user_waits_for_ready_before_thinking() {
 #[test]
 fn nobody_types_before_the_last_one_is_logged_in() {
     let mut host = VirtualHost::constant(Span::from_millis(1));
-    let (kept, _) = run(&two_lines(), &Load { log_ins_at_once: 3, ..Load::closed(10, 1) }, &mut host);
+    let (kept, _) = run(&two_lines(), &OfferedLoad { log_ins_at_once: 3, ..OfferedLoad::closed(10, 1) }, &mut host);
     let last = kept.sessions.iter().map(|session| session.ready.unwrap()).max().unwrap();
     assert_eq!(host.most_under_way, 3, "log-ins are paced by completion");
     assert_eq!(kept.began(Phase::WarmUp), Some(last));
@@ -49,7 +49,7 @@ fn user_7_types_the_same_among_any_number_of_users() {
     .unwrap();
     let typed = |users| {
         let mut host = VirtualHost::constant(Span::from_millis(5));
-        let (kept, _) = run(&script, &Load::closed(users, 4), &mut host);
+        let (kept, _) = run(&script, &OfferedLoad::closed(users, 4), &mut host);
         let lines: Vec<String> = host.keys.iter().filter(|(_, user, _)| *user == 7).map(|(.., keys)| keys.clone()).collect();
         let thinks: Vec<u64> = kept.of(7).iter().map(|row| row.think).collect();
         (lines, thinks)
@@ -59,7 +59,9 @@ fn user_7_types_the_same_among_any_number_of_users() {
 
 #[test]
 fn the_same_seed_gives_the_same_records_and_another_gives_others() {
-    let rows = |seed| run(&two_lines(), &Load { seed, ..Load::closed(20, 2) }, &mut VirtualHost::constant(Span(1000))).0.rows;
+    let rows = |seed| {
+        run(&two_lines(), &OfferedLoad { seed, ..OfferedLoad::closed(20, 2) }, &mut VirtualHost::constant(Span(1000))).0.rows
+    };
     assert_eq!(rows(5), rows(5));
     assert_ne!(rows(5), rows(6));
 }
@@ -67,7 +69,7 @@ fn the_same_seed_gives_the_same_records_and_another_gives_others() {
 #[test]
 fn users_do_not_start_in_step_even_with_a_fixed_think_time() {
     let script = script("think = \"fixed(5s)\"", r#"["ls"]"#);
-    let (kept, _) = run(&script, &Load::closed(50, 1), &mut VirtualHost::constant(Span(1)));
+    let (kept, _) = run(&script, &OfferedLoad::closed(50, 1), &mut VirtualHost::constant(Span(1)));
     let mut sent: Vec<u64> = kept.rows.iter().map(|row| row.sent).collect();
     sent.sort_unstable();
     sent.dedup();
@@ -79,7 +81,7 @@ fn users_do_not_start_in_step_even_with_a_fixed_think_time() {
 fn keys_come_at_the_typing_rate_and_the_line_with_the_last_of_them() {
     let script = script("think = \"fixed(2s)\"\ntyping = \"10 chars/s\"", r#"["abcd"]"#);
     let mut host = VirtualHost::constant(Span::from_millis(50));
-    let (kept, _) = run(&script, &Load::closed(1, 2), &mut host);
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 2), &mut host);
     let second = &kept.rows[1];
     assert_eq!((second.think, second.typing), (2_000_000_000, 400_000_000));
     assert_eq!(second.sent, second.planned);
@@ -91,7 +93,7 @@ fn keys_come_at_the_typing_rate_and_the_line_with_the_last_of_them() {
 
 #[test]
 fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done() {
-    let (kept, _) = run(&two_lines(), &Load::closed(8, 5), &mut VirtualHost::constant(Span::from_millis(10)));
+    let (kept, _) = run(&two_lines(), &OfferedLoad::closed(8, 5), &mut VirtualHost::constant(Span::from_millis(10)));
     let firsts = (1..=8).map(|user| kept.of(user)[0].sent).max().unwrap();
     assert_eq!(kept.began(Phase::Steady), Some(Instant(firsts)));
     let finished = (1..=8).map(|user| kept.of(user).last().unwrap().ready.unwrap()).min().unwrap();
@@ -108,11 +110,11 @@ fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done
 
 #[test]
 fn a_steady_load_of_a_duration_ends_when_the_time_is_up_and_waits_for_who_waits() {
-    let load = Load {
+    let load = OfferedLoad {
         passes: None,
         duration: Some(Span::from_secs(60)),
         warm_up: WarmUp::For(Span::from_secs(10)),
-        ..Load::closed(10, 1)
+        ..OfferedLoad::closed(10, 1)
     };
     let (kept, summary) = run(&two_lines(), &load, &mut VirtualHost::constant(Span::from_millis(500)));
     let steady = kept.began(Phase::Steady).unwrap();
@@ -127,7 +129,7 @@ fn a_line_that_takes_too_long_is_interrupted_and_the_user_goes_on() {
     let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["hang", "ls"]"#);
     let plan = |_, command: &str| if command == "hang" { Answer::Never(true) } else { Answer::After(Span(10), 0) };
     let mut host = VirtualHost::new(plan);
-    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut host);
+    let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
     let outcomes: Vec<_> = kept.rows.iter().map(|row| (row.outcome, row.ready.is_some())).collect();
     assert_eq!(outcomes, [(Outcome::Timeout, false), (Outcome::Ok, true)]);
     assert_eq!((host.interrupts, summary.done), (vec![1], 1));
@@ -137,7 +139,7 @@ fn a_line_that_takes_too_long_is_interrupted_and_the_user_goes_on() {
 fn a_session_that_does_not_answer_an_interrupt_is_lost_and_said_so() {
     let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["hang", "ls"]"#);
     let mut host = VirtualHost::new(|_, _| Answer::Never(false));
-    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut host);
+    let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
     assert_eq!((summary.died, host.hung_up), (1, vec![1]));
     assert_eq!((kept.lost.len(), kept.lost[0].what, kept.sessions[0].outcome), (1, "session", "died"));
 }
@@ -148,7 +150,7 @@ fn a_session_that_ends_is_recorded_and_the_others_go_on() {
         (3, "make") => Answer::Ends(Span(5)),
         _ => Answer::After(Span::from_millis(1), 0),
     };
-    let (kept, summary) = run(&two_lines(), &Load::closed(4, 2), &mut VirtualHost::new(plan));
+    let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(4, 2), &mut VirtualHost::new(plan));
     assert_eq!((summary.died, summary.done, summary.interactions), (1, 3, 13));
     assert_eq!(kept.of(3)[0].outcome, Outcome::Died);
     assert_eq!(kept.lost[0].reason, "ended by signal 9");
@@ -158,7 +160,7 @@ fn a_session_that_ends_is_recorded_and_the_others_go_on() {
 fn a_line_that_ends_the_session_as_the_last_of_the_script_is_no_death() {
     let script = script("think = \"none\"", r#"["ls", "exit"]"#);
     let plan = |_, command: &str| if command == "exit" { Answer::Exits(Span(5), 0) } else { Answer::After(Span(5), 0) };
-    let (kept, summary) = run(&script, &Load::closed(2, 1), &mut VirtualHost::new(plan));
+    let (kept, summary) = run(&script, &OfferedLoad::closed(2, 1), &mut VirtualHost::new(plan));
     assert_eq!((summary.done, summary.died, kept.lost.len()), (2, 0, 0));
 }
 
@@ -166,10 +168,10 @@ fn a_line_that_ends_the_session_as_the_last_of_the_script_is_no_death() {
 fn a_session_that_is_killed_by_its_last_line_has_died_and_a_bad_status_is_a_failure() {
     let script = script("think = \"none\"\nstatus = 0", r#"["ls", "exit"]"#);
     let killed = |_, command: &str| if command == "exit" { Answer::Ends(Span(5)) } else { Answer::After(Span(5), 0) };
-    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut VirtualHost::new(killed));
+    let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut VirtualHost::new(killed));
     assert_eq!((summary.died, kept.rows[1].outcome), (1, Outcome::Died));
     let failed = |_, command: &str| if command == "exit" { Answer::Exits(Span(5), 200) } else { Answer::After(Span(5), 0) };
-    let (kept, summary) = run(&script, &Load::closed(1, 1), &mut VirtualHost::new(failed));
+    let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut VirtualHost::new(failed));
     assert_eq!((summary.done, kept.rows[1].outcome), (1, Outcome::Failed));
 }
 
@@ -177,7 +179,7 @@ fn a_session_that_is_killed_by_its_last_line_has_died_and_a_bad_status_is_a_fail
 fn an_exit_status_that_the_script_does_not_accept_is_a_failure() {
     let script = script("think = \"none\"", r#"[{ type = "a", status = 0 }, { type = "b", status = [1, 2] }, "c"]"#);
     let plan = |_, command: &str| Answer::After(Span(5), if command == "c" { 9 } else { 1 });
-    let (kept, _) = run(&script, &Load::closed(1, 1), &mut VirtualHost::new(plan));
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 1), &mut VirtualHost::new(plan));
     let outcomes: Vec<_> = kept.rows.iter().map(|row| row.outcome).collect();
     assert_eq!(outcomes, [Outcome::Failed, Outcome::Ok, Outcome::Ok]);
 }
@@ -186,7 +188,7 @@ fn an_exit_status_that_the_script_does_not_accept_is_a_failure() {
 fn where_nobody_can_log_in_the_rest_is_not_tried() {
     let mut host = VirtualHost::constant(Span(1));
     host.refused = (1..=100).collect();
-    let (kept, summary) = run(&two_lines(), &Load { log_ins_at_once: 4, ..Load::closed(100, 1) }, &mut host);
+    let (kept, summary) = run(&two_lines(), &OfferedLoad { log_ins_at_once: 4, ..OfferedLoad::closed(100, 1) }, &mut host);
     assert_eq!((summary.refused, summary.refusal.as_deref()), (4, Some("no such user")));
     assert_eq!((kept.sessions.len(), kept.phases.len()), (100, 0));
 }
@@ -195,13 +197,13 @@ fn where_nobody_can_log_in_the_rest_is_not_tried() {
 fn a_few_refused_log_ins_are_counted_and_the_others_run() {
     let mut host = VirtualHost::constant(Span(1));
     host.refused = vec![2, 9];
-    let (kept, summary) = run(&two_lines(), &Load::closed(10, 1), &mut host);
+    let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(10, 1), &mut host);
     assert_eq!((summary.refused, summary.done, kept.lost.len()), (2, 8, 2));
 }
 
 #[test]
 fn sessions_of_an_open_load_arrive_as_a_poisson_stream_and_leave_when_done() {
-    let load = Load { model: Model::Open(2.0), ..Load::closed(4000, 1) };
+    let load = OfferedLoad { model: LoadModel::Open(2.0), ..OfferedLoad::closed(4000, 1) };
     let (kept, summary) = run(&two_lines(), &load, &mut VirtualHost::constant(Span::from_millis(100)));
     assert_eq!(summary.done, 4000);
     let mut arrivals: Vec<u64> = kept.sessions.iter().map(|session| session.planned.0).collect();
@@ -218,7 +220,7 @@ fn sessions_of_an_open_load_arrive_as_a_poisson_stream_and_leave_when_done() {
 fn a_stopped_run_says_what_it_did_not_see() {
     let mut host = VirtualHost::new(|_, _| Answer::After(Span::from_secs(1000), 0));
     host.stop_at = Some(Instant(20_000_000_000));
-    let (kept, summary) = run(&two_lines(), &Load::closed(3, 1), &mut host);
+    let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(3, 1), &mut host);
     assert!(summary.stopped);
     assert!(kept.sessions.iter().all(|session| session.outcome == "stopped"));
     assert_eq!((kept.lost[0].what, kept.lost[0].count), ("interaction", 3));
@@ -227,7 +229,7 @@ fn a_stopped_run_says_what_it_did_not_see() {
 /// Little's law, N = X (R + Z): with everybody present, users = throughput × (response + think).
 #[test]
 fn the_records_of_a_closed_load_obey_littles_law() {
-    let load = Load { passes: None, duration: Some(Span::from_secs(4000)), ..Load::closed(25, 1) };
+    let load = OfferedLoad { passes: None, duration: Some(Span::from_secs(4000)), ..OfferedLoad::closed(25, 1) };
     let (kept, _) = run(&two_lines(), &load, &mut VirtualHost::constant(Span::from_millis(800)));
     let (from, to) = (kept.began(Phase::Steady).unwrap().0, kept.began(Phase::RampDown).unwrap().0);
     let inside: Vec<_> = kept.rows.iter().filter(|row| row.sent >= from && row.sent < to).collect();

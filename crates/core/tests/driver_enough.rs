@@ -3,7 +3,7 @@
 mod virtual_host;
 
 use loadgo_core::driver::drive;
-use loadgo_core::load::Load;
+use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::{Instant, Span};
 use virtual_host::{Answer, Kept, VirtualHost, script};
@@ -35,7 +35,7 @@ impl Recorder for Enough {
 #[test]
 fn a_load_without_end_ends_when_the_recorder_has_enough() {
     let script = script("think = \"fixed(1s)\"", "[\"work\"]");
-    let load = Load { passes: None, ..Load::closed(4, 1) };
+    let load = OfferedLoad { passes: None, ..OfferedLoad::closed(4, 1) };
     let mut recorder = Enough { kept: Kept::default(), after: 30 };
     let summary = drive(&script, &load, &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
     let enough = recorder.kept.rows[29].ready.map(Instant);
@@ -50,14 +50,14 @@ fn a_load_without_end_ends_when_the_recorder_has_enough() {
 fn passes_end_a_load_that_never_has_enough() {
     let script = script("think = \"fixed(1s)\"", "[\"work\"]");
     let mut recorder = Enough { kept: Kept::default(), after: usize::MAX };
-    drive(&script, &Load::closed(2, 3), &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
+    drive(&script, &OfferedLoad::closed(2, 3), &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
     assert_eq!(recorder.kept.rows.len(), 6);
 }
 
 #[test]
 fn lines_that_nobody_answers_are_enough_as_well() {
     let script = script("think = \"fixed(1s)\"\ntimeout = \"5s\"", "[\"work\"]");
-    let load = Load { passes: None, ..Load::closed(4, 1) };
+    let load = OfferedLoad { passes: None, ..OfferedLoad::closed(4, 1) };
     let mut recorder = Enough { kept: Kept::default(), after: 30 };
     let summary = drive(&script, &load, &mut VirtualHost::new(|_, _| Answer::Never(true)), &mut recorder);
     assert!((30..34).contains(&recorder.kept.rows.len()), "who waits for the system is let finish");

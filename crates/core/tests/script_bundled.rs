@@ -1,7 +1,7 @@
 //! The scripts that come with loadgo: each is good, and is what its heading says.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::{Law, Script, Until, Walk, parse, print};
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::{PassWalk, ReadyRule, Script, TimeLaw, parse, print};
 use loadgo_core::time::Span;
 
 const NAMES: [&str; 8] =
@@ -43,7 +43,7 @@ fn a_typical_user_takes_the_order_of_the_printed_table() {
         let script = bundled(name);
         assert_eq!(script.lines().map(|line| line.name.as_str()).collect::<Vec<_>>(), order, "{name}");
         assert_eq!(script.passes, 2);
-        assert_eq!(script.think, Law::Uniform(Span::from_secs(2), Span::from_secs(15)));
+        assert_eq!(script.think, TimeLaw::Uniform(Span::from_secs(2), Span::from_secs(15)));
         assert!(script.lines().all(|line| line.status == Some(vec![0])));
     }
 }
@@ -51,18 +51,18 @@ fn a_typical_user_takes_the_order_of_the_printed_table() {
 #[test]
 fn an_absentee_types_221_lines() {
     let script = bundled("absentee");
-    let mut choice = Stream::new(1, 1, Purpose::Choice);
-    let mut walk = Walk::new(&script);
+    let mut choice = RandomStream::new(1, 1, StreamPurpose::Choice);
+    let mut walk = PassWalk::new(&script);
     assert_eq!(std::iter::from_fn(|| walk.next(&mut choice)).count(), 221);
-    assert_eq!(script.think, Law::Uniform(Span::from_secs(2), Span::from_secs(15)));
+    assert_eq!(script.think, TimeLaw::Uniform(Span::from_secs(2), Span::from_secs(15)));
 }
 
 #[test]
 fn the_desk_calculator_waits_for_its_own_prompt_until_it_is_left() {
     let script = bundled("desk-calculator");
-    assert_eq!(script.until, Until::Mark);
+    assert_eq!(script.until, ReadyRule::Mark);
     let lines: Vec<_> = script.lines().collect();
     assert_eq!(lines.len(), 42);
-    assert!(lines[..41].iter().all(|line| matches!(line.until, Some(Until::Pattern(_)))));
+    assert!(lines[..41].iter().all(|line| matches!(line.until, Some(ReadyRule::Pattern(_)))));
     assert_eq!((lines[41].name.as_str(), &lines[41].until), ("quit", &None));
 }

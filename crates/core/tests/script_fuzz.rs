@@ -1,7 +1,7 @@
 //! Scripts mangled at random, and random bytes: the parser never panics, and its place is always inside the text.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::{Law, parse, parse_span, print};
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::{TimeLaw, parse, parse_span, print};
 
 const NAMES: [&str; 6] = ["absentee", "debugging", "desk-calculator", "light", "typical-user", "typical-user-c"];
 
@@ -69,7 +69,7 @@ fn holds(text: &str) -> Result<(), String> {
 }
 
 /// One to four cuts, copies, exchanges and insertions.
-fn mangled(text: &str, chance: &mut Stream) -> String {
+fn mangled(text: &str, chance: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=chance.index(4) {
         let at = chance.index(bytes.len() + 1);
@@ -98,7 +98,7 @@ fn assert_holds(text: &str) {
 
 #[test]
 fn mangled_scripts_are_read_or_refused_at_a_place_inside_them() {
-    let mut chance = Stream::new(1968, 1, Purpose::Work);
+    let mut chance = RandomStream::new(1968, 1, StreamPurpose::Work);
     for text in bundled() {
         // A tail of the long ones keeps many rounds affordable, and begins where tables and files are.
         let tail = text.char_indices().rev().nth(1500).map_or(0, |(at, _)| at);
@@ -118,7 +118,7 @@ fn every_beginning_of_a_script_is_read_or_refused() {
 
 #[test]
 fn random_bytes_are_refused_at_a_place_inside_them() {
-    let mut chance = Stream::new(1969, 1, Purpose::Work);
+    let mut chance = RandomStream::new(1969, 1, StreamPurpose::Work);
     for _ in 0..3000 {
         let bytes: Vec<u8> = (0..chance.index(200)).map(|_| chance.index(256) as u8).collect();
         assert_holds(&String::from_utf8_lossy(&bytes));
@@ -127,12 +127,12 @@ fn random_bytes_are_refused_at_a_place_inside_them() {
 
 #[test]
 fn random_tokens_are_read_or_refused_at_a_place_inside_them() {
-    let mut chance = Stream::new(1973, 1, Purpose::Work);
+    let mut chance = RandomStream::new(1973, 1, StreamPurpose::Work);
     for _ in 0..5000 {
         let text: String = (0..chance.index(30)).map(|_| TOKENS[chance.index(TOKENS.len())]).collect();
         assert_holds(&text);
         assert_holds(&format!("lines = [{{ type = '''{}''' }}]", text.replace('\'', "")));
-        let law = Law::parse(&text);
+        let law = TimeLaw::parse(&text);
         assert!(law.is_err() || text.trim() == "none", "{text:?}");
         assert_eq!(parse_span(&text).is_ok(), text.trim() == "5s", "{text:?}");
     }

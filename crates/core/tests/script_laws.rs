@@ -1,14 +1,14 @@
 //! The laws of think time against their own theory, at fixed seeds; streams against the number of users.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::Law;
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::TimeLaw;
 use loadgo_core::time::Span;
 
 const DRAWS: usize = 100_000;
 
 fn drawn(law: &str) -> Vec<f64> {
-    let law = Law::parse(law).expect("a good law");
-    let mut stream = Stream::new(1, 7, Purpose::Think);
+    let law = TimeLaw::parse(law).expect("a good law");
+    let mut stream = RandomStream::new(1, 7, StreamPurpose::Think);
     (0..DRAWS).map(|_| law.draw(&mut stream).as_secs_f64()).collect()
 }
 
@@ -91,9 +91,9 @@ fn a_bound_moves_only_what_lies_beyond_it() {
 
 #[test]
 fn user_7_draws_the_same_among_any_number_of_users() {
-    let law = Law::parse("exponential(8s)").expect("a good law");
+    let law = TimeLaw::parse("exponential(8s)").expect("a good law");
     let of_7 = |users: u32| {
-        let mut streams: Vec<_> = (1..=users).map(|user| Stream::new(42, user, Purpose::Think)).collect();
+        let mut streams: Vec<_> = (1..=users).map(|user| RandomStream::new(42, user, StreamPurpose::Think)).collect();
         let mut spans = Vec::new();
         for _ in 0..20 {
             for (user, stream) in (1..).zip(&mut streams) {
@@ -115,9 +115,9 @@ fn users_purposes_and_seeds_have_streams_of_their_own() {
     let mut streams = 0;
     for seed in 0..10 {
         for user in 1..=200 {
-            for purpose in [Purpose::Think, Purpose::Choice, Purpose::Start, Purpose::Work] {
+            for purpose in [StreamPurpose::Think, StreamPurpose::Choice, StreamPurpose::Start, StreamPurpose::Work] {
                 streams += 1;
-                seen.insert(Stream::new(seed, user, purpose).unit().to_bits());
+                seen.insert(RandomStream::new(seed, user, purpose).unit().to_bits());
             }
         }
     }
@@ -127,7 +127,7 @@ fn users_purposes_and_seeds_have_streams_of_their_own() {
 #[test]
 fn streams_of_neighbouring_users_are_not_alike() {
     let column = |user| {
-        let mut stream = Stream::new(5, user, Purpose::Think);
+        let mut stream = RandomStream::new(5, user, StreamPurpose::Think);
         (0..2000).map(|_| stream.unit() - 0.5).collect::<Vec<_>>()
     };
     for user in 1..50 {
@@ -139,8 +139,8 @@ fn streams_of_neighbouring_users_are_not_alike() {
 
 #[test]
 fn the_same_seed_gives_the_same_nanoseconds_on_every_machine() {
-    let mut stream = Stream::new(1, 7, Purpose::Think);
-    let law = Law::parse("lognormal(8s, 4s)").expect("a good law");
+    let mut stream = RandomStream::new(1, 7, StreamPurpose::Think);
+    let law = TimeLaw::parse("lognormal(8s, 4s)").expect("a good law");
     let spans: Vec<Span> = (0..4).map(|_| law.draw(&mut stream)).collect();
     assert_eq!(spans, RECORDED);
 }

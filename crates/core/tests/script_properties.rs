@@ -1,7 +1,9 @@
 //! Scripts, laws and templates that are drawn: what is printed reads back as the same value.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::{Law, Line, Part, Script, Step, Template, Until, parse, parse_span, print, print_span};
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::{
+    ReadyRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, parse, parse_span, print, print_span,
+};
 use loadgo_core::time::Span;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -17,23 +19,23 @@ fn positive() -> impl Strategy<Value = Span> {
     span().prop_map(|span| Span(span.0.max(1)))
 }
 
-fn simple_law() -> impl Strategy<Value = Law> {
+fn simple_law() -> impl Strategy<Value = TimeLaw> {
     prop_oneof![
-        span().prop_map(Law::Fixed),
-        (span(), span()).prop_map(|(a, b)| Law::Uniform(a.min(b), a.max(b))),
-        positive().prop_map(Law::Exponential),
-        (positive(), span()).prop_map(|(mean, deviation)| Law::LogNormal(mean, deviation)),
-        vec(span(), 1..5).prop_map(Law::Empirical),
+        span().prop_map(TimeLaw::Fixed),
+        (span(), span()).prop_map(|(a, b)| TimeLaw::Uniform(a.min(b), a.max(b))),
+        positive().prop_map(TimeLaw::Exponential),
+        (positive(), span()).prop_map(|(mean, deviation)| TimeLaw::LogNormal(mean, deviation)),
+        vec(span(), 1..5).prop_map(TimeLaw::Empirical),
     ]
 }
 
-fn law() -> impl Strategy<Value = Law> {
-    let bound = |(law, a, b): (Law, Option<Span>, Option<Span>)| {
+fn law() -> impl Strategy<Value = TimeLaw> {
+    let bound = |(law, a, b): (TimeLaw, Option<Span>, Option<Span>)| {
         let (a, b) = (a.unwrap_or(Span::ZERO), b.unwrap_or(Span(u64::MAX)));
         let (least, most) = (a.min(b), a.max(b));
-        if least == Span::ZERO && most == Span(u64::MAX) { law } else { Law::Bounded(Box::new(law), least, most) }
+        if least == Span::ZERO && most == Span(u64::MAX) { law } else { TimeLaw::Bounded(Box::new(law), least, most) }
     };
-    prop_oneof![Just(Law::None), simple_law(), (simple_law(), option::of(span()), option::of(span())).prop_map(bound)]
+    prop_oneof![Just(TimeLaw::None), simple_law(), (simple_law(), option::of(span()), option::of(span())).prop_map(bound)]
 }
 
 /// Pieces of text in which braces, near misses and characters that TOML escapes meet.
@@ -73,25 +75,25 @@ fn text() -> impl Strategy<Value = String> {
 
 fn template() -> impl Strategy<Value = Template> {
     let part = prop_oneof![
-        3 => text().prop_map(Part::Text),
-        1 => Just(Part::User),
-        1 => Just(Part::Pass),
-        1 => Just(Part::Random("w".into())),
+        3 => text().prop_map(TemplatePart::Text),
+        1 => Just(TemplatePart::User),
+        1 => Just(TemplatePart::Pass),
+        1 => Just(TemplatePart::Random("w".into())),
     ];
     vec(part, 0..6).prop_map(whole).prop_filter(
         "a text ends before its newline",
-        |template| !matches!(template.0.last(), Some(Part::Text(text)) if text.ends_with('\n')),
+        |template| !matches!(template.0.last(), Some(TemplatePart::Text(text)) if text.ends_with('\n')),
     )
 }
 
 /// Neighbouring texts joined, empty ones dropped; `$` before a placeholder belongs to the shell and is taken away.
-fn whole(parts: Vec<Part>) -> Template {
-    let mut joined: Vec<Part> = Vec::new();
+fn whole(parts: Vec<TemplatePart>) -> Template {
+    let mut joined: Vec<TemplatePart> = Vec::new();
     for part in parts {
         match (joined.last_mut(), part) {
-            (_, Part::Text(text)) if text.is_empty() => {}
-            (Some(Part::Text(text)), Part::Text(more)) => text.push_str(&more),
-            (Some(Part::Text(text)), part) => {
+            (_, TemplatePart::Text(text)) if text.is_empty() => {}
+            (Some(TemplatePart::Text(text)), TemplatePart::Text(more)) => text.push_str(&more),
+            (Some(TemplatePart::Text(text)), part) => {
                 if text.trim_end_matches('{').ends_with('$') {
                     text.truncate(text.trim_end_matches(['$', '{']).len());
                 }
@@ -106,43 +108,47 @@ fn whole(parts: Vec<Part>) -> Template {
     Template(joined)
 }
 
-fn until() -> impl Strategy<Value = Until> {
+fn until() -> impl Strategy<Value = ReadyRule> {
     let pattern = prop::sample::select(vec![r"\? $", "ready", r#"say "x"'\d+"#, "é+"]);
-    prop_oneof![Just(Until::Mark), pattern.prop_map(|p| Until::Pattern(p.into())), positive().prop_map(Until::Silence)]
+    prop_oneof![
+        Just(ReadyRule::Mark),
+        pattern.prop_map(|p| ReadyRule::Pattern(p.into())),
+        positive().prop_map(ReadyRule::Silence)
+    ]
 }
 
 fn name() -> impl Strategy<Value = String> {
     "[a-zé\"'\\\\]([ -~é]{0,12}[a-z])?"
 }
 
-fn line() -> impl Strategy<Value = Step> {
+fn line() -> impl Strategy<Value = ScriptStep> {
     let status = option::of(vec(any::<u8>(), 1..4));
     let settings = (option::of(law()), option::of(until()), option::of(positive()), status);
     (template(), option::of(name()), settings).prop_map(|(text, name, (think, until, timeout, status))| {
         let word = text.to_string().split_whitespace().next().unwrap_or("(return)").to_string();
-        Step::Line(Line { number: 0, text, name: name.unwrap_or(word), think, until, timeout, status })
+        ScriptStep::Line(ScriptLine { number: 0, text, name: name.unwrap_or(word), think, until, timeout, status })
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ScriptStep> {
     line().prop_recursive(3, 12, 3, |inner| {
         let weight = prop_oneof![Just(1.0), 0.001..1000.0, (1u32..9).prop_map(f64::from)];
         prop_oneof![
-            (1u32..9, vec(inner.clone(), 1..4)).prop_map(|(times, steps)| Step::Repeat(times, steps)),
-            vec((weight, vec(inner, 1..3)), 1..4).prop_map(Step::Choose),
+            (1u32..9, vec(inner.clone(), 1..4)).prop_map(|(times, steps)| ScriptStep::Repeat(times, steps)),
+            vec((weight, vec(inner, 1..3)), 1..4).prop_map(ScriptStep::Choose),
         ]
     })
 }
 
-fn numbered(steps: &mut [Step], next: &mut u32) {
+fn numbered(steps: &mut [ScriptStep], next: &mut u32) {
     for step in steps {
         match step {
-            Step::Line(line) => {
+            ScriptStep::Line(line) => {
                 *next += 1;
                 line.number = *next;
             }
-            Step::Repeat(_, steps) => numbered(steps, next),
-            Step::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| numbered(steps, next)),
+            ScriptStep::Repeat(_, steps) => numbered(steps, next),
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| numbered(steps, next)),
         }
     }
 }
@@ -174,7 +180,7 @@ proptest! {
 
     #[test]
     fn a_printed_law_reads_back(law in law()) {
-        prop_assert_eq!(Law::parse(&law.to_string()), Ok(law));
+        prop_assert_eq!(TimeLaw::parse(&law.to_string()), Ok(law));
     }
 
     #[test]
@@ -187,13 +193,13 @@ proptest! {
     #[test]
     fn any_text_can_be_typed(text in text()) {
         prop_assume!(!text.ends_with('\n'));
-        let part = if text.is_empty() { vec![] } else { vec![Part::Text(text.clone())] };
-        let line = Line { number: 1, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
+        let part = if text.is_empty() { vec![] } else { vec![TemplatePart::Text(text.clone())] };
+        let line = ScriptLine { number: 1, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
         let mut script = parse("lines = ['x']").expect("a good script");
-        script.steps = vec![Step::Line(line)];
+        script.steps = vec![ScriptStep::Line(line)];
         let read = parse(&print(&script)).expect("what is printed is good");
         let mut typed = String::new();
-        let mut choice = Stream::new(1, 1, Purpose::Choice);
+        let mut choice = RandomStream::new(1, 1, StreamPurpose::Choice);
         read.lines().next().expect("one line").text.fill(7, 2, &read.words, &mut choice, &mut typed);
         prop_assert_eq!(typed, text);
     }
@@ -201,7 +207,7 @@ proptest! {
     #[test]
     fn a_bounded_law_keeps_its_bounds(law in simple_law(), a in span(), b in span(), user in 1u32..) {
         let (least, most) = (a.min(b), a.max(b));
-        let drawn = Law::Bounded(Box::new(law), least, most).draw(&mut Stream::new(3, user, Purpose::Think));
+        let drawn = TimeLaw::Bounded(Box::new(law), least, most).draw(&mut RandomStream::new(3, user, StreamPurpose::Think));
         prop_assert!(least <= drawn && drawn <= most);
     }
 }

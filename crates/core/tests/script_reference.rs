@@ -1,7 +1,7 @@
 //! The script reference: every example on its page is a good script, and says what the page says of it.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::{DEFAULT_TIMEOUT, Law, Script, Until, parse};
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::{DEFAULT_TIMEOUT, ReadyRule, Script, TimeLaw, parse};
 
 fn page() -> String {
     let path = format!("{}/../../docs/scripts.md", env!("CARGO_MANIFEST_DIR"));
@@ -26,15 +26,15 @@ fn every_law_of_the_reference_can_be_read() {
     let names = ["none", "fixed", "uniform", "exponential", "lognormal", "empirical"];
     let laws: Vec<_> = laws.filter(|law| names.iter().any(|name| law.starts_with(name))).collect();
     assert_eq!(laws.len(), names.len());
-    laws.iter().for_each(|law| assert!(Law::parse(law).is_ok(), "{law}"));
-    assert!(Law::parse("lognormal(8s, 4s, min 1s, max 1min)").is_ok());
+    laws.iter().for_each(|law| assert!(TimeLaw::parse(law).is_ok(), "{law}"));
+    assert!(TimeLaw::parse("lognormal(8s, 4s, min 1s, max 1min)").is_ok());
 }
 
 #[test]
 fn the_smallest_script_has_the_defaults_of_the_reference() {
     let smallest = &examples()[0];
     assert_eq!((smallest.name.as_str(), smallest.login.as_str(), smallest.logout.as_str()), ("script", "sh", "exit"));
-    assert_eq!((smallest.passes, &smallest.think, &smallest.until), (1, &Law::None, &Until::Mark));
+    assert_eq!((smallest.passes, &smallest.think, &smallest.until), (1, &TimeLaw::None, &ReadyRule::Mark));
     assert_eq!(smallest.timeout, DEFAULT_TIMEOUT);
     assert_eq!(DEFAULT_TIMEOUT.to_string(), "300s");
 }
@@ -48,7 +48,7 @@ fn the_placeholders_of_the_reference_are_typed_as_it_says() {
     assert_eq!(rows, ["{pass}", "{random:LIST}", "{user}", "{{user}}", "{{{user}}}"]);
     let script = parse("lines = ['{user} {pass} {{user}} {{{user}}}']").expect("a good script");
     let mut typed = String::new();
-    let mut choice = Stream::new(1, 7, Purpose::Choice);
+    let mut choice = RandomStream::new(1, 7, StreamPurpose::Choice);
     script.lines().next().expect("a line").text.fill(7, 2, &script.words, &mut choice, &mut typed);
     assert_eq!(typed, "7 2 {user} {7}");
 }

@@ -1,19 +1,19 @@
 //! A user's way through a script: order, repeats, choices by weight, and what is filled into a line.
 
-use loadgo_core::random::{Purpose, Stream};
-use loadgo_core::script::{Script, Walk, parse};
+use loadgo_core::random::{RandomStream, StreamPurpose};
+use loadgo_core::script::{PassWalk, Script, parse};
 
 fn script(text: &str) -> Script {
     parse(text).unwrap_or_else(|mistake| panic!("{mistake}\n{text}"))
 }
 
-fn walked(script: &Script, choice: &mut Stream) -> Vec<u32> {
-    let mut walk = Walk::new(script);
+fn walked(script: &Script, choice: &mut RandomStream) -> Vec<u32> {
+    let mut walk = PassWalk::new(script);
     std::iter::from_fn(|| walk.next(choice)).map(|line| line.number).collect()
 }
 
-fn choice() -> Stream {
-    Stream::new(1, 7, Purpose::Choice)
+fn choice() -> RandomStream {
+    RandomStream::new(1, 7, StreamPurpose::Choice)
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn groups_repeat_inside_groups() {
 #[test]
 fn a_pass_that_has_ended_stays_at_its_end() {
     let script = script("lines = [{ type = 'a', repeat = 2 }]");
-    let mut walk = Walk::new(&script);
+    let mut walk = PassWalk::new(&script);
     let mut choice = choice();
     assert_eq!((0..5).map(|_| walk.next(&mut choice).is_some()).collect::<Vec<_>>(), [true, true, false, false, false]);
 }
@@ -65,8 +65,8 @@ fn all_lines_are_listed_once_by_number() {
 fn user_7_types_the_same_whatever_the_others_do() {
     let script = script("lines = [{ choose = ['a', 'b', 'echo {random:w}'], repeat = 50 }]\n[words]\nw = ['x', 'y', 'z']");
     let typed = |others: u32| {
-        let mut streams: Vec<_> = (1..=7 + others).map(|user| Stream::new(9, user, Purpose::Choice)).collect();
-        let mut walks: Vec<_> = streams.iter().map(|_| Walk::new(&script)).collect();
+        let mut streams: Vec<_> = (1..=7 + others).map(|user| RandomStream::new(9, user, StreamPurpose::Choice)).collect();
+        let mut walks: Vec<_> = streams.iter().map(|_| PassWalk::new(&script)).collect();
         let mut text = String::new();
         for _ in 0..50 {
             for (user, (walk, stream)) in (1..).zip(walks.iter_mut().zip(&mut streams)) {
@@ -119,5 +119,5 @@ fn a_final_newline_of_a_long_string_is_not_typed() {
 
 #[test]
 fn a_walk_is_small() {
-    assert!(std::mem::size_of::<Walk<'_>>() <= 64);
+    assert!(std::mem::size_of::<PassWalk<'_>>() <= 64);
 }

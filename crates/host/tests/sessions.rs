@@ -1,7 +1,7 @@
 //! Real shells on real terminals under the real driver: what a user's session does, the hostile ones above all.
 
-use loadgo_core::driver::{Summary, drive};
-use loadgo_core::load::Load;
+use loadgo_core::driver::{SessionCounts, drive};
+use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::time::{Instant, Span};
@@ -65,11 +65,11 @@ fn script(text: &str) -> Script {
 }
 
 /// Runs `text` with `users` on this host.
-fn run(text: &str, users: u32) -> (Kept, Summary) {
-    run_with(text, Load::closed(users, 1))
+fn run(text: &str, users: u32) -> (Kept, SessionCounts) {
+    run_with(text, OfferedLoad::closed(users, 1))
 }
 
-fn run_with(text: &str, load: Load) -> (Kept, Summary) {
+fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     let script = Arc::new(script(text));
     let homes = tempfile::tempdir().expect("a place for homes");
     let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
@@ -183,7 +183,7 @@ fn a_line_that_never_ends_is_interrupted_and_the_session_goes_on() {
 #[test]
 fn a_program_that_ignores_the_interrupt_loses_its_session_and_is_killed() {
     let stubborn = r#"[{ type = "python3 -c 'import signal,time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(1000)'", timeout = "500ms" }, "echo on"]"#;
-    let load = Load { grace: Span::from_millis(300), ..Load::closed(1, 1) };
+    let load = OfferedLoad { grace: Span::from_millis(300), ..OfferedLoad::closed(1, 1) };
     let (kept, summary) = run_with(&lines(stubborn), load);
     assert_eq!((summary.died, kept.sessions[0].outcome), (1, "died"));
     assert!(nobody_runs("time.sleep(1000)"));

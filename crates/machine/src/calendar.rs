@@ -122,11 +122,11 @@ fn time(event: u128) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Calendar, SERIAL_BITS};
-    use loadgo_core::random::{Purpose, Stream};
+    use loadgo_core::random::{RandomStream, StreamPurpose};
 
     #[test]
     fn events_come_in_the_order_of_time_and_then_of_entering() {
-        let mut stream = Stream::new(1, 1, Purpose::Work);
+        let mut stream = RandomStream::new(1, 1, StreamPurpose::Work);
         let (mut calendar, mut expected) = (Calendar::default(), Vec::new());
         for payload in 0..2_000u32 {
             let at = stream.index(50) as u64;
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn an_event_entered_while_one_comes_finds_its_place() {
-        let mut stream = Stream::new(2, 1, Purpose::Work);
+        let mut stream = RandomStream::new(2, 1, StreamPurpose::Work);
         let (mut calendar, mut others) = (Calendar::default(), std::collections::BTreeSet::new());
         (0..40).for_each(|payload| calendar.enter(u64::from(payload), payload));
         others.extend((0..40u32).map(|payload| (u64::from(payload), payload)));

@@ -1,6 +1,6 @@
 //! Laws that a machine file's values are drawn from: a number as it stands, or a distribution.
 
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// A law of non-negative numbers: nanoseconds, pages, words, lines or bytes, as the value asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Draw {
 
     /// A number drawn from this law.
     #[inline]
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
+    pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match self {
             Draw::Fixed(value) => *value,
             Draw::Uniform(low, high) => low + stream.unit() * (high - low),

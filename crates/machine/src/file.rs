@@ -25,8 +25,8 @@ pub use print::print;
 pub use sources::{Mistake, Origin, Resolve, key_and_value};
 
 use super::spec::Machine;
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::Table;
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::KeyedTable;
 use merge::{Place, merged};
 use sources::Sources;
 use toml::de::DeTable;
@@ -65,16 +65,16 @@ pub fn parse_with(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -
     read(&sources).map_err(|misread| sources.place(misread))
 }
 
-fn read(sources: &Sources) -> Result<Machine, Misread> {
+fn read(sources: &Sources) -> Result<Machine, SyntaxMistake> {
     let mut whole = DeTable::new();
     for mut table in sources.tables()? {
         table.remove("like");
         whole = merged(whole, table, Place::Machine)?;
     }
-    machine(&Table::new(&sources.whole, &whole, sources.main()))
+    machine(&KeyedTable::new(&sources.whole, &whole, sources.main()))
 }
 
-fn machine(table: &Table<'_>) -> Result<Machine, Misread> {
+fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
     table.only(&KEYS, &KEYS, "a machine")?;
     let processors = table_under(table, "processors", "[processors]")?;
     let stores = storage::tables(table_under(table, "storage", "[storage.drum]")?)?;
@@ -106,7 +106,7 @@ fn machine(table: &Table<'_>) -> Result<Machine, Misread> {
 }
 
 /// Words that must be there and say something.
-fn words(table: &Table<'_>, key: &'static str, missing: &str) -> Result<String, Misread> {
+fn words(table: &KeyedTable<'_>, key: &'static str, missing: &str) -> Result<String, SyntaxMistake> {
     let read = required(text(table, key, "title = \"Multics on the GE-645\"")?, table, missing)?;
     if read.value.trim().is_empty() {
         return Err(read.wrong_whole(format!("`{key}` is empty: say it in words")));

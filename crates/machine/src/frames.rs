@@ -12,7 +12,7 @@ use super::spec;
 use hand::Hand;
 use headway::Law;
 use level::Level;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 use past::Past;
 
 mod hand;
@@ -125,7 +125,7 @@ impl Frames {
 
     /// How long `job` works until its next page fault if it keeps what it holds (ns of this machine); `None`: for good. It may be
     /// asked at any time: the same fault is meant until it has come, nearer or farther by what the process has lost or gained.
-    pub fn work_to_fault(&mut self, job: Job, stream: &mut Stream) -> Option<u64> {
+    pub fn work_to_fault(&mut self, job: Job, stream: &mut RandomStream) -> Option<u64> {
         let headway_ns = self.headway_ns(job)?;
         let left = self.processes[job as usize].left.get_or_insert_with(|| stream.exponential());
         Some(crate::devices::service::whole_ns(*left * headway_ns))
@@ -165,7 +165,7 @@ impl Frames {
 
     /// `job` refers to a page that it does not hold: a frame is taken for it. When it holds all pages of its command, it is a page
     /// of something else, used once.
-    pub fn fault(&mut self, job: Job, now: u64, stream: &mut Stream) -> Fault {
+    pub fn fault(&mut self, job: Job, now: u64, stream: &mut RandomStream) -> Fault {
         let headway_ns = self.law.headway(self.useful(job));
         let process = &mut self.processes[job as usize];
         process.left = None;
@@ -198,7 +198,7 @@ impl Frames {
 
     /// Whether the missing page is not on the paging device either; then it is brought there too. The device misses as often as
     /// core memory of its size would: of the faults at `headway_ns`, so many as go deeper than what the process has on the device.
-    fn comes_from_behind(&mut self, job: Job, headway_ns: f64, stream: &mut Stream) -> bool {
+    fn comes_from_behind(&mut self, job: Job, headway_ns: f64, stream: &mut RandomStream) -> bool {
         let Some(level) = &mut self.device else { return false };
         let useful = level.useful(job);
         let process = &self.processes[job as usize];

@@ -13,11 +13,11 @@ pub use report::{ClassReport, Report, StationReport, Told};
 
 use super::spec::Machine;
 use loadgo_core::random::derived;
-use loadgo_statistics::{End, FIRST_LOOK, Until, Windows};
+use loadgo_statistics::{FIRST_LOOK_INTERACTIONS, RunWindows, StopReason, StopRule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use stream::Stream;
+use stream::StudyStream;
 
 /// What is to be studied.
 #[derive(Clone, Debug)]
@@ -32,23 +32,23 @@ pub struct Subject {
 ///
 /// # Errors
 /// The machine is impossible, has no load of its own, or comes to a standstill; in words.
-pub fn study(subject: &Subject, streams: usize, until: &Until, stop: &AtomicBool) -> Result<Report, String> {
+pub fn study(subject: &Subject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
     let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derived(subject.seed, stream) });
-    let mut runs = seeds.map(|seed| Stream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
-    let mut target = if until.precisions.is_empty() { most } else { FIRST_LOOK.min(most) };
+    let mut target = if until.precisions.is_empty() { most } else { FIRST_LOOK_INTERACTIONS.min(most) };
     let end = loop {
         advance(&mut runs, target, until, stop)?;
-        let windows: Vec<&Windows> = runs.iter().map(Stream::windows).collect();
+        let windows: Vec<&RunWindows> = runs.iter().map(StudyStream::windows).collect();
         let (count, at) = runs.iter().map(|run| (run.interactions(), run.now())).fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
         if stop.load(Ordering::Relaxed) {
-            break End::Stopped;
+            break StopReason::Stopped;
         }
         if until.is_precise(&windows) {
-            break End::Precision;
+            break StopReason::Precision;
         }
         if until.is_over(count, at) {
-            break if until.precisions.is_empty() { End::Length } else { End::Most };
+            break if until.precisions.is_empty() { StopReason::Length } else { StopReason::LimitReached };
         }
         target = (target * 2).min(most);
     };
@@ -56,7 +56,7 @@ pub fn study(subject: &Subject, streams: usize, until: &Until, stop: &AtomicBool
 }
 
 /// Studies each subject over one stream on `threads` threads, and tells each in its place.
-pub fn sweep(subjects: &[Subject], threads: usize, until: &Until, stop: &AtomicBool) -> Vec<Result<Report, String>> {
+pub fn sweep(subjects: &[Subject], threads: usize, until: &StopRule, stop: &AtomicBool) -> Vec<Result<Report, String>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -80,7 +80,7 @@ fn take<'a>(next: &AtomicUsize, subjects: &'a [Subject]) -> Option<(usize, &'a S
 }
 
 /// Every stream to its `target`th interaction, each on a thread of its own.
-fn advance(runs: &mut [Stream], target: u64, until: &Until, stop: &AtomicBool) -> Result<(), String> {
+fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &AtomicBool) -> Result<(), String> {
     let time_ns = until.time_ns.unwrap_or(u64::MAX);
     if let [only] = runs {
         return only.advance(target, time_ns, stop);

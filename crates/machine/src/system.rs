@@ -12,7 +12,7 @@ mod span;
 use super::engine::{Engine, Moved, Told};
 use super::spec::Machine;
 use loadgo_core::record::{Phase, Sample};
-use loadgo_core::system::{Event, Response, System, Typed, UserId};
+use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use programs::Programs;
 pub use programs::unknown_commands;
@@ -183,7 +183,7 @@ impl<K: Sink> System for Simulated<K> {
         self.keys_of(user).extend_from_slice(keys);
     }
 
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+    fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         let at = self.now();
         let command = self.programs.named(typed.command);
         self.read_arguments(user, typed.keys, command);

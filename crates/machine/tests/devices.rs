@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::devices::{Device, Due, Request, Storage};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::spec::StoreKind;
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-fn stream() -> Stream {
-    Stream::new(7, 0, Purpose::Work)
+fn stream() -> RandomStream {
+    RandomStream::new(7, 0, StreamPurpose::Work)
 }
 
 fn request(id: u32, words: u64) -> Request {
@@ -24,7 +24,7 @@ fn firehose() -> StoreKind {
 }
 
 /// Completes what is due first; whose it was, and when.
-fn next(device: &mut Storage, due: &mut BinaryHeap<Reverse<(u64, u32)>>, stream: &mut Stream) -> Option<(u32, u64)> {
+fn next(device: &mut Storage, due: &mut BinaryHeap<Reverse<(u64, u32)>>, stream: &mut RandomStream) -> Option<(u32, u64)> {
     loop {
         let Reverse((now, server)) = due.pop()?;
         let (done, more) = device.complete(server, now, stream);

@@ -6,9 +6,9 @@ mod virtual_host;
 
 use std::sync::Arc;
 
-use loadgo_core::driver::{Summary, drive};
-use loadgo_core::load::Load;
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::driver::{SessionCounts, drive};
+use loadgo_core::load::OfferedLoad;
+use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::Sample;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
@@ -106,7 +106,7 @@ fn many_events_that_tell_nothing_leave_room_for_a_look() {
 
 #[test]
 fn a_pareto_law_without_a_tail_is_a_constant() {
-    let mut stream = Stream::new(1, 1, Purpose::Work);
+    let mut stream = RandomStream::new(1, 1, StreamPurpose::Work);
     assert_eq!(Draw::Pareto(1e9, 1e300).draw(&mut stream), 1e9);
     assert!(run(users(3, Discipline::FirstCome, Draw::Pareto(1e9, 1e300))).is_ok());
 }
@@ -150,11 +150,11 @@ impl system::Sink for Impatient {
 }
 
 /// Two users who type one line: what became of it, when, and why the machine could not go on.
-fn typed_on(machine: Machine, sink: Impatient) -> (Summary, Instant, Option<String>) {
+fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Option<String>) {
     let machine = Arc::new(machine);
     let mut system = Simulated::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
     let line = script("think = \"none\"\ntimeout = \"10000h\"", "[\"work\"]");
-    let summary = drive(&line, &Load::closed(2, 1), &mut system, &mut Kept::default());
+    let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, &mut Kept::default());
     let at = system.now();
     let trouble = summary.stuck.clone();
     assert!(trouble.is_some() || system.finish().is_none(), "what the machine has met with is told");

@@ -3,7 +3,7 @@
 mod drawn_machine;
 
 use drawn_machine::machine;
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::file::{Mistake, Origin, parse, parse_with, print};
 use loadgo_machine::spec::Machine;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn assert_holds(text: &str) {
 }
 
 /// One to four cuts, copies and insertions.
-fn mangled(text: &str, chance: &mut Stream) -> String {
+fn mangled(text: &str, chance: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=chance.index(4) {
         let at = chance.index(bytes.len() + 1);
@@ -85,7 +85,7 @@ proptest! {
 
     #[test]
     fn mangled_machines_are_read_or_refused_at_a_place_inside_them(machine in machine(), seed in any::<u64>()) {
-        let mut chance = Stream::new(seed, 1, Purpose::Work);
+        let mut chance = RandomStream::new(seed, 1, StreamPurpose::Work);
         let text = print(&machine);
         for _ in 0..4 {
             assert_holds(&mangled(&text, &mut chance));

@@ -2,7 +2,7 @@
 
 mod page_by_page;
 
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::frames::Frames;
 use loadgo_machine::spec::{Behind, Headway, Paging, Replacement};
 use page_by_page::{Direct, Law};
@@ -18,8 +18,8 @@ fn chamberlin(pages: f64) -> f64 {
     2.0 * 100.0 * MS / (1.0 + (40.0 / pages) * (40.0 / pages))
 }
 
-fn stream(user: u32) -> Stream {
-    Stream::new(11, user, Purpose::Work)
+fn stream(user: u32) -> RandomStream {
+    RandomStream::new(11, user, StreamPurpose::Work)
 }
 
 fn paging(frames: u32, replacement: Replacement, headway: Headway) -> Paging {
@@ -66,7 +66,7 @@ fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -
 }
 
 /// `job` works until `left` is used up; how many faults that were.
-fn work(model: &mut Frames, job: u32, mut left: u64, now: &mut u64, stream: &mut Stream) -> f64 {
+fn work(model: &mut Frames, job: u32, mut left: u64, now: &mut u64, stream: &mut RandomStream) -> f64 {
     let mut faults = 0.0;
     loop {
         let fault = model.work_to_fault(job, stream).filter(|work| *work <= left);
@@ -253,7 +253,7 @@ fn a_thinking_process_loses_pages_only_when_others_take_them() {
 }
 
 /// 60 frames, and a process with a second command that uses 12 of the 40 pages of its first.
-fn with_a_second_command(replacement: Replacement, now: &mut u64, stream: &mut Stream) -> Frames {
+fn with_a_second_command(replacement: Replacement, now: &mut u64, stream: &mut RandomStream) -> Frames {
     let mut frames = Frames::new(&paging(60, replacement, in_ms(linear)), None, 1.0);
     frames.begin(0, 40, 0.0, false, 0);
     work(&mut frames, 0, 20_000_000_000, now, stream);

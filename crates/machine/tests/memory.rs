@@ -4,7 +4,7 @@
 mod virtual_host;
 
 use loadgo_core::driver::drive;
-use loadgo_core::load::Load;
+use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{MemoryRow, Sample};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
@@ -80,7 +80,7 @@ impl Sink for Samples {
 /// What a run of so many users tells, span by span, of whom each types `passes` lines.
 fn told(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
     let samples = Samples::default();
-    let load = Load::closed(users, passes);
+    let load = OfferedLoad::closed(users, passes);
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
     let mut system = Simulated::new(engine, machine, samples.clone());
     let script = script("think = \"exponential(1s)\"\ntimeout = \"100000s\"", "[\"work\", \"more\"]");

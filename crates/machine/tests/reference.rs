@@ -5,7 +5,7 @@ mod cases;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::{Discipline, Machine, Population, Residence};
 use loadgo_machine::study::{Subject, study};
-use loadgo_statistics::Until;
+use loadgo_statistics::StopRule;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -25,7 +25,7 @@ fn examples() -> Vec<Machine> {
 
 #[test]
 fn every_example_of_the_reference_is_a_machine_that_runs_under_its_own_load() {
-    let until = Until::parse("interactions=2000").expect("a length");
+    let until = StopRule::parse("interactions=2000").expect("a length");
     let examples = examples();
     assert_eq!(examples.len(), 3);
     for machine in examples {

@@ -3,8 +3,8 @@
 #[path = "../../core/tests/virtual_host/mod.rs"]
 mod virtual_host;
 
-use loadgo_core::driver::{Summary, drive};
-use loadgo_core::load::Load;
+use loadgo_core::driver::{SessionCounts, drive};
+use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Outcome, Sample};
 use loadgo_core::script::Script;
 use loadgo_core::time::Instant;
@@ -60,11 +60,11 @@ impl Sink for Samples {
 
 struct Ran {
     kept: Kept,
-    summary: Summary,
+    summary: SessionCounts,
     samples: Vec<(Instant, Sample)>,
 }
 
-fn ran(machine: &Arc<Machine>, script: &Script, load: &Load, samples: Samples) -> Ran {
+fn ran(machine: &Arc<Machine>, script: &Script, load: &OfferedLoad, samples: Samples) -> Ran {
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
     let mut system = Simulated::new(engine, machine, samples.clone());
     let mut kept = Kept::default();
@@ -80,7 +80,7 @@ fn works() -> Script {
 
 #[test]
 fn a_user_alone_has_the_machine_to_himself() {
-    let told = ran(&machine(MACHINE), &works(), &Load::closed(1, 1), Samples::default());
+    let told = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(1, 1), Samples::default());
     let first = &told.kept.rows[0];
     assert_eq!(told.summary.done, 1);
     let response = first.ready.unwrap() - first.sent;
@@ -93,7 +93,7 @@ fn a_user_alone_has_the_machine_to_himself() {
 
 #[test]
 fn the_same_seed_gives_the_same_rows_and_samples() {
-    let of = |seed| ran(&machine(MACHINE), &works(), &Load { seed, ..Load::closed(5, 4) }, Samples::default());
+    let of = |seed| ran(&machine(MACHINE), &works(), &OfferedLoad { seed, ..OfferedLoad::closed(5, 4) }, Samples::default());
     let (one, two, other) = (of(1), of(1), of(2));
     assert_eq!((one.kept.rows.clone(), one.samples), (two.kept.rows, two.samples));
     assert_ne!(one.kept.rows, other.kept.rows);
@@ -101,7 +101,7 @@ fn the_same_seed_gives_the_same_rows_and_samples() {
 
 #[test]
 fn spans_follow_each_other_and_each_processors_categories_add_up_to_them() {
-    let told = ran(&machine(MACHINE), &works(), &Load::closed(20, 10), Samples::default());
+    let told = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(20, 10), Samples::default());
     let mut begin = Instant(0);
     for (at, sample) in &told.samples {
         let span = at.since(begin).0;
@@ -121,7 +121,7 @@ fn spans_follow_each_other_and_each_processors_categories_add_up_to_them() {
 #[test]
 fn a_command_reads_its_numbers_off_the_line_that_was_typed_key_by_key() {
     let script = script("think = \"none\"\ntyping = \"10 chars/s\"", "[\"send 500\", \"send 100\"]");
-    let told = ran(&machine(MACHINE), &script, &Load::closed(1, 1), Samples::default());
+    let told = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 1), Samples::default());
     let responses: Vec<u64> = told.kept.rows.iter().map(|row| (row.ready.unwrap() - row.sent) / 1_000_000).collect();
     assert!((500..510).contains(&responses[0]) && (100..110).contains(&responses[1]), "{responses:?}");
 }
@@ -129,7 +129,7 @@ fn a_command_reads_its_numbers_off_the_line_that_was_typed_key_by_key() {
 #[test]
 fn a_command_that_takes_too_long_is_given_up_and_the_user_goes_on() {
     let script = script("think = \"fixed(1s)\"\ntimeout = \"5s\"", "[\"long\", \"work\"]");
-    let told = ran(&machine(MACHINE), &script, &Load::closed(1, 2), Samples::default());
+    let told = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 2), Samples::default());
     let outcomes: Vec<Outcome> = told.kept.rows.iter().map(|row| row.outcome).collect();
     assert_eq!(outcomes, [Outcome::Timeout, Outcome::Ok, Outcome::Timeout, Outcome::Ok]);
     assert_eq!((told.summary.done, told.summary.died), (1, 0));
@@ -138,7 +138,7 @@ fn a_command_that_takes_too_long_is_given_up_and_the_user_goes_on() {
 #[test]
 fn a_stop_ends_the_run_where_it_is() {
     let stop = Samples { stop_after: Some(3), ..Samples::default() };
-    let load = Load { passes: None, ..Load::closed(3, 1) };
+    let load = OfferedLoad { passes: None, ..OfferedLoad::closed(3, 1) };
     let told = ran(&machine(MACHINE), &works(), &load, stop);
     assert!(told.summary.stopped);
     assert!(told.kept.sessions.iter().all(|session| session.outcome == "stopped"));

@@ -1,6 +1,6 @@
 //! The one place where Rust's errors become Python's: the classes of `loadgo/errors.py`, raised by name.
 
-use loadgo_core::script::Mistake;
+use loadgo_core::script::ScriptMistake;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
@@ -27,7 +27,7 @@ pub fn about_argument(name: &str, message: String) -> PyErr {
     })
 }
 
-/// A mistake in a script, as `Mistake(line, column, message)`.
-pub fn mistake(py: Python<'_>, mistake: &Mistake) -> PyErr {
+/// A mistake in a script, as Python's `Mistake(line, column, message)`.
+pub fn mistake(py: Python<'_>, mistake: &ScriptMistake) -> PyErr {
     raised(py, "Mistake", (mistake.line, mistake.column, mistake.message.as_str()))
 }

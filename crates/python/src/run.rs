@@ -1,13 +1,13 @@
 //! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
 
 use crate::errors;
-use loadgo_core::load::{Load, Model, WarmUp};
-use loadgo_core::script::{self, Law, Script};
+use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
+use loadgo_core::script::{self, Script, TimeLaw};
 use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
-use loadgo_statistics::Until;
+use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ fn parse_limit(text: &str) -> PyResult<()> {
 /// When there is enough, as it is written in full; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
-    Until::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
+    StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
 }
 
 fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
@@ -142,7 +142,7 @@ pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &s
         script_text: script_text.into(),
         script: Arc::new(script),
         load: load(&options),
-        until: options.until.as_deref().map(Until::parse).transpose().map_err(errors::bad_argument)?,
+        until: options.until.as_deref().map(StopRule::parse).transpose().map_err(errors::bad_argument)?,
         command: options.command,
         script_name: options.script,
     })
@@ -162,7 +162,7 @@ fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
 
 fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, String> {
     if let Some(think) = &options.think {
-        script.set_think(Law::parse(think)?);
+        script.set_think(TimeLaw::parse(think)?);
     }
     if let Some(rate) = options.typing {
         script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
@@ -170,11 +170,11 @@ fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, Str
     Ok(script)
 }
 
-fn load(options: &LoadOptions) -> Load {
+fn load(options: &LoadOptions) -> OfferedLoad {
     let span = |seconds: Option<f64>| seconds.map(Span::from_secs_f64);
-    let closed = Load::closed(options.users, 1);
-    Load {
-        model: options.arrivals_per_second.map_or(Model::Closed, Model::Open),
+    let closed = OfferedLoad::closed(options.users, 1);
+    OfferedLoad {
+        model: options.arrivals_per_second.map_or(LoadModel::Closed, LoadModel::Open),
         passes: options.passes,
         duration: span(options.duration_s),
         warm_up: span(options.warm_up_s).map_or(WarmUp::FirstLine, WarmUp::For),

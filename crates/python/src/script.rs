@@ -1,7 +1,7 @@
 //! Scripts and the small languages in them, for Python: checked here before anybody logs in.
 
 use crate::errors;
-use loadgo_core::script::{self, Law};
+use loadgo_core::script::{self, TimeLaw};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,7 +35,7 @@ fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>
 /// Raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_think(text: &str) -> PyResult<String> {
-    Law::parse(text).map(|law| law.to_string()).map_err(errors::bad_argument)
+    TimeLaw::parse(text).map(|law| law.to_string()).map_err(errors::bad_argument)
 }
 
 /// A span of time, such as `500ms`, in nanoseconds.

@@ -4,7 +4,7 @@ use crate::errors;
 use crate::machine::read;
 use loadgo_machine::spec::{Machine, Population};
 use loadgo_machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
-use loadgo_statistics::{End, Until};
+use loadgo_statistics::{StopReason, StopRule};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct Options {
 #[pyfunction]
 fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Options) -> PyResult<Bound<'py, PyDict>> {
     let (mut machine, _) = read(py, text, &sets)?;
-    let until = Until::parse(&options.until).map_err(errors::bad_argument)?;
+    let until = StopRule::parse(&options.until).map_err(errors::bad_argument)?;
     if let Some(users) = options.users {
         populate(&mut machine, users).map_err(errors::bad_argument)?;
     }
@@ -54,7 +54,7 @@ fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Option
 /// Raises what `simulate` raises.
 #[pyfunction]
 fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, threads: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let until = Until::parse(until).map_err(errors::bad_argument)?;
+    let until = StopRule::parse(until).map_err(errors::bad_argument)?;
     let subjects = subjects(py, &machines)?;
     let reports = interruptible(py, |stop| studies(&subjects, threads, &until, stop))?;
     let told = subjects.iter().zip(reports).map(|(subject, report)| {
@@ -134,12 +134,12 @@ fn in_python<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bou
     Ok(told)
 }
 
-fn end(end: End) -> &'static str {
+fn end(end: StopReason) -> &'static str {
     match end {
-        End::Length => "length",
-        End::Precision => "precision",
-        End::Most => "most",
-        End::Stopped => "stopped",
+        StopReason::Length => "length",
+        StopReason::Precision => "precision",
+        StopReason::LimitReached => "most",
+        StopReason::Stopped => "stopped",
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a recorded session to a script, and from asciicast files to sessions.
 
-use loadgo_core::script::{Law, Line, Step, Until, parse};
+use loadgo_core::script::{ReadyRule, ScriptLine, ScriptStep, TimeLaw, parse};
 use loadgo_core::time::Span;
 use loadgo_recorder::asciicast::{self, dialogue_of};
 use loadgo_recorder::recording::{About, Recorded, script_of, text_of};
@@ -15,8 +15,8 @@ fn recorded(cast: &str) -> Recorded {
 }
 
 fn lines(recorded: &Recorded) -> Vec<(String, Option<Vec<u8>>)> {
-    let line = |step: &Step| match step {
-        Step::Line(Line { text, status, .. }) => (text.to_string(), status.clone()),
+    let line = |step: &ScriptStep| match step {
+        ScriptStep::Line(ScriptLine { text, status, .. }) => (text.to_string(), status.clone()),
         other => panic!("a recording makes lines only, not {other:?}"),
     };
     recorded.script.steps.iter().map(line).collect()
@@ -56,7 +56,7 @@ const UNMARKED: &str = r#"{"version": 2, "width": 80, "height": 24, "env": {"SHE
 fn think_and_typing_are_the_persons_and_the_response_is_dropped() {
     let recorded = recorded(MARKED);
     assert_eq!(lines(&recorded), [("ls".to_string(), Some(vec![2]))]);
-    assert_eq!(recorded.script.think, Law::Empirical(vec![Span::from_secs(2)]));
+    assert_eq!(recorded.script.think, TimeLaw::Empirical(vec![Span::from_secs(2)]));
     assert_eq!(recorded.script.typing_chars_per_second, Some(2.0));
     assert_eq!(recorded.script.logout, "exit");
     assert!(recorded.notes.is_empty(), "nothing is estimated: {:?}", recorded.notes);
@@ -66,8 +66,8 @@ fn think_and_typing_are_the_persons_and_the_response_is_dropped() {
 fn without_marks_prompts_are_estimated_and_that_is_said() {
     let recorded = recorded(UNMARKED);
     assert_eq!(lines(&recorded), [("ls".to_string(), None)]);
-    assert_eq!(recorded.script.think, Law::Empirical(vec![Span::from_secs(2)]));
-    assert_eq!(recorded.script.until, Until::Mark);
+    assert_eq!(recorded.script.think, TimeLaw::Empirical(vec![Span::from_secs(2)]));
+    assert_eq!(recorded.script.until, ReadyRule::Mark);
     assert!(recorded.notes.iter().any(|note| note.contains("prompts are estimated")), "{:?}", recorded.notes);
 }
 
@@ -76,7 +76,7 @@ fn a_program_that_cannot_be_marked_is_known_by_its_prompt() {
     let cast = UNMARKED.replace("$ ", ">>> ").replace("ls", "12");
     let cast = asciicast::read(&cast).expect("the cast is well formed");
     let recorded = script_of(&dialogue_of(&cast), &about("python3", false)).expect("lines were typed");
-    assert_eq!(recorded.script.until, Until::Pattern(">>> ".into()));
+    assert_eq!(recorded.script.until, ReadyRule::Pattern(">>> ".into()));
     assert_eq!(parse(&text_of(&recorded)).expect("it can be read back"), recorded.script);
 }
 

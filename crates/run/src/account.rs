@@ -5,7 +5,7 @@ use crate::metering::{MetersPart, MetersState};
 use crate::refusal::Refusal;
 use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
-use loadgo_core::load::Model;
+use loadgo_core::load::LoadModel;
 use loadgo_store::Folder;
 use serde::Serialize;
 use std::str::FromStr;
@@ -148,8 +148,8 @@ fn now() -> Datetime {
 fn load_part(asked: &Asked) -> LoadPart {
     let load = &asked.load;
     let (model, arrivals_per_second) = match load.model {
-        Model::Closed => ("closed", None),
-        Model::Open(rate) => ("open", Some(rate)),
+        LoadModel::Closed => ("closed", None),
+        LoadModel::Open(rate) => ("open", Some(rate)),
     };
     LoadPart {
         model,

@@ -1,9 +1,9 @@
 //! What is asked of any system: a script, a load, when it is enough, and where the records go.
 
-use loadgo_core::load::Load;
-use loadgo_core::script::{Law, Line, Script, Step};
+use loadgo_core::load::OfferedLoad;
+use loadgo_core::script::{Script, ScriptLine, ScriptStep, TimeLaw};
 use loadgo_core::time::Span;
-use loadgo_statistics::Until;
+use loadgo_statistics::StopRule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub struct Asked {
     /// The script, with what the command line changed.
     pub script: Arc<Script>,
     /// The load.
-    pub load: Load,
+    pub load: OfferedLoad,
     /// When there is enough; `None`: when the load has come to its end.
-    pub until: Option<Until>,
+    pub until: Option<StopRule>,
     /// The command line, for the record.
     pub command: Vec<String>,
 }
@@ -40,22 +40,24 @@ impl Asked {
     }
 
     /// The load, which ends when the time that was asked for is over even where no line is answered any more.
-    pub(crate) fn load_that_ends(&self) -> Load {
+    pub(crate) fn load_that_ends(&self) -> OfferedLoad {
         let most = self.until.as_ref().and_then(|until| until.time_ns).map(Span);
-        Load { duration: self.load.duration.into_iter().chain(most).min(), ..self.load.clone() }
+        OfferedLoad { duration: self.load.duration.into_iter().chain(most).min(), ..self.load.clone() }
     }
 
     pub(crate) fn nobody_thinks(&self) -> bool {
-        let line_thinks = |line: &Line| line.think.as_ref().is_some_and(|law| *law != Law::None);
-        self.script.think == Law::None && self.script.typing_chars_per_second.is_none() && !self.script.lines().any(line_thinks)
+        let line_thinks = |line: &ScriptLine| line.think.as_ref().is_some_and(|law| *law != TimeLaw::None);
+        self.script.think == TimeLaw::None
+            && self.script.typing_chars_per_second.is_none()
+            && !self.script.lines().any(line_thinks)
     }
 }
 
 /// How many lines these steps are; `None` where they choose.
-fn lines_of(steps: &[Step]) -> Option<u64> {
+fn lines_of(steps: &[ScriptStep]) -> Option<u64> {
     steps.iter().try_fold(0, |sum, step| match step {
-        Step::Line(_) => Some(sum + 1),
-        Step::Repeat(times, steps) => Some(sum + u64::from(*times) * lines_of(steps)?),
-        Step::Choose(_) => None,
+        ScriptStep::Line(_) => Some(sum + 1),
+        ScriptStep::Repeat(times, steps) => Some(sum + u64::from(*times) * lines_of(steps)?),
+        ScriptStep::Choose(_) => None,
     })
 }

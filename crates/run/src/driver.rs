@@ -4,7 +4,7 @@ use crate::asked::Asked;
 use crate::progress::{Shared, Watched};
 use crate::refusal::Refusal;
 use crate::sections::DriverPart;
-use loadgo_core::driver::{Summary, drive};
+use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::system::System;
 use loadgo_store::{Front, Sampler};
 use std::any::Any;
@@ -41,7 +41,7 @@ pub(crate) struct Begun {
 /// What a driver's thread has come to.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    pub summary: Summary,
+    pub summary: SessionCounts,
     /// Why the run has failed: the system stood still, or nobody could log in.
     pub failure: Option<String>,
     /// What the user should know.
@@ -144,7 +144,7 @@ fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
 }
 
 /// Why nobody could log in, where that is so.
-fn nobody_logged_in(summary: &Summary, how: &str) -> Option<String> {
+fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<String> {
     let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
     (summary.logged_in == 0 && summary.refused > 0).then(|| format!("nobody could log in{how}: {reason}"))
 }

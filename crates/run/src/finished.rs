@@ -1,12 +1,12 @@
 //! What a run came to.
 
-use loadgo_core::driver::Summary;
+use loadgo_core::driver::SessionCounts;
 
 /// What a run came to.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// What the driver counted.
-    pub summary: Summary,
+    pub summary: SessionCounts,
     /// Interactions on the disk.
     pub interactions: u64,
     /// `done`, `stopped` or `failed`.

@@ -3,7 +3,7 @@
 use crate::asked::Asked;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::Instant;
-use loadgo_statistics::{End, Estimator};
+use loadgo_statistics::{Estimator, StopReason};
 use loadgo_store::Front;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -70,10 +70,12 @@ impl Watched {
 
     /// What the user should know of a run that went on until there was enough, and ended otherwise.
     pub(crate) fn not_enough(&self) -> Option<String> {
-        let end = self.estimator.as_ref()?.end();
+        let end = self.estimator.as_ref()?.stop_reason();
         let rows = self.progress.interactions.load(Ordering::Relaxed);
         match end {
-            Some(End::Most) => Some(format!("the run ended after {rows} interactions, before it was as precise as asked")),
+            Some(StopReason::LimitReached) => {
+                Some(format!("the run ended after {rows} interactions, before it was as precise as asked"))
+            }
             None if rows >= self.most_rows => Some(format!(
                 "the run ended after {rows} lines, of which too few were answered, or to too wide a spread, for what was asked"
             )),
@@ -96,7 +98,7 @@ impl Recorder for Watched {
         let count = self.progress.interactions.load(Ordering::Relaxed) + 1;
         self.progress.interactions.store(count, Ordering::Relaxed);
         if let (Some(estimator), Some(ready), Phase::Steady) = (&mut self.estimator, row.ready, row.phase) {
-            estimator.finished(0, ready.0, ready.since(row.sent).0);
+            estimator.record(0, ready.0, ready.since(row.sent).0);
         }
         self.front.interaction(row);
     }
@@ -120,6 +122,6 @@ impl Recorder for Watched {
 
     fn enough(&self) -> bool {
         let rows = self.progress.interactions.load(Ordering::Relaxed);
-        self.estimator.as_ref().is_some_and(|estimator| estimator.enough() || rows >= self.most_rows)
+        self.estimator.as_ref().is_some_and(|estimator| estimator.is_done() || rows >= self.most_rows)
     }
 }

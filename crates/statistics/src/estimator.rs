@@ -1,77 +1,78 @@
-//! An estimator that is fed interaction by interaction and says when the run is precise enough.
+//! An estimator that receives each interaction of a run, and says when the run may stop.
 
-use crate::until::Until;
-use crate::windows::Windows;
+use crate::stop_rule::StopRule;
+use crate::windows::RunWindows;
 
 #[cfg(test)]
 mod tests;
 
-/// Interactions at the first look at the precision; later looks are at twice as many each.
-pub const FIRST_LOOK: u64 = 20_000;
-/// The first windows of a run that is fed by a driver: about a millisecond.
-const SHORTEST_WINDOW_NS: u64 = 1 << 20;
+/// Interactions before the precision is computed for the first time. Each later time is at twice as many.
+pub const FIRST_LOOK_INTERACTIONS: u64 = 20_000;
+/// Length of the first windows: about a millisecond, so that a run of 0.2 s has enough windows.
+const FIRST_WINDOW_NS: u64 = 1 << 20;
 
-/// What a run has come to, and whether that is enough.
+/// The interactions of a run so far, and whether the run may stop.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    until: Until,
-    windows: Windows,
+    stop_rule: StopRule,
+    windows: RunWindows,
     interactions: u64,
-    look_at: u64,
-    end: Option<End>,
+    next_look: u64,
+    stop_reason: Option<StopReason>,
 }
 
-/// Why a run is over.
+/// The reason why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The interactions or the time that were asked for.
+pub enum StopReason {
+    /// The run has the number of interactions, or the time, that its rule demands.
     Length,
-    /// Every asked figure is precise enough.
+    /// Each figure of the rule is precise enough.
     Precision,
-    /// The most interactions, before every asked figure was precise enough.
-    Most,
-    /// Somebody stopped it.
+    /// The run reached its limit of interactions or time before each figure was precise enough.
+    LimitReached,
+    /// The caller stopped the run.
     Stopped,
 }
 
 impl Estimator {
-    /// Nothing yet.
-    pub fn new(until: Until) -> Estimator {
-        Estimator { until, windows: Windows::new(0, SHORTEST_WINDOW_NS), interactions: 0, look_at: FIRST_LOOK, end: None }
+    /// An estimator without interactions.
+    pub fn new(stop_rule: StopRule) -> Estimator {
+        let windows = RunWindows::new(0, FIRST_WINDOW_NS);
+        Estimator { stop_rule, windows, interactions: 0, next_look: FIRST_LOOK_INTERACTIONS, stop_reason: None }
     }
 
-    /// An interaction of `class` (numbered from 0) was over at `at` after `response` ns; `at` does not go back.
-    pub fn finished(&mut self, class: usize, at: u64, response: u64) {
-        self.windows.add(class, at, response);
+    /// Records an interaction of `class` (from 0) that ended at `at` and took `response_ns`. Times do not go back.
+    pub fn record(&mut self, class: usize, at: u64, response_ns: u64) {
+        self.windows.add(class, at, response_ns);
         self.interactions += 1;
-        if self.end.is_none() {
-            self.end = self.judge(at);
+        if self.stop_reason.is_none() {
+            self.stop_reason = self.judge(at);
         }
     }
 
-    /// Whether the run has come to what was asked.
-    pub fn enough(&self) -> bool {
-        self.end.is_some()
+    /// Whether the stop rule is met.
+    pub fn is_done(&self) -> bool {
+        self.stop_reason.is_some()
     }
 
-    /// Why the run is over; `None` while it is not.
-    pub fn end(&self) -> Option<End> {
-        self.end
+    /// The reason why the run may stop; `None` while it must go on.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.stop_reason
     }
 
-    /// What was recorded, for [`estimate`].
-    pub fn windows(&self) -> &Windows {
+    /// The recorded interactions, for [`estimate`](crate::estimate).
+    pub fn windows(&self) -> &RunWindows {
         &self.windows
     }
 
-    fn judge(&mut self, at: u64) -> Option<End> {
-        if self.until.is_over(self.interactions, at) {
-            return Some(if self.until.precisions.is_empty() { End::Length } else { End::Most });
+    fn judge(&mut self, at: u64) -> Option<StopReason> {
+        if self.stop_rule.is_over(self.interactions, at) {
+            return Some(if self.stop_rule.precisions.is_empty() { StopReason::Length } else { StopReason::LimitReached });
         }
-        if self.interactions < self.look_at || self.until.precisions.is_empty() {
+        if self.interactions < self.next_look || self.stop_rule.precisions.is_empty() {
             return None;
         }
-        self.look_at *= 2;
-        self.until.is_precise(&[&self.windows]).then_some(End::Precision)
+        self.next_look *= 2;
+        self.stop_rule.is_precise(&[&self.windows]).then_some(StopReason::Precision)
     }
 }

@@ -1,155 +1,159 @@
-//! The figures that a run is asked for: response times, quantiles, throughput, and what its meters gained.
+//! The figures of a run with their intervals: response times, quantiles, throughput, and gains of its meters.
 
 use super::histogram::Histogram;
-use super::interval::{Interval, Moments};
+use super::interval::{ConfidenceInterval, Moments};
 use super::student;
-use super::windows::{Batches, Sum, Window, Windows};
+use super::windows::{Batches, ClassSums, RunWindow, RunWindows};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Interactions that each batch must have beyond a quantile.
-const BEYOND: f64 = 100.0;
-/// Interactions that each batch must have for a mean, on average.
-const FOR_A_MEAN: f64 = 10.0;
+/// Fewest interactions beyond a quantile in a batch. Chosen by hand.
+const FEWEST_BEYOND_INTERACTIONS: f64 = 100.0;
+/// Fewest interactions in a batch for a mean, on average over the batches. Chosen by hand.
+const FEWEST_MEAN_INTERACTIONS: f64 = 10.0;
 
-/// A figure of a run. Times are in ns, rates in events a ns.
+/// A figure of a run. Times are in ns, rates in events a ns. A class is a number from 0; `None` stands for all classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
-    /// The mean response time of a class, or of all.
+    /// The mean response time.
     Mean(Option<usize>),
-    /// The response time that a share (0 to 1) of a class's interactions, or of all, do not exceed.
+    /// The response time that a share (0 to 1) of the interactions do not exceed.
     Quantile(f64, Option<usize>),
-    /// Interactions a ns of a class, or of all.
+    /// Interactions a ns.
     Throughput(Option<usize>),
-    /// What a meter gains for each interaction: N / X - Z, where the meter is the users that do not think.
+    /// The gain of a meter for each interaction. If the meter is the users who do not think, the gain is N / X - Z.
     Each(usize, Option<usize>),
-    /// What a meter gains while another gains 1: a utilisation or a mean queue, where the other is the clock.
+    /// The gain of a meter while another gains 1. If the other is the clock, it is a utilisation or a mean queue.
     Share(usize, usize),
 }
 
-/// Why a figure cannot be told.
+/// The reason why a run has no such figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lacking {
+pub enum MissingFigure {
     /// The run is too short to have batches.
-    Short,
-    /// Each batch has `has` interactions that count for it and must have `needs`.
+    RunTooShort,
+    /// The batches have too few interactions.
     TooFew {
-        /// On average.
+        /// Interactions in a batch, on average.
         has: u64,
-        /// At least.
+        /// Fewest interactions in a batch.
         needs: u64,
     },
 }
 
-impl fmt::Display for Lacking {
+impl fmt::Display for MissingFigure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Lacking::Short => write!(out, "too short a run"),
-            Lacking::TooFew { has, needs } => write!(out, "too few: {has} interactions a batch, {needs} needed"),
+            MissingFigure::RunTooShort => write!(out, "too short a run"),
+            MissingFigure::TooFew { has, needs } => write!(out, "too few: {has} interactions a batch, {needs} needed"),
         }
     }
 }
 
-/// The batches of one stream, or of several independent ones of about the same length, to take figures from.
+/// The batches of one stream, or of several independent streams of about the same length, from which figures are computed.
 #[derive(Clone, Debug)]
-pub struct Sample {
-    streams: Result<Vec<Batches>, Lacking>,
-    /// So many standard errors to each side.
-    t: f64,
+pub struct BatchSample {
+    streams: Result<Vec<Batches>, MissingFigure>,
+    /// Half-width of the intervals, in standard errors.
+    half_width_errors: f64,
 }
 
-impl Sample {
-    /// The streams so far, for intervals that hold the truth with probability `confidence`.
-    pub fn of(streams: &[&Windows], confidence: f64) -> Sample {
-        let streams: Result<Vec<Batches>, Lacking> =
-            streams.iter().map(|windows| windows.batches().ok_or(Lacking::Short)).collect();
-        let degrees = streams.iter().flatten().map(|batches| batches.whole.len() as u32 - 1).sum();
-        Sample { t: if degrees > 0 { student::quantile(0.5 + confidence / 2.0, degrees) } else { 0.0 }, streams }
+impl BatchSample {
+    /// The streams so far, for intervals that hold the true value with probability `confidence`.
+    pub fn of(streams: &[&RunWindows], confidence: f64) -> BatchSample {
+        let streams: Result<Vec<Batches>, MissingFigure> =
+            streams.iter().map(|windows| windows.batches().ok_or(MissingFigure::RunTooShort)).collect();
+        let degrees = streams.iter().flatten().map(|batches| batches.batches.len() as u32 - 1).sum();
+        let half_width_errors = if degrees > 0 { student::quantile(0.5 + confidence / 2.0, degrees) } else { 0.0 };
+        BatchSample { half_width_errors, streams }
     }
 
-    /// A figure with its interval.
+    /// Computes a figure with its interval.
     ///
     /// # Errors
-    /// What is lacking, in any of the streams.
-    pub fn estimate(&self, figure: Figure) -> Result<Interval, Lacking> {
-        let streams = self.streams.as_ref().map_err(|lacking| *lacking)?;
+    /// The reason why one of the streams has no such figure.
+    pub fn estimate(&self, figure: Figure) -> Result<ConfidenceInterval, MissingFigure> {
+        let streams = self.streams.as_ref().map_err(|missing| *missing)?;
         let moments: Vec<Moments> = streams.iter().map(|batches| moments(batches, figure)).collect::<Result<_, _>>()?;
-        Ok(Moments::combined(&moments).interval(self.t))
+        Ok(Moments::combined(&moments).interval(self.half_width_errors))
     }
 }
 
-/// A figure with its interval, of one stream or of several; see [`Sample`].
+/// Computes a figure of one stream or of several, with its interval; see [`BatchSample`].
 ///
 /// # Errors
-/// What is lacking, in any of the streams.
-pub fn estimate(streams: &[&Windows], figure: Figure, confidence: f64) -> Result<Interval, Lacking> {
-    Sample::of(streams, confidence).estimate(figure)
+/// The reason why one of the streams has no such figure.
+pub fn estimate(streams: &[&RunWindows], figure: Figure, confidence: f64) -> Result<ConfidenceInterval, MissingFigure> {
+    BatchSample::of(streams, confidence).estimate(figure)
 }
 
-fn moments(stream: &Batches, figure: Figure) -> Result<Moments, Lacking> {
-    let Batches { whole: batches, length_ns } = stream;
-    let column = |of: &dyn Fn(&Window) -> f64| batches.iter().map(of).collect::<Vec<f64>>();
+fn moments(stream: &Batches, figure: Figure) -> Result<Moments, MissingFigure> {
+    let Batches { batches, length_ns } = stream;
+    let by_batch = |quantity: &dyn Fn(&RunWindow) -> f64| batches.iter().map(quantity).collect::<Vec<f64>>();
     Ok(match figure {
-        Figure::Throughput(class) => Moments::of_mean(&column(&|batch| count(batch, class) / length_ns)),
-        Figure::Share(part, whole) => {
-            Moments::of_ratio(&column(&|batch| batch.gains[part]), &column(&|batch| batch.gains[whole]))
+        Figure::Throughput(class) => Moments::of_mean(&by_batch(&|batch| count(batch, class) / length_ns)),
+        Figure::Share(part, total) => {
+            Moments::of_ratio(&by_batch(&|batch| batch.gains[part]), &by_batch(&|batch| batch.gains[total]))
         }
-        Figure::Mean(class) => per_interaction(&column(&|batch| response(batch, class)), &column(&|batch| count(batch, class)))?,
+        Figure::Mean(class) => {
+            per_interaction(&by_batch(&|batch| response_ns(batch, class)), &by_batch(&|batch| count(batch, class)))?
+        }
         Figure::Each(meter, class) => {
-            per_interaction(&column(&|batch| batch.gains[meter]), &column(&|batch| count(batch, class)))?
+            per_interaction(&by_batch(&|batch| batch.gains[meter]), &by_batch(&|batch| count(batch, class)))?
         }
         Figure::Quantile(p, class) => quantile(batches, p, class)?,
     })
 }
 
-fn per_interaction(sums: &[f64], counts: &[f64]) -> Result<Moments, Lacking> {
+fn per_interaction(sums: &[f64], counts: &[f64]) -> Result<Moments, MissingFigure> {
     let has = counts.iter().sum::<f64>() / counts.len() as f64;
-    if has < FOR_A_MEAN {
-        return Err(Lacking::TooFew { has: has as u64, needs: FOR_A_MEAN as u64 });
+    if has < FEWEST_MEAN_INTERACTIONS {
+        return Err(MissingFigure::TooFew { has: has as u64, needs: FEWEST_MEAN_INTERACTIONS as u64 });
     }
     Ok(Moments::of_ratio(sums, counts))
 }
 
-/// The quantile of all batches together, with the batches' quantiles around it.
-fn quantile(batches: &[Window], p: f64, class: Option<usize>) -> Result<Moments, Lacking> {
-    let parts: Vec<Cow<Histogram>> = batches.iter().map(|batch| responses(batch, class)).collect();
-    let needs = libm::ceil(BEYOND / (1.0 - p).min(p)) as u64;
-    let has = parts.iter().map(|part| part.total()).sum::<u64>() / parts.len() as u64;
-    let least = parts.iter().map(|part| part.total()).min().unwrap_or(0);
-    if has < needs || least == 0 {
-        return Err(Lacking::TooFew { has, needs });
+/// Computes the quantile of all batches together, with the deviations of the batches' own quantiles.
+fn quantile(batches: &[RunWindow], p: f64, class: Option<usize>) -> Result<Moments, MissingFigure> {
+    let histograms: Vec<Cow<Histogram>> = batches.iter().map(|batch| responses(batch, class)).collect();
+    let needs = libm::ceil(FEWEST_BEYOND_INTERACTIONS / (1.0 - p).min(p)) as u64;
+    let has = histograms.iter().map(|histogram| histogram.total()).sum::<u64>() / histograms.len() as u64;
+    let fewest = histograms.iter().map(|histogram| histogram.total()).min().unwrap_or(0);
+    if has < needs || fewest == 0 {
+        return Err(MissingFigure::TooFew { has, needs });
     }
     let mut all = Histogram::default();
-    parts.iter().for_each(|part| all.merge(part));
-    let of = |histogram: &Histogram| histogram.quantile(p).expect("a batch with interactions has quantiles");
-    let value = of(&all);
-    Ok(Moments::around(value, parts.iter().map(|part| of(part) - value)))
+    histograms.iter().for_each(|histogram| all.merge(histogram));
+    let quantile_of = |histogram: &Histogram| histogram.quantile(p).expect("a batch with interactions has quantiles");
+    let quantile = quantile_of(&all);
+    Ok(Moments::around(quantile, histograms.iter().map(|histogram| quantile_of(histogram) - quantile)))
 }
 
-fn count(batch: &Window, class: Option<usize>) -> f64 {
-    of(batch, class, |sum| sum.count as f64)
+fn count(batch: &RunWindow, class: Option<usize>) -> f64 {
+    sum_of(batch, class, |sums| sums.count as f64)
 }
 
-fn response(batch: &Window, class: Option<usize>) -> f64 {
-    of(batch, class, |sum| sum.response_ns as f64)
+fn response_ns(batch: &RunWindow, class: Option<usize>) -> f64 {
+    sum_of(batch, class, |sums| sums.response_ns as f64)
 }
 
-fn of(batch: &Window, class: Option<usize>, what: impl Fn(&Sum) -> f64) -> f64 {
+/// A quantity of one class, or its sum over all classes.
+fn sum_of(batch: &RunWindow, class: Option<usize>, quantity: impl Fn(&ClassSums) -> f64) -> f64 {
     match class {
-        Some(class) => batch.classes.get(class).map_or(0.0, what),
-        None => batch.classes.iter().map(what).sum(),
+        Some(class) => batch.classes.get(class).map_or(0.0, quantity),
+        None => batch.classes.iter().map(quantity).sum(),
     }
 }
 
-fn responses(batch: &Window, class: Option<usize>) -> Cow<'_, Histogram> {
-    let wanted = match class {
+fn responses(batch: &RunWindow, class: Option<usize>) -> Cow<'_, Histogram> {
+    let classes = match class {
         Some(class) => batch.classes.get(class..=class).unwrap_or(&[]),
         None => &batch.classes,
     };
-    if let [only] = wanted {
+    if let [only] = classes {
         return Cow::Borrowed(&only.responses);
     }
     let mut all = Histogram::default();
-    wanted.iter().for_each(|sum| all.merge(&sum.responses));
+    classes.iter().for_each(|sums| all.merge(&sums.responses));
     Cow::Owned(all)
 }

@@ -1,27 +1,27 @@
-//! A histogram of nanoseconds whose buckets are at most 0.4 % wide: a list of buckets while values are few, then counts.
+//! A histogram of nanoseconds whose buckets are at most 0.4 % wide.
 
 use std::borrow::Cow;
 
-/// Buckets for each doubling of the value, as a power of two: 256.
-const FINENESS: u32 = 8;
-/// So many values are listed before they are counted.
-const FEW: usize = 1024;
+/// Buckets for each doubling of the value, as a power of two: 256, which makes buckets of 0.4 %.
+const BUCKETS_POWER: u32 = 8;
+/// Largest number of values that a histogram lists. A list of 2 KB is smaller than the counts of most histograms.
+const MOST_LISTED_VALUES: usize = 1024;
 
-/// Whole numbers by log-linear buckets; values under 512 are exact.
+/// Whole numbers in log-linear buckets. Values under 512 have a bucket of their own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Histogram(Values);
+pub struct Histogram(HistogramValues);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Values {
-    /// The bucket of each, in the order of coming.
+enum HistogramValues {
+    /// The bucket of each value, while there are few values.
     Listed(Vec<u16>),
     /// Counts by bucket.
-    Counted(Counts),
+    Counted(BucketCounts),
 }
 
-/// Counts of the buckets from `first` on, and their sum.
+/// Counts of the buckets from number `first` on, and their sum.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Counts {
+struct BucketCounts {
     first: usize,
     counts: Vec<u32>,
     total: u64,
@@ -29,76 +29,82 @@ struct Counts {
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram(Values::Listed(Vec::new()))
+        Histogram(HistogramValues::Listed(Vec::new()))
     }
 }
 
 impl Histogram {
-    /// One more `value`.
+    /// Adds a value.
     pub fn add(&mut self, value: u64) {
         let bucket = bucket(value);
         match &mut self.0 {
-            Values::Counted(counts) => counts.add(bucket),
-            Values::Listed(listed) => {
+            HistogramValues::Counted(counts) => counts.add(bucket),
+            HistogramValues::Listed(listed) => {
                 listed.push(bucket as u16);
-                if listed.len() > FEW {
-                    self.0 = Values::Counted(counted(listed));
+                if listed.len() > MOST_LISTED_VALUES {
+                    self.0 = HistogramValues::Counted(count_buckets(listed));
                 }
             }
         }
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn total(&self) -> u64 {
         match &self.0 {
-            Values::Listed(listed) => listed.len() as u64,
-            Values::Counted(counts) => counts.total,
+            HistogramValues::Listed(listed) => listed.len() as u64,
+            HistogramValues::Counted(counts) => counts.total,
         }
     }
 
-    /// Takes in all that `other` holds.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         match (&mut self.0, &other.0) {
-            (Values::Listed(own), Values::Listed(others)) if own.len() + others.len() <= FEW => own.extend_from_slice(others),
-            (Values::Counted(own), Values::Counted(others)) => own.merge(others),
-            (Values::Counted(own), Values::Listed(others)) => others.iter().for_each(|bucket| own.add(usize::from(*bucket))),
-            (Values::Listed(own), _) => {
+            (HistogramValues::Listed(own), HistogramValues::Listed(others)) if own.len() + others.len() <= MOST_LISTED_VALUES => {
+                own.extend_from_slice(others)
+            }
+            (HistogramValues::Counted(own), HistogramValues::Counted(others)) => own.merge(others),
+            (HistogramValues::Counted(own), HistogramValues::Listed(others)) => {
+                others.iter().for_each(|bucket| own.add(usize::from(*bucket)))
+            }
+            (HistogramValues::Listed(own), _) => {
                 let mut counts = other.counts().into_owned();
                 own.iter().for_each(|bucket| counts.add(usize::from(*bucket)));
-                self.0 = Values::Counted(counts);
+                self.0 = HistogramValues::Counted(counts);
             }
         }
     }
 
-    /// The value that a share `p` (0 to 1) of the values do not exceed, evenly spread within its bucket; `None` when there are none.
+    /// The value that a share `p` (0 to 1) of the values do not exceed; `None` if the histogram is empty.
+    ///
+    /// The values of a bucket count as evenly spread over it.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let counts = self.counts();
-        let wanted = p * counts.total as f64;
+        let rank = p * counts.total as f64;
         let mut below = 0.0;
         for (low, width, count) in counts.buckets() {
             let after = below + f64::from(count);
-            if after >= wanted {
-                return Some(low + width * (wanted - below) / f64::from(count));
+            if after >= rank {
+                return Some(low + width * (rank - below) / f64::from(count));
             }
             below = after;
         }
         None
     }
 
-    /// The buckets that hold something, in order: (least value, width, count).
+    /// The buckets that are not empty, in order: (least value, width, count).
     pub fn buckets(&self) -> Vec<(f64, f64, u32)> {
         self.counts().buckets().collect()
     }
 
-    fn counts(&self) -> Cow<'_, Counts> {
+    fn counts(&self) -> Cow<'_, BucketCounts> {
         match &self.0 {
-            Values::Listed(listed) => Cow::Owned(counted(listed)),
-            Values::Counted(counts) => Cow::Borrowed(counts),
+            HistogramValues::Listed(listed) => Cow::Owned(count_buckets(listed)),
+            HistogramValues::Counted(counts) => Cow::Borrowed(counts),
         }
     }
 }
 
-impl Counts {
+impl BucketCounts {
     fn add(&mut self, bucket: usize) {
         if bucket < self.first || bucket - self.first >= self.counts.len() {
             self.make_room(bucket, bucket);
@@ -108,44 +114,44 @@ impl Counts {
         self.total += 1;
     }
 
-    fn merge(&mut self, other: &Counts) {
+    fn merge(&mut self, other: &BucketCounts) {
         if other.total == 0 {
             return;
         }
         self.make_room(other.first, other.first + other.counts.len() - 1);
-        let at = other.first - self.first;
-        for (count, more) in self.counts[at..].iter_mut().zip(&other.counts) {
-            *count = count.saturating_add(*more);
+        let offset = other.first - self.first;
+        for (count, added) in self.counts[offset..].iter_mut().zip(&other.counts) {
+            *count = count.saturating_add(*added);
         }
         self.total += other.total;
     }
 
     fn buckets(&self) -> impl Iterator<Item = (f64, f64, u32)> + '_ {
-        let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        held.map(|(offset, &count)| {
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        filled.map(|(offset, &count)| {
             let (low, width) = bounds(self.first + offset);
             (low, width, count)
         })
     }
 
-    /// Room for the buckets from `low` to `high`, and for some around, so that a new extreme seldom moves everything.
+    /// Adds counts for the buckets from `low` to `high`, and for some around them, so that a new extreme seldom moves all counts.
     fn make_room(&mut self, low: usize, high: usize) {
         if self.counts.is_empty() {
             self.first = low;
         }
         if low < self.first {
-            let more = (self.first - low).next_multiple_of(1 << FINENESS).min(self.first);
-            self.counts.splice(0..0, std::iter::repeat_n(0, more));
-            self.first -= more;
+            let added = (self.first - low).next_multiple_of(1 << BUCKETS_POWER).min(self.first);
+            self.counts.splice(0..0, std::iter::repeat_n(0, added));
+            self.first -= added;
         }
         if high - self.first >= self.counts.len() {
-            self.counts.resize((high - self.first + 1).next_multiple_of(1 << FINENESS), 0);
+            self.counts.resize((high - self.first + 1).next_multiple_of(1 << BUCKETS_POWER), 0);
         }
     }
 }
 
-fn counted(listed: &[u16]) -> Counts {
-    let mut counts = Counts::default();
+fn count_buckets(listed: &[u16]) -> BucketCounts {
+    let mut counts = BucketCounts::default();
     if let (Some(low), Some(high)) = (listed.iter().min(), listed.iter().max()) {
         counts.make_room(usize::from(*low), usize::from(*high));
     }
@@ -153,17 +159,17 @@ fn counted(listed: &[u16]) -> Counts {
     counts
 }
 
-/// The number of the bucket that `value` falls in.
+/// The number of the bucket of `value`.
 fn bucket(value: u64) -> usize {
-    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(FINENESS);
-    ((octave as usize) << FINENESS) + (value >> octave) as usize
+    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(BUCKETS_POWER);
+    ((octave as usize) << BUCKETS_POWER) + (value >> octave) as usize
 }
 
-/// The least value of a bucket, and its width.
+/// The least value of a bucket, and the bucket's width.
 fn bounds(bucket: usize) -> (f64, f64) {
-    let octave = (bucket >> FINENESS).saturating_sub(1);
+    let octave = (bucket >> BUCKETS_POWER).saturating_sub(1);
     let width = libm::ldexp(1.0, octave as i32);
-    ((bucket - (octave << FINENESS)) as f64 * width, width)
+    ((bucket - (octave << BUCKETS_POWER)) as f64 * width, width)
 }
 
 #[cfg(test)]
@@ -189,25 +195,25 @@ mod tests {
         values.iter().for_each(|value| histogram.add(*value));
         for p in [0.01, 0.5, 0.9, 0.99, 1.0] {
             let exact = (p * 100_000.0) * (p * 100_000.0);
-            let told = histogram.quantile(p).unwrap();
-            assert!((told / exact - 1.0).abs() < 0.005, "p {p}: {told} for {exact}");
+            let quantile = histogram.quantile(p).unwrap();
+            assert!((quantile / exact - 1.0).abs() < 0.005, "p {p}: {quantile} for {exact}");
         }
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 
     #[test]
     fn few_values_and_many_are_merged_alike_in_any_order() {
-        let of = |count: u64| {
+        let with_values = |count: u64| {
             let mut histogram = Histogram::default();
             (0..count).for_each(|value| histogram.add(value * 12_345));
             histogram
         };
         for (left, right) in [(10, 20), (700, 700), (10, 5_000), (5_000, 10), (5_000, 5_000), (0, 5_000), (5_000, 0)] {
-            let (mut one, mut other) = (of(left), of(right));
-            one.merge(&of(right));
-            other.merge(&of(left));
-            assert_eq!((one.total(), one.buckets()), (left + right, other.buckets()), "{left} and {right}");
-            assert_eq!(one.quantile(0.9), other.quantile(0.9));
+            let (mut left_first, mut right_first) = (with_values(left), with_values(right));
+            left_first.merge(&with_values(right));
+            right_first.merge(&with_values(left));
+            assert_eq!((left_first.total(), left_first.buckets()), (left + right, right_first.buckets()), "{left} and {right}");
+            assert_eq!(left_first.quantile(0.9), right_first.quantile(0.9));
         }
     }
 

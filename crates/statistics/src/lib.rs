@@ -1,25 +1,26 @@
-//! Estimates with intervals that hold, and when they are good enough: batch means over one long run a stream.
+//! Estimates with confidence intervals by batch means over one long run a stream, and rules for stopping a run.
 //!
-//! A run is kept in windows of equal time, at most 200, merged pairwise when they become too many: memory does not grow with the run.
-//! The first tenth is dropped (no rule that looks at the data: such rules cut where it happens to be quiet, and are biased), the
-//! rest makes 30 batches or a few more, and Student's t over them gives the interval (Law and Carson 1979; measured coverage 92 to 96 %
-//! from 30,000 interactions on). A mean response is a ratio of two sums over a window (responses, interactions), so that windows
-//! need not hold equal numbers. A quantile is that of all batches together, with the batches' own quantiles around it for its spread
-//! (sectioning, Asmussen and Glynn 2007), and is told only where each batch holds enough interactions beyond it.
-//! Precision is looked at after 20,000 interactions, and whenever that number has doubled.
+//! A run is stored as at most 200 windows of equal time. When there are too many, each two become one, so the memory does not
+//! grow with the run. The first tenth is dropped. No rule looks at the data for that, because such rules cut where a run
+//! happens to be quiet, and are biased. The rest makes 30 batches or a few more. Student's t over them gives the interval
+//! (Law and Carson 1979), whose measured coverage is 92 to 96 % from 30,000 interactions on. A mean response is the ratio of
+//! two sums over a window, responses and interactions, so windows need not hold equal numbers. A quantile is that of all
+//! batches together, and its spread is that of the batches' own quantiles (sectioning, Asmussen and Glynn 2007). It needs
+//! enough interactions beyond it in each batch. The precision is computed after 20,000 interactions, and again whenever
+//! that number has doubled.
 
 mod estimator;
 mod figures;
 mod histogram;
 mod interval;
+mod stop_rule;
 mod student;
-mod until;
 mod windows;
 
-pub use estimator::{End, Estimator, FIRST_LOOK};
-pub use figures::{Figure, Lacking, Sample, estimate};
+pub use estimator::{Estimator, FIRST_LOOK_INTERACTIONS, StopReason};
+pub use figures::{BatchSample, Figure, MissingFigure, estimate};
 pub use histogram::Histogram;
-pub use interval::{CONFIDENCE, Interval, Moments};
+pub use interval::{ConfidenceInterval, INTERVAL_CONFIDENCE, Moments};
+pub use stop_rule::{MOST_INTERACTIONS, PreciseFigure, StopRule};
 pub use student::quantile as student_quantile;
-pub use until::{Asked, MOST, Until};
-pub use windows::{Batches, Sum, Window, Windows};
+pub use windows::{Batches, ClassSums, RunWindow, RunWindows};

@@ -1,13 +1,13 @@
-//! Student's t: its distribution for whole degrees of freedom as finite sums, and its quantiles by halving.
+//! Student's t distribution for whole degrees of freedom, by finite sums, and its quantiles, by bisection.
 
 use libm::{atan, cos, sin, sqrt};
 use std::f64::consts::PI;
 
-/// The t that a Student variable with `degrees` (1 or more) of freedom stays below with probability `p`, over 0.5.
+/// The quantile of Student's t with `degrees` of freedom (1 or more) at the probability `p`, from 0.5 to below 1.
 ///
-/// Halving to the last bit of the closed sums of Abramowitz and Stegun 26.7.3 and 26.7.4; the same bits on every machine.
+/// Bisection to the last bit over the closed sums of Abramowitz and Stegun 26.7.3 and 26.7.4. Each host computes the same bits.
 pub fn quantile(p: f64, degrees: u32) -> f64 {
-    assert!((0.5..1.0).contains(&p) && degrees >= 1, "a quantile of Student's t asks for 0.5 <= p < 1 and a degree of freedom");
+    assert!((0.5..1.0).contains(&p) && degrees >= 1, "a quantile of Student's t needs 0.5 <= p < 1 and a degree of freedom");
     let (mut low, mut high) = (0.0, 1.0);
     while within(high, degrees) < 2.0 * p - 1.0 {
         high *= 2.0;
@@ -23,7 +23,7 @@ pub fn quantile(p: f64, degrees: u32) -> f64 {
     (low + high) / 2.0
 }
 
-/// The probability of lying between -t and t.
+/// The probability that Student's t lies between `-t` and `t`.
 fn within(t: f64, degrees: u32) -> f64 {
     let theta = atan(t / sqrt(f64::from(degrees)));
     let (cosine, sine) = (cos(theta), sin(theta));
@@ -42,16 +42,16 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_printed_tables() {
-        let printed = [(0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 9, 2.262), (0.95, 10, 1.812), (0.975, 29, 2.045)];
-        let more = [(0.995, 29, 2.756), (0.975, 30, 2.042), (0.975, 120, 1.980), (0.995, 5, 4.032), (0.9, 3, 1.638)];
-        for (p, degrees, t) in printed.into_iter().chain(more) {
+        let table = [(0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 9, 2.262), (0.95, 10, 1.812), (0.975, 29, 2.045)];
+        let second_table = [(0.995, 29, 2.756), (0.975, 30, 2.042), (0.975, 120, 1.980), (0.995, 5, 4.032), (0.9, 3, 1.638)];
+        for (p, degrees, t) in table.into_iter().chain(second_table) {
             assert!((quantile(p, degrees) - t).abs() < 0.0006, "p {p}, {degrees} degrees: {} for {t}", quantile(p, degrees));
         }
         assert!((quantile(0.975, 4000) - 1.960_551).abs() < 1e-5);
     }
 
     #[test]
-    fn the_middle_is_nothing() {
+    fn the_median_is_zero() {
         assert!(quantile(0.5, 7) < 1e-12);
     }
 }

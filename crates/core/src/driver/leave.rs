@@ -1,22 +1,22 @@
 //! The end of a session: a log-out, a death, a time-out that nothing answers, or the end of the run.
 
-use super::Driver;
-use crate::load::Model;
+use super::DriverLoop;
+use crate::load::LoadModel;
 use crate::record::{Lost, Outcome, Phase, Recorder, Session};
 use crate::system::{Response, System};
 use crate::time::Instant;
-use crate::user::State;
+use crate::user::UserState;
 
-impl<S: System, R: Recorder> Driver<'_, S, R> {
+impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn log_out(&mut self, user: usize) {
         let this = &mut self.users[user];
         this.line = None;
-        this.state = State::LeavingOff;
+        this.state = UserState::LeavingOff;
         let id = this.id;
         let keys = format!("{}\n", self.script.logout);
         let sent = self.system.log_out(id, keys.as_bytes());
         self.deadlines.set(id, sent + self.load.grace);
-        if self.load.model == Model::Closed && self.barrier_open {
+        if self.load.model == LoadModel::Closed && self.barrier_open {
             self.enter(Phase::RampDown, sent);
         }
     }
@@ -24,12 +24,12 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     pub(super) fn ended(&mut self, user: usize, at: Instant, reason: String, response: Response) {
         let state = self.users[user].state;
         // A script may end with the line that ends the session: then the session's status is the line's.
-        let by_itself = state == State::Waiting && response.exit_status.is_some() && !self.has_more(user);
-        if state == State::Waiting {
+        let by_itself = state == UserState::Waiting && response.exit_status.is_some() && !self.has_more(user);
+        if state == UserState::Waiting {
             let outcome = if by_itself { self.outcome(user, &response) } else { Outcome::Died };
             self.record(user, by_itself.then_some(at), &response, outcome);
         }
-        if state == State::LeavingOff || by_itself {
+        if state == UserState::LeavingOff || by_itself {
             self.summary.done += 1;
             return self.leave(user, at, "done");
         }
@@ -53,7 +53,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     pub(super) fn give_up(&mut self, user: usize, now: Instant) {
         let id = self.users[user].id;
         self.system.hang_up(id);
-        if self.users[user].state == State::LeavingOff {
+        if self.users[user].state == UserState::LeavingOff {
             self.summary.done += 1;
             return self.leave(user, now, "done");
         }
@@ -62,14 +62,14 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
 
     pub(super) fn leave(&mut self, user: usize, at: Instant, outcome: &'static str) {
         let this = &mut self.users[user];
-        if this.state == State::Away {
+        if this.state == UserState::Away {
             (this.arrival, this.started) = (at, at);
         }
         if this.logged_in.is_some() && !this.has_typed {
             this.has_typed = true;
             self.silent -= 1;
         }
-        this.state = State::Gone;
+        this.state = UserState::Gone;
         this.text = String::new();
         self.present -= 1;
         self.deadlines.clear(this.id);
@@ -83,15 +83,15 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     pub(super) fn stop(&mut self, at: Instant) {
         self.summary.stopped = true;
         self.leaving = true;
-        let waiting = self.users.iter().filter(|user| user.state == State::Waiting).count() as u64;
+        let waiting = self.users.iter().filter(|user| user.state == UserState::Waiting).count() as u64;
         if waiting > 0 {
             let reason = "the run was stopped before the system was ready again".into();
             self.recorder.lost(&Lost { at, user: None, what: "interaction", count: waiting, reason });
         }
         for user in 0..self.users.len() {
             match self.users[user].state {
-                State::Gone => continue,
-                State::Away => {}
+                UserState::Gone => continue,
+                UserState::Away => {}
                 _ => self.system.hang_up(self.users[user].id),
             }
             self.leave(user, at, "stopped");

@@ -1,13 +1,13 @@
 //! One line: thinking, typing, sending, waiting for the system, and the row that is recorded.
 
-use super::Driver;
+use super::DriverLoop;
 use crate::record::{Interaction, Outcome, Recorder};
 use crate::script::Script;
-use crate::system::{Response, System, Typed};
+use crate::system::{Response, SentLine, System};
 use crate::time::{Instant, Span};
-use crate::user::State;
+use crate::user::UserState;
 
-impl<S: System, R: Recorder> Driver<'_, S, R> {
+impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn think(&mut self, user: usize, part: f64) {
         let passes = if self.leaving { Some(0) } else { self.load.passes };
         let script = self.script;
@@ -19,7 +19,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         let think = if part < 1.0 { Span::from_secs_f64(think.as_secs_f64() * part) } else { think };
         this.first_key_due = this.prompt + think;
         this.planned = this.first_key_due + typing_time(script, this.text.len());
-        this.state = State::Thinking;
+        this.state = UserState::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
             let now = this.prompt;
             return self.act(user, now);
@@ -30,15 +30,15 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     /// Does what a user's deadline stands for.
     pub(super) fn act(&mut self, user: usize, now: Instant) {
         match self.users[user].state {
-            State::Away => self.log_in(user, now),
-            State::Thinking => {
+            UserState::Away => self.log_in(user, now),
+            UserState::Thinking => {
                 self.users[user].first_key = now;
                 self.type_on(user, now);
             }
-            State::Typing => self.type_on(user, now),
-            State::Waiting => self.time_out(user, now),
-            State::Interrupted | State::LeavingOff => self.give_up(user, now),
-            State::LoggingIn | State::AtBarrier | State::Gone => unreachable!("no deadline is set in this state"),
+            UserState::Typing => self.type_on(user, now),
+            UserState::Waiting => self.time_out(user, now),
+            UserState::Interrupted | UserState::LeavingOff => self.give_up(user, now),
+            UserState::LoggingIn | UserState::AtBarrier | UserState::Gone => unreachable!("no deadline is set in this state"),
         }
     }
 
@@ -55,7 +55,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         let upto = (upto..this.text.len()).find(|&end| this.text.is_char_boundary(end)).unwrap_or(this.text.len());
         let from = this.typed.min(upto);
         this.typed = upto;
-        this.state = State::Typing;
+        this.state = UserState::Typing;
         self.system.keys(this.id, &this.text.as_bytes()[from..upto]);
         self.deadlines.set(this.id, this.first_key_due + Span::from_secs_f64(upto as f64 / rate));
     }
@@ -65,12 +65,12 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
         let this = &mut self.users[user];
         let line = this.line.expect("a line is in hand");
         let keys = &this.text.as_bytes()[this.typed..];
-        let typed = Typed { keys, line: line.number, command: &line.name, until: this.until(script) };
+        let typed = SentLine { keys, line: line.number, command: &line.name, until: this.until(script) };
         this.sent = self.system.send(this.id, typed);
-        if this.state == State::Thinking {
+        if this.state == UserState::Thinking {
             this.first_key = this.sent;
         }
-        this.state = State::Waiting;
+        this.state = UserState::Waiting;
         self.deadlines.set(this.id, this.sent + this.timeout(script));
         if !this.has_typed {
             this.has_typed = true;
@@ -83,12 +83,12 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
 
     pub(super) fn ready(&mut self, user: usize, at: Instant, response: Response) {
         match self.users[user].state {
-            State::Waiting => {
+            UserState::Waiting => {
                 let outcome = self.outcome(user, &response);
                 self.record(user, Some(at), &response, outcome);
                 self.close_if_enough(at);
             }
-            State::Interrupted => {}
+            UserState::Interrupted => {}
             // A prompt that nobody waits for: what a program printed behind our back.
             _ => return,
         }
@@ -131,7 +131,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
 
     pub(super) fn time_out(&mut self, user: usize, now: Instant) {
         self.record(user, None, &Response::default(), Outcome::Timeout);
-        self.users[user].state = State::Interrupted;
+        self.users[user].state = UserState::Interrupted;
         let id = self.users[user].id;
         self.system.interrupt(id);
         self.deadlines.set(id, now + self.load.grace);

@@ -1,16 +1,16 @@
 //! Getting in: log-ins paced by completion, arrivals of an open load, and the barrier that lets everybody begin.
 
-use super::{Driver, RUN};
-use crate::load::{Model, WarmUp};
-use crate::random::{Purpose, Stream};
+use super::{DriverLoop, RUN};
+use crate::load::{LoadModel, WarmUp};
+use crate::random::{RandomStream, StreamPurpose};
 use crate::record::{Lost, Phase, Recorder};
 use crate::system::System;
 use crate::time::{Instant, Span};
-use crate::user::State;
+use crate::user::UserState;
 
-impl<S: System, R: Recorder> Driver<'_, S, R> {
+impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn plan_arrivals(&mut self, per_second: f64, from: Instant) {
-        let mut arrivals = Stream::new(self.load.seed, 0, Purpose::Start);
+        let mut arrivals = RandomStream::new(self.load.seed, 0, StreamPurpose::Start);
         let mut at = from;
         for user in &mut self.users {
             at = at + Span::from_secs_f64(arrivals.exponential() / per_second);
@@ -30,7 +30,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     }
 
     pub(super) fn log_in(&mut self, user: usize, now: Instant) {
-        self.users[user].state = State::LoggingIn;
+        self.users[user].state = UserState::LoggingIn;
         self.users[user].started = now;
         self.under_way += 1;
         self.to_come -= 1;
@@ -42,7 +42,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
 
     pub(super) fn logged_in(&mut self, user: usize, at: Instant) {
         self.users[user].logged_in = Some(at);
-        self.users[user].state = State::AtBarrier;
+        self.users[user].state = UserState::AtBarrier;
         self.under_way -= 1;
         self.summary.logged_in += 1;
         self.recorder.logged_in(self.summary.logged_in);
@@ -54,7 +54,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.load.model, Model::Open(_))
+        matches!(self.load.model, LoadModel::Open(_))
     }
 
     pub(super) fn refused(&mut self, user: usize, at: Instant, reason: String) {
@@ -98,7 +98,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
             self.deadlines.set(RUN, now + span);
         }
         for user in 0..self.users.len() {
-            if self.users[user].state == State::AtBarrier {
+            if self.users[user].state == UserState::AtBarrier {
                 self.begin(user, now);
             }
         }
@@ -108,7 +108,7 @@ impl<S: System, R: Recorder> Driver<'_, S, R> {
     /// Lets a user begin. The first think time is cut at a random part of it: users do not start in step.
     pub(super) fn begin(&mut self, user: usize, now: Instant) {
         self.users[user].prompt = now;
-        let part = Stream::new(self.load.seed, self.users[user].id, Purpose::Start).unit();
+        let part = RandomStream::new(self.load.seed, self.users[user].id, StreamPurpose::Start).unit();
         self.think(user, part);
     }
 }

@@ -1,6 +1,6 @@
 //! Spans of time as they are written: `500ms`, `1.5s`, `2min`; exact to the nanosecond in both directions.
 
-use crate::notation::misread::Misread;
+use crate::notation::mistakes::SyntaxMistake;
 use crate::time::Span;
 
 /// Units and their nanoseconds; the longer names first where one begins with another.
@@ -44,20 +44,20 @@ pub fn print_span(span: Span) -> String {
 }
 
 /// Reads a span that is the whole of `text`; a misread's offset is in `text`.
-pub fn read(text: &str) -> Result<Span, Misread> {
+pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = (&text[..number], text[number..].trim_start());
     if digits.is_empty() {
-        return Err(Misread::new(0, not_a_span(text)));
+        return Err(SyntaxMistake::new(0, not_a_span(text)));
     }
     if unit.is_empty() {
-        return Err(Misread::new(number, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
+        return Err(SyntaxMistake::new(number, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
     }
     let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit) else {
         let at = text.len() - unit.len();
-        return Err(Misread::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")));
+        return Err(SyntaxMistake::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")));
     };
-    scaled(digits, *size).map_err(|message| Misread::new(0, message))
+    scaled(digits, *size).map_err(|message| SyntaxMistake::new(0, message))
 }
 
 fn not_a_span(text: &str) -> String {

@@ -13,23 +13,23 @@ const TAIL: f64 = 7.697_117_470_131_487;
 /// The area of each layer.
 const AREA: f64 = 0.003_949_659_822_581_557;
 
-static LAYER: LazyLock<Layers> = LazyLock::new(Layers::new);
+static LAYER: LazyLock<ZigguratLayers> = LazyLock::new(ZigguratLayers::new);
 
 /// The right edges of the layers, from the lowest up, and the curve there.
-struct Layers {
+struct ZigguratLayers {
     edge: [f64; LAYERS + 1],
     curve: [f64; LAYERS + 1],
 }
 
-impl Layers {
-    fn new() -> Layers {
+impl ZigguratLayers {
+    fn new() -> ZigguratLayers {
         let mut edge = [0.0; LAYERS + 1];
         edge[0] = AREA * libm::exp(TAIL);
         edge[1] = TAIL;
         for layer in 1..LAYERS - 1 {
             edge[layer + 1] = -libm::log(AREA / edge[layer] + libm::exp(-edge[layer]));
         }
-        Layers { edge, curve: edge.map(|x| libm::exp(-x)) }
+        ZigguratLayers { edge, curve: edge.map(|x| libm::exp(-x)) }
     }
 }
 
@@ -48,7 +48,7 @@ pub fn exponential(random: &mut impl Rng) -> f64 {
 
 /// The point may be above the curve, or is in the tail.
 #[cold]
-fn at_the_edge(random: &mut impl Rng, layers: &Layers, layer: usize, x: f64) -> f64 {
+fn at_the_edge(random: &mut impl Rng, layers: &ZigguratLayers, layer: usize, x: f64) -> f64 {
     if layer == 0 {
         return TAIL - libm::log1p(-unit(random.next_u64()));
     }

@@ -12,13 +12,13 @@ mod template;
 mod values;
 mod walk;
 
-pub use crate::notation::misread::Mistake;
+pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
-pub use law::Law;
+pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, parse};
 pub use print::print;
 pub use steps::{LONGEST_LINE, LONGEST_PASS};
-pub use walk::{Lines, Walk};
+pub use walk::{PassWalk, ScriptLines};
 
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub struct Script {
     /// How often each user types all the lines.
     pub passes: u32,
     /// How long a user thinks before a line, unless the line says otherwise.
-    pub think: Law,
+    pub think: TimeLaw,
     /// How fast the keys come; `None` sends each line at once.
     pub typing_chars_per_second: Option<f64>,
     /// Programs that must be there before anybody logs in.
@@ -52,25 +52,25 @@ pub struct Script {
     /// How long the system may take over a line, unless the line says otherwise.
     pub timeout: Span,
     /// How one knows that the log-in program waits for a line, unless the line says otherwise.
-    pub until: Until,
+    pub until: ReadyRule,
     /// The steps of one pass.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
 }
 
 /// One step of a pass.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum ScriptStep {
     /// A line is typed.
-    Line(Line),
+    Line(ScriptLine),
     /// One of the alternatives, each with its weight (> 0), is taken.
-    Choose(Vec<(f64, Vec<Step>)>),
+    Choose(Vec<(f64, Vec<ScriptStep>)>),
     /// The steps are taken `times` times.
-    Repeat(u32, Vec<Step>),
+    Repeat(u32, Vec<ScriptStep>),
 }
 
 /// A line that a user types.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ScriptLine {
     /// Its number in the script, from 1, in the order of the file; alternatives have numbers of their own.
     pub number: u32,
     /// What is typed, without the final newline.
@@ -78,9 +78,9 @@ pub struct Line {
     /// Its row in the report; the first word of `text` by default.
     pub name: String,
     /// The think time before it.
-    pub think: Option<Law>,
+    pub think: Option<TimeLaw>,
     /// How one knows that the system is ready again.
-    pub until: Option<Until>,
+    pub until: Option<ReadyRule>,
     /// How long the system may take.
     pub timeout: Option<Span>,
     /// The exit statuses that are good; `None` accepts any.
@@ -89,7 +89,7 @@ pub struct Line {
 
 /// How one knows that the system is ready again.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Until {
+pub enum ReadyRule {
     /// The session's own mark in the shell's prompt.
     Mark,
     /// A pattern at the end of the output (the regular expression as it was written; it compiles).
@@ -100,11 +100,11 @@ pub enum Until {
 
 /// Text with placeholders, cut into its parts; its `Display` is how a script writes it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Template(pub Vec<Part>);
+pub struct Template(pub Vec<TemplatePart>);
 
 /// A part of a [`Template`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum TemplatePart {
     /// Typed as it stands.
     Text(String),
     /// `{user}`: the user's number, from 1.
@@ -117,18 +117,18 @@ pub enum Part {
 
 impl Script {
     /// Lets every line be thought about by `law`, whatever the script says.
-    pub fn set_think(&mut self, law: Law) {
+    pub fn set_think(&mut self, law: TimeLaw) {
         forget_thinks(&mut self.steps);
         self.think = law;
     }
 }
 
-fn forget_thinks(steps: &mut [Step]) {
+fn forget_thinks(steps: &mut [ScriptStep]) {
     for step in steps {
         match step {
-            Step::Line(line) => line.think = None,
-            Step::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| forget_thinks(steps)),
-            Step::Repeat(_, steps) => forget_thinks(steps),
+            ScriptStep::Line(line) => line.think = None,
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| forget_thinks(steps)),
+            ScriptStep::Repeat(_, steps) => forget_thinks(steps),
         }
     }
 }

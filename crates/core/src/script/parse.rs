@@ -1,10 +1,10 @@
 //! Makes a [`Script`] from TOML; a mistake comes back with its place and what would be right.
 
-use super::steps::{self, Settings};
+use super::steps::{self, LineSettings};
 use super::values::titled;
-use super::{Law, Script, Until, template};
-use crate::notation::misread::{Misread, Mistake};
-use crate::notation::table::{Table, Text, Wanted, document, string};
+use super::{ReadyRule, Script, TimeLaw, template};
+use crate::notation::mistakes::{ScriptMistake, SyntaxMistake};
+use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, document, string};
 use crate::time::Span;
 use std::collections::BTreeMap;
 
@@ -17,55 +17,60 @@ const KEYS: [&str; 16] = [
 /// How long the system may take over a line when nothing else is said.
 pub const DEFAULT_TIMEOUT: Span = Span::from_secs(300);
 
-const NAME: Wanted = Wanted { key: "name", what: "a string", example: "name = \"typical user\"" };
-const LOGIN: Wanted = Wanted { key: "login", what: "a command", example: "login = \"sh\"" };
-const LOGOUT: Wanted = Wanted { key: "logout", what: "a line", example: "logout = \"exit\"" };
-const PASSES: Wanted = Wanted { key: "passes", what: "a whole number", example: "passes = 2" };
-const TYPING: Wanted = Wanted { key: "typing", what: "a rate", example: "typing = \"12 chars/s\"" };
-const NEEDS: Wanted = Wanted { key: "needs", what: "a list of programs", example: "needs = [\"cc\"]" };
-const FILES: Wanted = Wanted { key: "files", what: "a table of files", example: "[files] \"prime.c\" = \"…\"" };
-const FILE: Wanted = Wanted { key: "files", what: "each file's text as a string", example: "\"prime.c\" = \"…\"" };
-const ENV: Wanted = Wanted { key: "env", what: "a table of variables", example: "[env] LANG = \"C\"" };
-const VARIABLE: Wanted = Wanted { key: "env", what: "each variable's value as a string", example: "LANG = \"C\"" };
-const BESIDE: Wanted = Wanted { key: "beside", what: "a table of commands", example: "[beside] HOST = \"server --port 0\"" };
-const PROGRAM: Wanted = Wanted { key: "beside", what: "each command as a string", example: "HOST = \"server --port 0\"" };
-const WORDS: Wanted = Wanted { key: "words", what: "a table of lists", example: "[words] city = [\"Paris\", \"Rome\"]" };
-const WORD: Wanted = Wanted { key: "words", what: "lists of strings", example: "city = [\"Paris\", \"Rome\"]" };
+const NAME: KeyDescription = KeyDescription { key: "name", what: "a string", example: "name = \"typical user\"" };
+const LOGIN: KeyDescription = KeyDescription { key: "login", what: "a command", example: "login = \"sh\"" };
+const LOGOUT: KeyDescription = KeyDescription { key: "logout", what: "a line", example: "logout = \"exit\"" };
+const PASSES: KeyDescription = KeyDescription { key: "passes", what: "a whole number", example: "passes = 2" };
+const TYPING: KeyDescription = KeyDescription { key: "typing", what: "a rate", example: "typing = \"12 chars/s\"" };
+const NEEDS: KeyDescription = KeyDescription { key: "needs", what: "a list of programs", example: "needs = [\"cc\"]" };
+const FILES: KeyDescription = KeyDescription { key: "files", what: "a table of files", example: "[files] \"prime.c\" = \"…\"" };
+const FILE: KeyDescription =
+    KeyDescription { key: "files", what: "each file's text as a string", example: "\"prime.c\" = \"…\"" };
+const ENV: KeyDescription = KeyDescription { key: "env", what: "a table of variables", example: "[env] LANG = \"C\"" };
+const VARIABLE: KeyDescription =
+    KeyDescription { key: "env", what: "each variable's value as a string", example: "LANG = \"C\"" };
+const BESIDE: KeyDescription =
+    KeyDescription { key: "beside", what: "a table of commands", example: "[beside] HOST = \"server --port 0\"" };
+const PROGRAM: KeyDescription =
+    KeyDescription { key: "beside", what: "each command as a string", example: "HOST = \"server --port 0\"" };
+const WORDS: KeyDescription =
+    KeyDescription { key: "words", what: "a table of lists", example: "[words] city = [\"Paris\", \"Rome\"]" };
+const WORD: KeyDescription = KeyDescription { key: "words", what: "lists of strings", example: "city = [\"Paris\", \"Rome\"]" };
 
 /// Reads a script from TOML text.
 ///
 /// # Errors
 /// The first mistake, with its place in `text`.
-pub fn parse(text: &str) -> Result<Script, Mistake> {
+pub fn parse(text: &str) -> Result<Script, ScriptMistake> {
     read(text).map_err(|misread| misread.in_text(text))
 }
 
-fn read(text: &str) -> Result<Script, Misread> {
+fn read(text: &str) -> Result<Script, SyntaxMistake> {
     let document = document(text)?;
-    let script = Table::new(text, &document, 0);
+    let script = KeyedTable::new(text, &document, 0);
     script.only(&KEYS, &KEYS, "a script")?;
     let words = words(&script)?;
-    let settings = Settings::read(&script)?;
+    let settings = LineSettings::read(&script)?;
     Ok(Script {
         name: script.string(NAME)?.map_or(Ok("script".into()), |name| titled(&name))?,
         login: script.string(LOGIN)?.map_or(Ok("sh".into()), |login| command(&login, "login"))?,
         logout: script.string(LOGOUT)?.map_or(Ok("exit".into()), |logout| command(&logout, "logout"))?,
         passes: script.whole(PASSES, 1..1 << 32)?.unwrap_or(1) as u32,
-        think: settings.think.clone().unwrap_or(Law::None),
+        think: settings.think.clone().unwrap_or(TimeLaw::None),
         typing_chars_per_second: script.string(TYPING)?.map(|rate| typing(&rate)).transpose()?,
         needs: needs(&script)?,
         files: files(&script)?,
         env: env(&script)?,
         beside: beside(&script)?,
         timeout: settings.timeout.unwrap_or(DEFAULT_TIMEOUT),
-        until: settings.until.clone().unwrap_or(Until::Mark),
+        until: settings.until.clone().unwrap_or(ReadyRule::Mark),
         steps: steps::read(&script, &settings, &words)?,
         words,
     })
 }
 
 /// A command or line in which nothing is filled in.
-fn command(line: &Text<'_>, key: &str) -> Result<String, Misread> {
+fn command(line: &PlacedText<'_>, key: &str) -> Result<String, SyntaxMistake> {
     if line.value.trim().is_empty() {
         return Err(line.wrong_whole(format!("`{key}` is empty: leave it out, or write a command")));
     }
@@ -80,7 +85,7 @@ fn command(line: &Text<'_>, key: &str) -> Result<String, Misread> {
 }
 
 /// `12 chars/s` as characters a second.
-fn typing(rate: &Text<'_>) -> Result<f64, Misread> {
+fn typing(rate: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
     let number = rate.value.trim().strip_suffix("chars/s").map(str::trim_end).unwrap_or("");
     let read = number.parse::<f64>().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
     let Some(read) = read else {
@@ -93,7 +98,7 @@ fn typing(rate: &Text<'_>) -> Result<f64, Misread> {
     }
 }
 
-fn needs(script: &Table<'_>) -> Result<Vec<String>, Misread> {
+fn needs(script: &KeyedTable<'_>) -> Result<Vec<String>, SyntaxMistake> {
     let mut needs = Vec::new();
     for value in script.list(NEEDS)?.into_iter().flatten() {
         let program = string(script.text, value).ok_or_else(|| NEEDS.wrong(value))?;
@@ -105,7 +110,7 @@ fn needs(script: &Table<'_>) -> Result<Vec<String>, Misread> {
     Ok(needs)
 }
 
-fn files(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
+fn files(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistake> {
     let Some(table) = script.table(FILES)? else { return Ok(BTreeMap::new()) };
     let mut files = BTreeMap::<String, String>::new();
     for (key, value) in table.in_order() {
@@ -113,15 +118,15 @@ fn files(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
         strayed(&table, path, at, "files")?;
         if value.get_ref().is_table() {
             let message = format!("`{path}` is cut at a dot: put the whole path in quotes, as in \"{path}.c\" = \"…\"");
-            return Err(Misread::new(at, message));
+            return Err(SyntaxMistake::new(at, message));
         }
         let content = string(table.text, value).ok_or_else(|| FILE.wrong(value))?;
-        path_inside(path).map_err(|message| Misread::new(at, message))?;
+        path_inside(path).map_err(|message| SyntaxMistake::new(at, message))?;
         let clash = |other: &String| within(path, other) || within(other, path);
         if let Some(other) = files.keys().find(|other| clash(other)) {
             let message =
                 format!("{path:?} and {other:?} cannot both be: one is a file where the other needs a directory; rename one");
-            return Err(Misread::new(at, message));
+            return Err(SyntaxMistake::new(at, message));
         }
         files.insert(path.into(), content.value.into());
     }
@@ -149,17 +154,17 @@ fn path_inside(path: &str) -> Result<(), String> {
 }
 
 /// Refuses a key of the script that stands under another table's heading, where it would mean something else.
-fn strayed(table: &Table<'_>, key: &str, at: usize, heading: &str) -> Result<(), Misread> {
+fn strayed(table: &KeyedTable<'_>, key: &str, at: usize, heading: &str) -> Result<(), SyntaxMistake> {
     if KEYS.contains(&key) && table.text[at..].starts_with(key) {
         let message = format!(
             "`{key}` stands under [{heading}] here: move it above the first [table], or put it in quotes if it belongs to [{heading}]"
         );
-        return Err(Misread::new(at, message));
+        return Err(SyntaxMistake::new(at, message));
     }
     Ok(())
 }
 
-fn env(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
+fn env(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistake> {
     let Some(table) = script.table(ENV)? else { return Ok(BTreeMap::new()) };
     let mut env = BTreeMap::new();
     for (key, value) in table.in_order() {
@@ -176,16 +181,16 @@ fn env(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
 }
 
 /// Refuses what cannot name a variable.
-fn variable(name: &str, at: usize) -> Result<(), Misread> {
+fn variable(name: &str, at: usize) -> Result<(), SyntaxMistake> {
     if !template::is_name(name) || name.contains('-') {
         let message = format!("{name:?} cannot name a variable: use letters, digits and _, as in LANG = \"C\"");
-        return Err(Misread::new(at, message));
+        return Err(SyntaxMistake::new(at, message));
     }
     Ok(())
 }
 
 /// The programs that run beside the users, by the variables that say what each printed first.
-fn beside(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
+fn beside(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistake> {
     let Some(table) = script.table(BESIDE)? else { return Ok(BTreeMap::new()) };
     let mut beside = BTreeMap::new();
     for (key, value) in table.in_order() {
@@ -198,7 +203,7 @@ fn beside(script: &Table<'_>) -> Result<BTreeMap<String, String>, Misread> {
     Ok(beside)
 }
 
-fn words(script: &Table<'_>) -> Result<BTreeMap<String, Vec<String>>, Misread> {
+fn words(script: &KeyedTable<'_>) -> Result<BTreeMap<String, Vec<String>>, SyntaxMistake> {
     let Some(table) = script.table(WORDS)? else { return Ok(BTreeMap::new()) };
     let mut lists = BTreeMap::new();
     for (key, value) in table.in_order() {
@@ -207,12 +212,12 @@ fn words(script: &Table<'_>) -> Result<BTreeMap<String, Vec<String>>, Misread> {
         if !template::is_name(name) {
             let message =
                 format!("{name:?} cannot name a list: use letters, digits, _ and -, as in city = [\"Paris\", \"Rome\"]");
-            return Err(Misread::new(at, message));
+            return Err(SyntaxMistake::new(at, message));
         }
         let list = value.get_ref().as_array().ok_or_else(|| WORD.wrong(value))?;
         if list.is_empty() {
             let message = format!("the list `{name}` is empty: give it at least one word, as in {name} = [\"one\", \"two\"]");
-            return Err(Misread::new(value.span().start, message));
+            return Err(SyntaxMistake::new(value.span().start, message));
         }
         let words = list.iter().map(|value| string(table.text, value).ok_or_else(|| WORD.wrong(value)).and_then(word));
         lists.insert(name.into(), words.collect::<Result<_, _>>()?);
@@ -220,7 +225,7 @@ fn words(script: &Table<'_>) -> Result<BTreeMap<String, Vec<String>>, Misread> {
     Ok(lists)
 }
 
-fn word(word: Text<'_>) -> Result<String, Misread> {
+fn word(word: PlacedText<'_>) -> Result<String, SyntaxMistake> {
     match word.value.find(|c: char| c.is_control() && c != '\t') {
         Some(at) => Err(word.wrong(at, "a word is typed as it stands: it can hold no newline or control character")),
         None => Ok(word.value.into()),

@@ -2,7 +2,7 @@
 
 use super::parse::DEFAULT_TIMEOUT;
 use super::steps::first_word;
-use super::{Law, Line, Script, Step, Until, print_span};
+use super::{ReadyRule, Script, ScriptLine, ScriptStep, TimeLaw, print_span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::Value;
@@ -19,7 +19,7 @@ pub fn print(script: &Script) -> String {
     if script.passes != 1 {
         key("passes", script.passes.to_string());
     }
-    if script.think != Law::None {
+    if script.think != TimeLaw::None {
         key("think", quoted(&script.think.to_string()));
     }
     if let Some(rate) = script.typing_chars_per_second {
@@ -28,7 +28,7 @@ pub fn print(script: &Script) -> String {
     if script.timeout != DEFAULT_TIMEOUT {
         key("timeout", quoted(&print_span(script.timeout)));
     }
-    if let Some((name, value)) = until(&script.until).filter(|_| script.until != Until::Mark) {
+    if let Some((name, value)) = until(&script.until).filter(|_| script.until != ReadyRule::Mark) {
         key(name, value);
     }
     if !script.needs.is_empty() {
@@ -53,7 +53,7 @@ fn shared_status(script: &Script) -> Option<Vec<u8>> {
 }
 
 /// The steps, a row each; `shared` leaves out the exit statuses, which stand above.
-fn lines(steps: &[Step], shared: bool) -> String {
+fn lines(steps: &[ScriptStep], shared: bool) -> String {
     let mut steps = steps.to_vec();
     if shared {
         steps.iter_mut().for_each(without_status);
@@ -62,11 +62,11 @@ fn lines(steps: &[Step], shared: bool) -> String {
     format!("[\n{rows}]")
 }
 
-fn without_status(step: &mut Step) {
+fn without_status(step: &mut ScriptStep) {
     match step {
-        Step::Line(line) => line.status = None,
-        Step::Repeat(_, steps) => steps.iter_mut().for_each(without_status),
-        Step::Choose(alternatives) => alternatives.iter_mut().flat_map(|(_, steps)| steps).for_each(without_status),
+        ScriptStep::Line(line) => line.status = None,
+        ScriptStep::Repeat(_, steps) => steps.iter_mut().for_each(without_status),
+        ScriptStep::Choose(alternatives) => alternatives.iter_mut().flat_map(|(_, steps)| steps).for_each(without_status),
     }
 }
 
@@ -88,20 +88,20 @@ fn table<T>(out: &mut String, heading: &str, entries: &BTreeMap<String, T>, valu
 }
 
 /// A step as an entry of a list; `fields` come before its own.
-fn entry(step: &Step, mut fields: Vec<(&'static str, String)>) -> String {
+fn entry(step: &ScriptStep, mut fields: Vec<(&'static str, String)>) -> String {
     match step {
-        Step::Line(line) => {
+        ScriptStep::Line(line) => {
             let own = line_fields(line);
             if fields.is_empty() && own.len() == 1 {
                 return quoted(&line.text.to_string());
             }
             fields.extend(own);
         }
-        Step::Choose(alternatives) => fields.push(("choose", list(alternatives.iter().map(alternative)))),
-        Step::Repeat(times, steps) => {
+        ScriptStep::Choose(alternatives) => fields.push(("choose", list(alternatives.iter().map(alternative)))),
+        ScriptStep::Repeat(times, steps) => {
             fields.push(("repeat", times.to_string()));
             match steps.as_slice() {
-                [Step::Line(line)] => fields.extend(line_fields(line)),
+                [ScriptStep::Line(line)] => fields.extend(line_fields(line)),
                 steps => fields.push(("lines", list(steps.iter().map(|step| entry(step, Vec::new()))))),
             }
         }
@@ -109,7 +109,7 @@ fn entry(step: &Step, mut fields: Vec<(&'static str, String)>) -> String {
     inline(&fields)
 }
 
-fn alternative((weight, steps): &(f64, Vec<Step>)) -> String {
+fn alternative((weight, steps): &(f64, Vec<ScriptStep>)) -> String {
     let fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", weight.to_string())] };
     match steps.as_slice() {
         [step] => entry(step, fields),
@@ -120,7 +120,7 @@ fn alternative((weight, steps): &(f64, Vec<Step>)) -> String {
     }
 }
 
-fn line_fields(line: &Line) -> Vec<(&'static str, String)> {
+fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
     let mut fields = vec![("type", quoted(&line.text.to_string()))];
     if line.name != first_word(&line.text) {
         fields.push(("as", quoted(&line.name)));
@@ -132,11 +132,11 @@ fn line_fields(line: &Line) -> Vec<(&'static str, String)> {
     fields
 }
 
-fn until(until: &Until) -> Option<(&'static str, String)> {
+fn until(until: &ReadyRule) -> Option<(&'static str, String)> {
     Some(match until {
-        Until::Mark => ("until", quoted("mark")),
-        Until::Pattern(pattern) => ("until", quoted(pattern)),
-        Until::Silence(span) => ("silence", quoted(&print_span(*span))),
+        ReadyRule::Mark => ("until", quoted("mark")),
+        ReadyRule::Pattern(pattern) => ("until", quoted(pattern)),
+        ReadyRule::Silence(span) => ("silence", quoted(&print_span(*span))),
     })
 }
 

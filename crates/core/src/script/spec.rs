@@ -1,50 +1,50 @@
-//! Laws as they are written: `uniform(2s, 15s)`, `exponential(8s, max 60s)`; `Law::parse` reads, `Display` writes.
+//! Laws as they are written: `uniform(2s, 15s)`, `exponential(8s, max 60s)`; `TimeLaw::parse` reads, `Display` writes.
 
-use super::Law;
-use crate::notation::laws::{Arguments, Grammar, Kind, Shape, split_name};
-use crate::notation::misread::{Misread, nearest};
+use super::TimeLaw;
+use crate::notation::laws::{LawArguments, LawGrammar, LawShape, LawValueKind, split_name};
+use crate::notation::mistakes::{SyntaxMistake, nearest};
 use crate::notation::spans::{print_span, read as read_span};
 use crate::time::Span;
 use std::fmt;
 
 /// The laws of think time; `none`, which has no values, is known beside them.
-const SHAPES: [Shape; 5] = [
-    Shape { name: "fixed", values: &[Kind::Amount], example: "fixed(5s)" },
-    Shape { name: "uniform", values: &[Kind::Amount, Kind::Amount], example: "uniform(2s, 15s)" },
-    Shape { name: "exponential", values: &[Kind::Amount], example: "exponential(8s)" },
-    Shape { name: "lognormal", values: &[Kind::Amount, Kind::Amount], example: "lognormal(8s, 4s)" },
-    Shape { name: "empirical", values: &[Kind::List], example: "empirical([1s, 2s])" },
+const SHAPES: [LawShape; 5] = [
+    LawShape { name: "fixed", values: &[LawValueKind::Amount], example: "fixed(5s)" },
+    LawShape { name: "uniform", values: &[LawValueKind::Amount, LawValueKind::Amount], example: "uniform(2s, 15s)" },
+    LawShape { name: "exponential", values: &[LawValueKind::Amount], example: "exponential(8s)" },
+    LawShape { name: "lognormal", values: &[LawValueKind::Amount, LawValueKind::Amount], example: "lognormal(8s, 4s)" },
+    LawShape { name: "empirical", values: &[LawValueKind::List], example: "empirical([1s, 2s])" },
 ];
 
 const NONE: &str = "none";
 
-const GRAMMAR: Grammar<'_, Span> =
-    Grammar { shapes: &SHAPES, amount: &amount, number: &amount, bounded_example: "exponential(8s, min 1s, max 60s)" };
+const GRAMMAR: LawGrammar<'_, Span> =
+    LawGrammar { shapes: &SHAPES, amount: &amount, number: &amount, bounded_example: "exponential(8s, min 1s, max 60s)" };
 
 /// The open end of a bound that only says `min`.
 const NO_MAXIMUM: Span = Span(u64::MAX);
 
-impl Law {
+impl TimeLaw {
     /// Reads a law, such as `uniform(2s, 15s)` or `exponential(8s, max 60s)`.
     ///
     /// # Errors
     /// What would be right.
-    pub fn parse(text: &str) -> Result<Law, String> {
+    pub fn parse(text: &str) -> Result<TimeLaw, String> {
         read(text).map_err(|misread| misread.message)
     }
 }
 
-impl fmt::Display for Law {
+impl fmt::Display for TimeLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Law::None => write!(f, "none"),
-            Law::Bounded(law, least, most) => bounded(f, law, *least, *most),
+            TimeLaw::None => write!(f, "none"),
+            TimeLaw::Bounded(law, least, most) => bounded(f, law, *least, *most),
             law => write!(f, "{}({})", name(law), arguments(law)),
         }
     }
 }
 
-fn bounded(f: &mut fmt::Formatter<'_>, law: &Law, least: Span, most: Span) -> fmt::Result {
+fn bounded(f: &mut fmt::Formatter<'_>, law: &TimeLaw, least: Span, most: Span) -> fmt::Result {
     write!(f, "{}({}", name(law), arguments(law))?;
     if least > Span::ZERO {
         write!(f, ", min {}", print_span(least))?;
@@ -55,42 +55,42 @@ fn bounded(f: &mut fmt::Formatter<'_>, law: &Law, least: Span, most: Span) -> fm
     write!(f, ")")
 }
 
-fn name(law: &Law) -> &'static str {
+fn name(law: &TimeLaw) -> &'static str {
     match law {
-        Law::None => "none",
-        Law::Fixed(_) => "fixed",
-        Law::Uniform(..) => "uniform",
-        Law::Exponential(_) => "exponential",
-        Law::LogNormal(..) => "lognormal",
-        Law::Empirical(_) => "empirical",
-        Law::Bounded(law, ..) => name(law),
+        TimeLaw::None => "none",
+        TimeLaw::Fixed(_) => "fixed",
+        TimeLaw::Uniform(..) => "uniform",
+        TimeLaw::Exponential(_) => "exponential",
+        TimeLaw::LogNormal(..) => "lognormal",
+        TimeLaw::Empirical(_) => "empirical",
+        TimeLaw::Bounded(law, ..) => name(law),
     }
 }
 
-fn arguments(law: &Law) -> String {
+fn arguments(law: &TimeLaw) -> String {
     let values = |spans: &[Span]| spans.iter().map(|span| print_span(*span)).collect::<Vec<_>>().join(", ");
     match law {
-        Law::None => String::new(),
-        Law::Fixed(span) | Law::Exponential(span) => print_span(*span),
-        Law::Uniform(first, second) | Law::LogNormal(first, second) => values(&[*first, *second]),
-        Law::Empirical(spans) => format!("[{}]", values(spans)),
-        Law::Bounded(law, ..) => arguments(law),
+        TimeLaw::None => String::new(),
+        TimeLaw::Fixed(span) | TimeLaw::Exponential(span) => print_span(*span),
+        TimeLaw::Uniform(first, second) | TimeLaw::LogNormal(first, second) => values(&[*first, *second]),
+        TimeLaw::Empirical(spans) => format!("[{}]", values(spans)),
+        TimeLaw::Bounded(law, ..) => arguments(law),
     }
 }
 
 /// Reads a law that is the whole of `text`; a misread's offset is in `text`.
-pub(super) fn read(text: &str) -> Result<Law, Misread> {
+pub(super) fn read(text: &str) -> Result<TimeLaw, SyntaxMistake> {
     let begin = text.len() - text.trim_start().len();
     let law = text.trim();
     let (name, rest) = split_name(law);
     let behind_name = begin + name.len();
     if name == NONE {
-        let after = Misread::new(behind_name, "`none` stands alone: nothing may follow it");
-        return if rest.is_empty() { Ok(Law::None) } else { Err(after) };
+        let after = SyntaxMistake::new(behind_name, "`none` stands alone: nothing may follow it");
+        return if rest.is_empty() { Ok(TimeLaw::None) } else { Err(after) };
     }
-    let shape = GRAMMAR.shape(name).ok_or_else(|| Misread::new(begin, unknown(law, name)))?;
+    let shape = GRAMMAR.shape(name).ok_or_else(|| SyntaxMistake::new(begin, unknown(law, name)))?;
     let (arguments, at) = GRAMMAR.read(shape, rest).map_err(|misread| misread.behind(behind_name))?;
-    made(name, arguments).map_err(|message| Misread::new(behind_name + at, format!("{message}, as in {}", shape.example)))
+    made(name, arguments).map_err(|message| SyntaxMistake::new(behind_name + at, format!("{message}, as in {}", shape.example)))
 }
 
 fn unknown(law: &str, word: &str) -> String {
@@ -105,26 +105,26 @@ fn unknown(law: &str, word: &str) -> String {
     }
 }
 
-fn amount(text: &str) -> Result<Span, Misread> {
+fn amount(text: &str) -> Result<Span, SyntaxMistake> {
     match text {
-        "" => Err(Misread::new(0, "a time is missing here: write a number and a unit, as in 5s")),
+        "" => Err(SyntaxMistake::new(0, "a time is missing here: write a number and a unit, as in 5s")),
         text => read_span(text),
     }
 }
 
 /// The law `name` of these arguments, checked.
-fn made(name: &str, arguments: Arguments<Span>) -> Result<Law, String> {
-    let Arguments { values, list, least, most } = arguments;
+fn made(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, String> {
+    let LawArguments { values, list, least, most } = arguments;
     let law = match (name, values.as_slice(), list) {
-        ("fixed", [span], None) => Law::Fixed(*span),
+        ("fixed", [span], None) => TimeLaw::Fixed(*span),
         ("uniform", [low, high], None) if low > high => {
             return Err(format!("the lower end comes first: write uniform({}, {})", print_span(*high), print_span(*low)));
         }
-        ("uniform", [low, high], None) => Law::Uniform(*low, *high),
+        ("uniform", [low, high], None) => TimeLaw::Uniform(*low, *high),
         ("exponential" | "lognormal", [Span::ZERO, ..], None) => return Err("the mean must be over 0s".into()),
-        ("exponential", [mean], None) => Law::Exponential(*mean),
-        ("lognormal", [mean, deviation], None) => Law::LogNormal(*mean, *deviation),
-        ("empirical", [], Some(values)) => Law::Empirical(values),
+        ("exponential", [mean], None) => TimeLaw::Exponential(*mean),
+        ("lognormal", [mean, deviation], None) => TimeLaw::LogNormal(*mean, *deviation),
+        ("empirical", [], Some(values)) => TimeLaw::Empirical(values),
         _ => return Err(format!("`{name}` takes {}", takes(name))),
     };
     bound(law, least.unwrap_or(Span::ZERO), most.unwrap_or(NO_MAXIMUM))
@@ -140,9 +140,9 @@ fn takes(name: &str) -> &'static str {
     }
 }
 
-fn bound(law: Law, least: Span, most: Span) -> Result<Law, String> {
+fn bound(law: TimeLaw, least: Span, most: Span) -> Result<TimeLaw, String> {
     if least > most {
         return Err(format!("min {} is over max {}", print_span(least), print_span(most)));
     }
-    if least == Span::ZERO && most == NO_MAXIMUM { Ok(law) } else { Ok(Law::Bounded(Box::new(law), least, most)) }
+    if least == Span::ZERO && most == NO_MAXIMUM { Ok(law) } else { Ok(TimeLaw::Bounded(Box::new(law), least, most)) }
 }

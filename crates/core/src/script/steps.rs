@@ -1,9 +1,9 @@
 //! Reads the lines of a script: plain strings, tables, groups that repeat, and weighted alternatives.
 
 use super::values::{law, positive_span, titled, until};
-use super::{Law, Line, Part, Step, Template, Until, template};
-use crate::notation::misread::Misread;
-use crate::notation::table::{Table, Text, Value, Wanted, string, whole};
+use super::{ReadyRule, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, template};
+use crate::notation::mistakes::SyntaxMistake;
+use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string, whole};
 use crate::time::Span;
 use std::collections::BTreeMap;
 use toml::de::{DeArray, DeValue};
@@ -24,36 +24,38 @@ const CHOICE_KEYS: [&str; 8] = ["choose", "think", "until", "silence", "timeout"
 const ALL_KEYS: [&str; 11] =
     ["type", "as", "lines", "choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
 
-const LINES: Wanted = Wanted { key: "lines", what: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
-const LINE: Wanted = Wanted { key: "lines", what: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
-const TYPE: Wanted = Wanted { key: "type", what: "a string", example: "type = \"ls -l\"" };
-const AS: Wanted = Wanted { key: "as", what: "a string", example: "as = \"list\"" };
-const THINK: Wanted = Wanted { key: "think", what: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
-const TIMEOUT: Wanted = Wanted { key: "timeout", what: "a time in a string", example: "timeout = \"30s\"" };
-const UNTIL: Wanted = Wanted { key: "until", what: "a pattern in a string", example: "until = '\\? $'" };
-const SILENCE: Wanted = Wanted { key: "silence", what: "a time in a string", example: "silence = \"500ms\"" };
-const STATUS: Wanted = Wanted { key: "status", what: "an exit status, or a list of them,", example: "status = [0, 1]" };
-const REPEAT: Wanted = Wanted { key: "repeat", what: "a whole number", example: "repeat = 3" };
-const CHOOSE: Wanted = Wanted {
+const LINES: KeyDescription = KeyDescription { key: "lines", what: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
+const LINE: KeyDescription =
+    KeyDescription { key: "lines", what: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
+const TYPE: KeyDescription = KeyDescription { key: "type", what: "a string", example: "type = \"ls -l\"" };
+const AS: KeyDescription = KeyDescription { key: "as", what: "a string", example: "as = \"list\"" };
+const THINK: KeyDescription = KeyDescription { key: "think", what: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
+const TIMEOUT: KeyDescription = KeyDescription { key: "timeout", what: "a time in a string", example: "timeout = \"30s\"" };
+const UNTIL: KeyDescription = KeyDescription { key: "until", what: "a pattern in a string", example: "until = '\\? $'" };
+const SILENCE: KeyDescription = KeyDescription { key: "silence", what: "a time in a string", example: "silence = \"500ms\"" };
+const STATUS: KeyDescription =
+    KeyDescription { key: "status", what: "an exit status, or a list of them,", example: "status = [0, 1]" };
+const REPEAT: KeyDescription = KeyDescription { key: "repeat", what: "a whole number", example: "repeat = 3" };
+const CHOOSE: KeyDescription = KeyDescription {
     key: "choose",
     what: "a list of alternatives",
     example: "choose = [{ weight = 3, type = \"ls\" }, { weight = 1, type = \"df\" }]",
 };
-const WEIGHT: Wanted = Wanted { key: "weight", what: "a number over 0", example: "weight = 3" };
+const WEIGHT: KeyDescription = KeyDescription { key: "weight", what: "a number over 0", example: "weight = 3" };
 
 /// What may be said for one line, a group, or the whole script.
 #[derive(Clone, Default)]
-pub(super) struct Settings {
-    pub think: Option<Law>,
-    pub until: Option<Until>,
+pub(super) struct LineSettings {
+    pub think: Option<TimeLaw>,
+    pub until: Option<ReadyRule>,
     pub timeout: Option<Span>,
     status: Option<Vec<u8>>,
 }
 
-impl Settings {
+impl LineSettings {
     /// Reads the settings that stand in `table`.
-    pub fn read(table: &Table<'_>) -> Result<Settings, Misread> {
-        Ok(Settings {
+    pub fn read(table: &KeyedTable<'_>) -> Result<LineSettings, SyntaxMistake> {
+        Ok(LineSettings {
             think: table.string(THINK)?.map(|text| law(&text)).transpose()?,
             until: ready(table)?,
             timeout: table.string(TIMEOUT)?.map(|text| positive_span(&text, "timeout")).transpose()?,
@@ -62,8 +64,8 @@ impl Settings {
     }
 
     /// These settings, and those of `outer` where these say nothing.
-    fn or(self, outer: &Settings) -> Settings {
-        Settings {
+    fn or(self, outer: &LineSettings) -> LineSettings {
+        LineSettings {
             think: self.think.or_else(|| outer.think.clone()),
             until: self.until.or_else(|| outer.until.clone()),
             timeout: self.timeout.or(outer.timeout),
@@ -72,20 +74,20 @@ impl Settings {
     }
 }
 
-fn ready(table: &Table<'_>) -> Result<Option<Until>, Misread> {
+fn ready(table: &KeyedTable<'_>) -> Result<Option<ReadyRule>, SyntaxMistake> {
     let pattern = table.string(UNTIL)?;
     let Some(silence) = table.string(SILENCE)? else { return pattern.map(|text| until(&text)).transpose() };
     if pattern.is_some() {
-        return Err(Misread::new(table.key_at("silence"), "`until` and `silence` exclude each other: keep one"));
+        return Err(SyntaxMistake::new(table.key_at("silence"), "`until` and `silence` exclude each other: keep one"));
     }
-    positive_span(&silence, "silence").map(|span| Some(Until::Silence(span)))
+    positive_span(&silence, "silence").map(|span| Some(ReadyRule::Silence(span)))
 }
 
-fn status(value: &Value<'_>) -> Result<Vec<u8>, Misread> {
-    let one = |value: &Value<'_>| whole(value, STATUS, 0..256).map(|status| status as u8);
+fn status(value: &PlacedValue<'_>) -> Result<Vec<u8>, SyntaxMistake> {
+    let one = |value: &PlacedValue<'_>| whole(value, STATUS, 0..256).map(|status| status as u8);
     match value.get_ref() {
         DeValue::Array(list) if list.is_empty() => {
-            Err(Misread::new(value.span().start, "no exit status is good here: leave `status` out to accept any"))
+            Err(SyntaxMistake::new(value.span().start, "no exit status is good here: leave `status` out to accept any"))
         }
         DeValue::Array(list) => list.iter().map(one).collect(),
         _ => one(value).map(|status| vec![status]),
@@ -93,35 +95,39 @@ fn status(value: &Value<'_>) -> Result<Vec<u8>, Misread> {
 }
 
 /// Reads the lines of `script`; of its `settings` the exit statuses go to every line, the rest stays with the script.
-pub(super) fn read(script: &Table<'_>, settings: &Settings, words: &BTreeMap<String, Vec<String>>) -> Result<Vec<Step>, Misread> {
+pub(super) fn read(
+    script: &KeyedTable<'_>,
+    settings: &LineSettings,
+    words: &BTreeMap<String, Vec<String>>,
+) -> Result<Vec<ScriptStep>, SyntaxMistake> {
     let right = "a script types something: add lines = [\"ls -l\"]";
     let Some(list) = script.list(LINES)? else {
-        return Err(Misread::new(0, format!("there are no lines; {right}")));
+        return Err(SyntaxMistake::new(0, format!("there are no lines; {right}")));
     };
     if list.is_empty() {
-        return Err(Misread::new(script.key_at("lines"), format!("`lines` is empty; {right}")));
+        return Err(SyntaxMistake::new(script.key_at("lines"), format!("`lines` is empty; {right}")));
     }
-    let mut reader = Reader { text: script.text, words, lines: 0 };
-    let outer = Settings { status: settings.status.clone(), ..Settings::default() };
+    let mut reader = StepReader { text: script.text, words, lines: 0 };
+    let outer = LineSettings { status: settings.status.clone(), ..LineSettings::default() };
     reader.list(list, &outer)?.fits(script.key_at("lines")).map(|block| block.steps)
 }
 
 /// Reads entries, counting the lines as they come.
-struct Reader<'a> {
+struct StepReader<'a> {
     text: &'a str,
     words: &'a BTreeMap<String, Vec<String>>,
     lines: u32,
 }
 
 /// Steps, and the most lines that they can type.
-struct Block {
-    steps: Vec<Step>,
+struct ParsedSteps {
+    steps: Vec<ScriptStep>,
     most: u64,
 }
 
-impl Block {
+impl ParsedSteps {
     /// Refuses more lines than a pass may hold; `at` is what made them so many.
-    fn fits(self, at: usize) -> Result<Block, Misread> {
+    fn fits(self, at: usize) -> Result<ParsedSteps, SyntaxMistake> {
         if self.most <= LONGEST_PASS {
             return Ok(self);
         }
@@ -129,17 +135,17 @@ impl Block {
             "a pass would hold {} lines, more than {LONGEST_PASS}: repeat fewer times, and let `passes` do the rest",
             self.most
         );
-        Err(Misread::new(at, message))
+        Err(SyntaxMistake::new(at, message))
     }
 }
 
-impl<'a> Reader<'a> {
-    fn list(&mut self, list: &'a DeArray<'a>, outer: &Settings) -> Result<Block, Misread> {
-        let mut block = Block { steps: Vec::new(), most: 0 };
+impl<'a> StepReader<'a> {
+    fn list(&mut self, list: &'a DeArray<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
+        let mut block = ParsedSteps { steps: Vec::new(), most: 0 };
         for value in list {
             let (weight, entry) = self.entry(value, outer)?;
             if let Some((at, _)) = weight {
-                return Err(Misread::new(at, "`weight` means something only inside `choose`: leave it out here"));
+                return Err(SyntaxMistake::new(at, "`weight` means something only inside `choose`: leave it out here"));
             }
             block.steps.extend(entry.steps);
             block.most = block.most.saturating_add(entry.most);
@@ -148,12 +154,16 @@ impl<'a> Reader<'a> {
     }
 
     /// One entry of a list, with its weight and the place of that.
-    fn entry(&mut self, value: &'a Value<'a>, outer: &Settings) -> Result<(Option<(usize, f64)>, Block), Misread> {
+    fn entry(
+        &mut self,
+        value: &'a PlacedValue<'a>,
+        outer: &LineSettings,
+    ) -> Result<(Option<(usize, f64)>, ParsedSteps), SyntaxMistake> {
         if let Some(typed) = string(self.text, value) {
             return Ok((None, self.line(&typed, None, outer.clone())?));
         }
         let DeValue::Table(entries) = value.get_ref() else { return Err(LINE.wrong(value)) };
-        let table = Table::new(self.text, entries, value.span().start);
+        let table = KeyedTable::new(self.text, entries, value.span().start);
         let weight = weight(&table)?;
         let block = if table.get("choose").is_some() {
             table.only(&CHOICE_KEYS, &ALL_KEYS, "a choice")?;
@@ -168,28 +178,31 @@ impl<'a> Reader<'a> {
         Ok((weight, repeated(&table, block)?))
     }
 
-    fn typed(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
+    fn typed(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
         let Some(typed) = table.string(TYPE)? else {
-            return Err(Misread::new(table.at, "nothing is typed here: add `type`, as in { type = \"ls -l\" }"));
+            return Err(SyntaxMistake::new(table.at, "nothing is typed here: add `type`, as in { type = \"ls -l\" }"));
         };
         let name = table.string(AS)?.map(|name| titled(&name)).transpose()?;
-        self.line(&typed, name, Settings::read(table)?.or(outer))
+        self.line(&typed, name, LineSettings::read(table)?.or(outer))
     }
 
-    fn group(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
+    fn group(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
         let list = table.list(LINES)?.expect("the caller has seen the key");
         if list.is_empty() {
-            return Err(Misread::new(table.key_at("lines"), "this group is empty: give it lines, as in lines = [\"ls -l\"]"));
+            return Err(SyntaxMistake::new(
+                table.key_at("lines"),
+                "this group is empty: give it lines, as in lines = [\"ls -l\"]",
+            ));
         }
-        self.list(list, &Settings::read(table)?.or(outer))
+        self.list(list, &LineSettings::read(table)?.or(outer))
     }
 
-    fn choice(&mut self, table: &Table<'a>, outer: &Settings) -> Result<Block, Misread> {
-        let settings = Settings::read(table)?.or(outer);
+    fn choice(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
+        let settings = LineSettings::read(table)?.or(outer);
         let list = table.list(CHOOSE)?.expect("the caller has seen the key");
         if list.is_empty() {
             let message = format!("there is nothing to choose from: write {}", CHOOSE.example);
-            return Err(Misread::new(table.key_at("choose"), message));
+            return Err(SyntaxMistake::new(table.key_at("choose"), message));
         }
         let (mut alternatives, mut most) = (Vec::new(), 0);
         for value in list {
@@ -197,19 +210,24 @@ impl<'a> Reader<'a> {
             alternatives.push((weight.map_or(1.0, |(_, weight)| weight), block.steps));
             most = block.most.max(most);
         }
-        Ok(Block { steps: vec![Step::Choose(alternatives)], most })
+        Ok(ParsedSteps { steps: vec![ScriptStep::Choose(alternatives)], most })
     }
 
-    fn line(&mut self, typed: &Text<'_>, name: Option<String>, settings: Settings) -> Result<Block, Misread> {
+    fn line(
+        &mut self,
+        typed: &PlacedText<'_>,
+        name: Option<String>,
+        settings: LineSettings,
+    ) -> Result<ParsedSteps, SyntaxMistake> {
         let text = self.template(typed)?;
         self.lines += 1;
-        let Settings { think, until, timeout, status } = settings;
+        let LineSettings { think, until, timeout, status } = settings;
         let name = name.unwrap_or_else(|| first_word(&text));
-        let line = Line { number: self.lines, text, name, think, until, timeout, status };
-        Ok(Block { steps: vec![Step::Line(line)], most: 1 })
+        let line = ScriptLine { number: self.lines, text, name, think, until, timeout, status };
+        Ok(ParsedSteps { steps: vec![ScriptStep::Line(line)], most: 1 })
     }
 
-    fn template(&self, typed: &Text<'_>) -> Result<Template, Misread> {
+    fn template(&self, typed: &PlacedText<'_>) -> Result<Template, SyntaxMistake> {
         let kept = typed.value.strip_suffix('\n').unwrap_or(typed.value);
         let control = |c: char| c.is_control() && c != '\n' && c != '\t';
         if let Some(at) = kept.find(control) {
@@ -234,10 +252,10 @@ impl<'a> Reader<'a> {
 
 /// The most bytes that a template can become.
 fn longest(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usize {
-    let part = |part: &Part| match part {
-        Part::Text(text) => text.len(),
-        Part::User | Part::Pass => u32::MAX.ilog10() as usize + 1,
-        Part::Random(list) => words[list].iter().map(String::len).max().unwrap_or(0),
+    let part = |part: &TemplatePart| match part {
+        TemplatePart::Text(text) => text.len(),
+        TemplatePart::User | TemplatePart::Pass => u32::MAX.ilog10() as usize + 1,
+        TemplatePart::Random(list) => words[list].iter().map(String::len).max().unwrap_or(0),
     };
     text.0.iter().map(part).sum()
 }
@@ -247,18 +265,18 @@ pub(super) fn first_word(text: &Template) -> String {
     text.to_string().split_whitespace().next().unwrap_or("(return)").into()
 }
 
-fn weight(table: &Table<'_>) -> Result<Option<(usize, f64)>, Misread> {
+fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake> {
     let Some(weight) = table.number(WEIGHT)? else { return Ok(None) };
     let at = table.get("weight").map_or(table.at, |value| value.span().start);
     if weight > 0.0 && weight <= 1e9 {
         return Ok(Some((table.key_at("weight"), weight)));
     }
-    Err(Misread::new(at, "a weight is a number over 0 and at most 1000000000, as in weight = 3"))
+    Err(SyntaxMistake::new(at, "a weight is a number over 0 and at most 1000000000, as in weight = 3"))
 }
 
-fn repeated(table: &Table<'_>, block: Block) -> Result<Block, Misread> {
+fn repeated(table: &KeyedTable<'_>, block: ParsedSteps) -> Result<ParsedSteps, SyntaxMistake> {
     let Some(times) = table.whole(REPEAT, 1..1 << 32)? else { return Ok(block) };
     let at = table.get("repeat").map_or(table.at, |value| value.span().start);
     let most = block.most.saturating_mul(times);
-    Block { steps: vec![Step::Repeat(times as u32, block.steps)], most }.fits(at)
+    ParsedSteps { steps: vec![ScriptStep::Repeat(times as u32, block.steps)], most }.fits(at)
 }

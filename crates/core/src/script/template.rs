@@ -4,9 +4,9 @@
 //! placeholder's name. A doubled pair (`{{user}}`) types the name in braces, a third pair holds a placeholder again
 //! (`{{{user}}}` types `{7}`); a brace after `$` belongs to the shell.
 
-use super::{Part, Template};
-use crate::notation::misread::{Misread, nearest};
-use crate::random::Stream;
+use super::{Template, TemplatePart};
+use crate::notation::mistakes::{SyntaxMistake, nearest};
+use crate::random::RandomStream;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -15,13 +15,20 @@ const PLACEHOLDERS: &str = "{user}, {pass} and {random:LIST}";
 
 impl Template {
     /// Appends to `into` what `user` types in `pass`; words are drawn from `choice`.
-    pub fn fill(&self, user: u32, pass: u32, words: &BTreeMap<String, Vec<String>>, choice: &mut Stream, into: &mut String) {
+    pub fn fill(
+        &self,
+        user: u32,
+        pass: u32,
+        words: &BTreeMap<String, Vec<String>>,
+        choice: &mut RandomStream,
+        into: &mut String,
+    ) {
         for part in &self.0 {
             match part {
-                Part::Text(text) => into.push_str(text),
-                Part::User => push_number(user, into),
-                Part::Pass => push_number(pass, into),
-                Part::Random(list) => {
+                TemplatePart::Text(text) => into.push_str(text),
+                TemplatePart::User => push_number(user, into),
+                TemplatePart::Pass => push_number(pass, into),
+                TemplatePart::Random(list) => {
                     let list = &words[list];
                     into.push_str(&list[choice.index(list.len())]);
                 }
@@ -33,7 +40,7 @@ impl Template {
     pub fn plain(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [TemplatePart::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -52,12 +59,12 @@ impl fmt::Display for Template {
         for part in &self.0 {
             let begin = whole.len();
             match part {
-                Part::Text(text) => whole.push_str(text),
-                Part::User => whole.push_str("{user}"),
-                Part::Pass => whole.push_str("{pass}"),
-                Part::Random(list) => whole.push_str(&format!("{{random:{list}}}")),
+                TemplatePart::Text(text) => whole.push_str(text),
+                TemplatePart::User => whole.push_str("{user}"),
+                TemplatePart::Pass => whole.push_str("{pass}"),
+                TemplatePart::Random(list) => whole.push_str(&format!("{{random:{list}}}")),
             }
-            if !matches!(part, Part::Text(_)) {
+            if !matches!(part, TemplatePart::Text(_)) {
                 marks.push(begin);
             }
         }
@@ -84,7 +91,7 @@ fn doubled(whole: &str, marks: &[usize]) -> String {
 }
 
 /// A name in braces that is, or was probably meant to be, a placeholder.
-struct Braced<'a> {
+struct BracedName<'a> {
     /// Where the first opening brace is.
     begin: usize,
     /// How many opening braces.
@@ -97,7 +104,7 @@ struct Braced<'a> {
     close: usize,
 }
 
-impl Braced<'_> {
+impl BracedName<'_> {
     fn pairs(&self) -> usize {
         self.open.min(self.close)
     }
@@ -108,7 +115,7 @@ impl Braced<'_> {
 }
 
 /// The next name in braces at or after `at` that means something to a template.
-fn next_braced(text: &str, mut at: usize) -> Option<Braced<'_>> {
+fn next_braced(text: &str, mut at: usize) -> Option<BracedName<'_>> {
     loop {
         let begin = at + text[at..].find('{')?;
         let open = text[begin..].bytes().take_while(|byte| *byte == b'{').count();
@@ -118,18 +125,18 @@ fn next_braced(text: &str, mut at: usize) -> Option<Braced<'_>> {
         let name = &text[name_at..end];
         let shell = text[..begin].ends_with('$');
         if close > 0 && !shell && (part(name).is_some() || meant(name).is_some()) {
-            return Some(Braced { begin, open, name_at, name, close });
+            return Some(BracedName { begin, open, name_at, name, close });
         }
         at = name_at;
     }
 }
 
 /// The placeholder that `name` is.
-fn part(name: &str) -> Option<Part> {
+fn part(name: &str) -> Option<TemplatePart> {
     match name {
-        "user" => Some(Part::User),
-        "pass" => Some(Part::Pass),
-        _ => name.strip_prefix("random:").filter(|list| is_name(list)).map(|list| Part::Random(list.into())),
+        "user" => Some(TemplatePart::User),
+        "pass" => Some(TemplatePart::Pass),
+        _ => name.strip_prefix("random:").filter(|list| is_name(list)).map(|list| TemplatePart::Random(list.into())),
     }
 }
 
@@ -157,8 +164,8 @@ pub(super) fn placeholder(text: &str) -> Option<(usize, &str)> {
 }
 
 /// Cuts `text` into its parts; a misread's offset is in `text`.
-pub(super) fn read(text: &str, words: &BTreeMap<String, Vec<String>>) -> Result<Template, Misread> {
-    let mut parts = Parts::default();
+pub(super) fn read(text: &str, words: &BTreeMap<String, Vec<String>>) -> Result<Template, SyntaxMistake> {
+    let mut parts = TemplateParts::default();
     let mut at = 0;
     while let Some(braced) = next_braced(text, at) {
         let (literal, held) = (braced.pairs() / 2, braced.pairs() % 2 == 1);
@@ -179,25 +186,25 @@ pub(super) fn read(text: &str, words: &BTreeMap<String, Vec<String>>) -> Result<
 
 /// Parts being gathered; neighbouring text grows together.
 #[derive(Default)]
-struct Parts(Vec<Part>);
+struct TemplateParts(Vec<TemplatePart>);
 
-impl Parts {
+impl TemplateParts {
     fn text(&mut self, more: &str) {
         match self.0.last_mut() {
             _ if more.is_empty() => {}
-            Some(Part::Text(text)) => text.push_str(more),
-            _ => self.0.push(Part::Text(more.into())),
+            Some(TemplatePart::Text(text)) => text.push_str(more),
+            _ => self.0.push(TemplatePart::Text(more.into())),
         }
     }
 }
 
-fn checked(braced: &Braced<'_>, words: &BTreeMap<String, Vec<String>>) -> Result<Part, Misread> {
+fn checked(braced: &BracedName<'_>, words: &BTreeMap<String, Vec<String>>) -> Result<TemplatePart, SyntaxMistake> {
     let at = braced.name_at - 1;
     let name = braced.name;
     let Some(part) = part(name) else {
         let right = meant(name).unwrap_or(PLACEHOLDERS);
         let literal = format!("{{{{{name}}}}}");
-        return Err(Misread::new(
+        return Err(SyntaxMistake::new(
             at,
             format!(
                 "{{{name}}} is no placeholder; did you mean {right}? Placeholders: {PLACEHOLDERS}. To type it as it stands, write {literal}"
@@ -205,7 +212,7 @@ fn checked(braced: &Braced<'_>, words: &BTreeMap<String, Vec<String>>) -> Result
         ));
     };
     match &part {
-        Part::Random(list) if !words.contains_key(list) => Err(Misread::new(at, no_list(list, words))),
+        TemplatePart::Random(list) if !words.contains_key(list) => Err(SyntaxMistake::new(at, no_list(list, words))),
         _ => Ok(part),
     }
 }

@@ -1,13 +1,13 @@
 //! Single values of a script: names, times, laws and patterns, each checked.
 
-use super::{Law, Until, spec};
-use crate::notation::misread::Misread;
+use super::{ReadyRule, TimeLaw, spec};
+use crate::notation::mistakes::SyntaxMistake;
 use crate::notation::spans;
-use crate::notation::table::Text;
+use crate::notation::table::PlacedText;
 use crate::time::Span;
 
 /// A name for the report: something visible, on one line.
-pub(super) fn titled(name: &Text<'_>) -> Result<String, Misread> {
+pub(super) fn titled(name: &PlacedText<'_>) -> Result<String, SyntaxMistake> {
     if name.value.trim().is_empty() {
         return Err(name.wrong_whole("a name is empty: write what the report should call this"));
     }
@@ -18,7 +18,7 @@ pub(super) fn titled(name: &Text<'_>) -> Result<String, Misread> {
 }
 
 /// A span under a key, which must be over 0.
-pub(super) fn positive_span(span: &Text<'_>, key: &str) -> Result<Span, Misread> {
+pub(super) fn positive_span(span: &PlacedText<'_>, key: &str) -> Result<Span, SyntaxMistake> {
     let read = spans::read(span.value).map_err(|misread| span.place(misread))?;
     if read == Span::ZERO {
         return Err(span.wrong_whole(format!("`{key}` must be over 0s, as in {key} = \"30s\"")));
@@ -27,14 +27,14 @@ pub(super) fn positive_span(span: &Text<'_>, key: &str) -> Result<Span, Misread>
 }
 
 /// A law of think time.
-pub(super) fn law(law: &Text<'_>) -> Result<Law, Misread> {
+pub(super) fn law(law: &PlacedText<'_>) -> Result<TimeLaw, SyntaxMistake> {
     spec::read(law.value).map_err(|misread| law.place(misread))
 }
 
 /// The pattern or the mark that says that the system is ready.
-pub(super) fn until(pattern: &Text<'_>) -> Result<Until, Misread> {
+pub(super) fn until(pattern: &PlacedText<'_>) -> Result<ReadyRule, SyntaxMistake> {
     if pattern.value == "mark" {
-        return Ok(Until::Mark);
+        return Ok(ReadyRule::Mark);
     }
     // It is looked for at the end of the output, and must compile so: a comment in it could hide what is added.
     let at_end = |text: &str| regex::bytes::Regex::new(&format!("(?:{text})\\z"));
@@ -49,5 +49,5 @@ pub(super) fn until(pattern: &Text<'_>) -> Result<Until, Misread> {
             pattern.wrong_whole("this pattern matches before anything is printed: name the prompt, as in until = '\\? $'")
         );
     }
-    Ok(Until::Pattern(pattern.value.into()))
+    Ok(ReadyRule::Pattern(pattern.value.into()))
 }

@@ -3,7 +3,7 @@
 
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
 use loadgo_core::script::{Script, parse};
-use loadgo_core::system::{Event, Response, System, Typed, UserId};
+use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -92,7 +92,7 @@ impl System for VirtualHost {
         self.keys.push((self.now, user, String::from_utf8_lossy(keys).into()));
     }
 
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+    fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.keys.push((self.now, user, String::from_utf8_lossy(typed.keys).into()));
         let sent = self.now;
         match (self.plan)(user, typed.command) {

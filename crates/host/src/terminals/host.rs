@@ -13,9 +13,9 @@ use crate::terminals::session::{Session, Stage, Watch};
 use crate::terminals::starting::{Ground, Starters};
 use crate::usage::meter::Meter;
 use loadgo_core::deadlines::Deadlines;
-use loadgo_core::ready::Patterns;
-use loadgo_core::script::{Script, Step, Until};
-use loadgo_core::system::{Event, System, Typed, Usage, UserId};
+use loadgo_core::ready::ReadyPatterns;
+use loadgo_core::script::{ReadyRule, Script, ScriptStep};
+use loadgo_core::system::{Event, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Came, Epoll, Timer};
@@ -64,7 +64,7 @@ struct Seat {
 /// This host.
 pub struct Host {
     setting: Setting,
-    patterns: Patterns,
+    patterns: ReadyPatterns,
     preparations: usize,
     starters: Starters,
     /// Users whose session was given up before it was started.
@@ -99,7 +99,7 @@ impl Host {
         epoll.add_quiet(started.fd(), STARTED)?;
         let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
-            patterns: Patterns::of(untils(&setting.script)),
+            patterns: ReadyPatterns::of(untils(&setting.script)),
             preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
             starters: Starters::begin(ground(&setting, groups), STARTERS, &started)?,
             unwanted: HashSet::new(),
@@ -207,7 +207,7 @@ impl System for Host {
         self.put(user, keys);
     }
 
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+    fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.meter.sent(user, typed.line);
         self.type_end(user, typed.keys, Watch::of(typed.until, &self.patterns))
     }
@@ -259,14 +259,14 @@ fn ground(setting: &Setting, groups: Option<Arc<Groups>>) -> Ground {
 }
 
 /// Every way in which a line of the script may end.
-fn untils(script: &Script) -> Vec<&Until> {
+fn untils(script: &Script) -> Vec<&ReadyRule> {
     let mut found = vec![&script.until];
-    let mut rest: Vec<&Step> = script.steps.iter().collect();
+    let mut rest: Vec<&ScriptStep> = script.steps.iter().collect();
     while let Some(step) = rest.pop() {
         match step {
-            Step::Line(line) => found.extend(line.until.as_ref()),
-            Step::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|(_, steps)| steps)),
-            Step::Repeat(_, steps) => rest.extend(steps),
+            ScriptStep::Line(line) => found.extend(line.until.as_ref()),
+            ScriptStep::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|(_, steps)| steps)),
+            ScriptStep::Repeat(_, steps) => rest.extend(steps),
         }
     }
     found

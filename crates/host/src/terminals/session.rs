@@ -3,8 +3,8 @@
 //! No system call is made here. Output is fed in pieces of any size and leaves only counts and the last few bytes behind,
 //! so a program that prints without end costs no memory.
 
-use loadgo_core::ready::{Echo, MarkSearch, Nonce, PROMPT, Patterns, Tail};
-use loadgo_core::script::Until;
+use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, PROMPT, ReadyPatterns};
+use loadgo_core::script::ReadyRule;
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
 
@@ -43,11 +43,11 @@ pub enum Watch {
 
 impl Watch {
     /// How `until` is watched for.
-    pub fn of(until: &Until, patterns: &Patterns) -> Watch {
+    pub fn of(until: &ReadyRule, patterns: &ReadyPatterns) -> Watch {
         match until {
-            Until::Mark => Watch::Mark,
-            Until::Pattern(text) => Watch::Pattern(patterns.index(text).expect("every pattern of the script was compiled")),
-            Until::Silence(span) => Watch::Silence(*span),
+            ReadyRule::Mark => Watch::Mark,
+            ReadyRule::Pattern(text) => Watch::Pattern(patterns.index(text).expect("every pattern of the script was compiled")),
+            ReadyRule::Silence(span) => Watch::Silence(*span),
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct Session {
     watch: Watch,
     search: MarkSearch,
     echo: Echo,
-    tail: Tail,
+    tail: OutputTail,
     first_output: Option<Instant>,
     bytes_out: u64,
     /// Prompts that nobody waited for: which line the next one answers is not known any more.
@@ -81,7 +81,7 @@ impl Session {
             watch,
             search: MarkSearch::new(nonce),
             echo: Echo::default(),
-            tail: Tail::default(),
+            tail: OutputTail::default(),
             first_output: None,
             bytes_out: 0,
             surplus: 0,
@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// Takes a piece of output; `Some(status)` when it says that the system is ready (`status` where a mark told it).
-    pub fn feed(&mut self, piece: &[u8], now: Instant, patterns: &Patterns) -> Option<Option<u8>> {
+    pub fn feed(&mut self, piece: &[u8], now: Instant, patterns: &ReadyPatterns) -> Option<Option<u8>> {
         self.last_output = now;
         let piece = &piece[self.echo.strip(piece)..];
         if piece.is_empty() || self.stage == Stage::Over {
@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    fn is_ready(&mut self, piece: &[u8], patterns: &Patterns) -> Option<Option<u8>> {
+    fn is_ready(&mut self, piece: &[u8], patterns: &ReadyPatterns) -> Option<Option<u8>> {
         match self.watch {
             Watch::Mark => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
@@ -233,7 +233,7 @@ mod tests {
     fn output_is_counted_without_echo_prompt_and_mark() {
         let mut session = session();
         session.send(b"ls\n", Watch::Mark, Stage::Line);
-        let patterns = Patterns::default();
+        let patterns = ReadyPatterns::default();
         assert_eq!(session.feed(b"ls\r\n", Instant(5), &patterns), None);
         assert_eq!(session.feed(b"abc\r\n", Instant(7), &patterns), None);
         assert_eq!(session.feed(mark(3).as_bytes(), Instant(9), &patterns), Some(Some(3)));
@@ -246,7 +246,7 @@ mod tests {
         let mut session = session();
         session.send(b"true\n", Watch::Mark, Stage::Line);
         let piece = format!("true\r\n{}", mark(0));
-        assert_eq!(session.feed(piece.as_bytes(), Instant(7), &Patterns::default()), Some(Some(0)));
+        assert_eq!(session.feed(piece.as_bytes(), Instant(7), &ReadyPatterns::default()), Some(Some(0)));
         let response = session.answer(Some(0), true);
         assert_eq!((response.bytes_out, response.first_output), (0, None));
     }
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn what_is_printed_while_the_user_thinks_makes_nobody_ready_and_leaves_a_doubt() {
         let mut session = session();
-        assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &Patterns::default()), None);
+        assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &ReadyPatterns::default()), None);
         session.send(b"ls\n", Watch::Mark, Stage::Line);
-        assert_eq!(session.feed(mark(0).as_bytes(), Instant(2), &Patterns::default()), Some(Some(0)));
+        assert_eq!(session.feed(mark(0).as_bytes(), Instant(2), &ReadyPatterns::default()), Some(Some(0)));
         assert!(!session.answer(Some(0), true).confirmed, "a prompt too many: which line does this one answer?");
     }
 
@@ -264,11 +264,11 @@ mod tests {
     fn a_log_in_that_shows_no_mark_is_asked_and_then_given_up() {
         let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
         assert_eq!(session.quiet_deadline(), Some(Instant(0) + SILENT_LOG_IN));
-        session.feed(b"login motd\r\n# ", Instant(1000), &Patterns::default());
+        session.feed(b"login motd\r\n# ", Instant(1000), &ReadyPatterns::default());
         assert_eq!(session.quiet_deadline(), Some(Instant(1000) + QUIET_PROMPT));
         session.send(b"PS1=...\n", Watch::Mark, Stage::Preparing(0));
         assert_eq!(session.quiet_deadline(), Some(Instant(0) + LOG_IN_LIMIT));
-        session.feed(b"sh: no\r\n", Instant(2000), &Patterns::default());
+        session.feed(b"sh: no\r\n", Instant(2000), &ReadyPatterns::default());
         assert_eq!(session.last_words(), "sh: no");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::server::{InTurn, Service};
 use super::service::{Request, transfer_ns};
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// A bulk store; its channels take requests in the order of coming.
 pub type Bulk = InTurn<Access>;
@@ -15,7 +15,7 @@ pub struct Access {
 }
 
 impl Service for Access {
-    fn service_ns(&self, request: &Request, _stream: &mut Stream) -> u64 {
+    fn service_ns(&self, request: &Request, _stream: &mut RandomStream) -> u64 {
         self.access_ns.saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::service::{Device, Due, Request, transfer_ns, whole_ns};
 use crate::draw::Draw;
 use crate::spec::StoreKind;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// Disk units behind channels; a request's unit is drawn evenly.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Disk {
     }
 
     /// The unit begins to seek for the first of its requests; one with a service of its own asks for a channel at once.
-    fn start(&mut self, unit: u32, now: u64, stream: &mut Stream) -> Due {
+    fn start(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Due {
         if self.units[unit as usize].queue[0].service_ns.is_some() {
             return self.take_channel(unit, now, stream);
         }
@@ -69,7 +69,7 @@ impl Disk {
     }
 
     /// The unit takes the channel that is free first, for the rotation and the transfer.
-    fn take_channel(&mut self, unit: u32, now: u64, stream: &mut Stream) -> Due {
+    fn take_channel(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Due {
         let channel = self.channels.iter_mut().min().expect("a disk has channels");
         let place = &mut self.units[unit as usize];
         let request = place.queue[0];
@@ -95,7 +95,7 @@ impl Unit {
 }
 
 impl Device for Disk {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut Stream) -> Option<Due> {
+    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
         let unit = stream.index(self.units.len()) as u32;
         let queue = &mut self.units[unit as usize].queue;
         queue.push_back(request);
@@ -103,7 +103,7 @@ impl Device for Disk {
         (queue.len() == 1).then(|| self.start(unit, now, stream))
     }
 
-    fn complete(&mut self, server: u32, now: u64, stream: &mut Stream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
         let unit = &mut self.units[server as usize];
         let State::Moves { ends, .. } = unit.state else {
             return (None, Some(self.take_channel(server, now, stream)));

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::server::{InTurn, Service};
 use super::service::{Device, Due, Request, transfer_ns, whole_ns};
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// A drum that takes one request at a time: a latency drawn evenly from a revolution, then the transfer.
 pub type Drum = InTurn<Latency>;
@@ -21,7 +21,7 @@ pub struct Latency {
 }
 
 impl Service for Latency {
-    fn service_ns(&self, request: &Request, stream: &mut Stream) -> u64 {
+    fn service_ns(&self, request: &Request, stream: &mut RandomStream) -> u64 {
         whole_ns(stream.unit() * self.revolution_ns as f64).saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }
@@ -88,7 +88,7 @@ impl Sector {
 }
 
 impl Device for SectorDrum {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut Stream) -> Option<Due> {
+    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
         let sector = stream.index(self.sectors.len()) as u32;
         let queue = &mut self.sectors[sector as usize].queue;
         queue.push_back(request);
@@ -96,7 +96,7 @@ impl Device for SectorDrum {
         (queue.len() == 1).then(|| self.start(sector, now))
     }
 
-    fn complete(&mut self, server: u32, now: u64, _stream: &mut Stream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, _stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
         let sector = &mut self.sectors[server as usize];
         assert!(sector.due == now, "a sector's transfer is over when it was said to be");
         self.moved_ns += sector.moving_ns(now);

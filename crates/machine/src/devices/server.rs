@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 
 use super::service::{Device, Due, Request, whole_ns};
 use crate::draw::Draw;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// How long a request takes once its turn has come.
 pub trait Service {
     /// Nanoseconds that `request` takes.
-    fn service_ns(&self, request: &Request, stream: &mut Stream) -> u64;
+    fn service_ns(&self, request: &Request, stream: &mut RandomStream) -> u64;
 }
 
 impl Service for Draw {
     #[inline]
-    fn service_ns(&self, _request: &Request, stream: &mut Stream) -> u64 {
+    fn service_ns(&self, _request: &Request, stream: &mut RandomStream) -> u64 {
         whole_ns(self.draw(stream))
     }
 }
@@ -41,7 +41,7 @@ impl<S: Service> InTurn<S> {
     }
 
     #[inline]
-    fn start(&mut self, server: u32, request: Request, now: u64, stream: &mut Stream) -> Due {
+    fn start(&mut self, server: u32, request: Request, now: u64, stream: &mut RandomStream) -> Due {
         let service_ns = request.service_ns.unwrap_or_else(|| self.service.service_ns(&request, stream));
         self.served[server as usize] = request;
         Due { server, at: now.saturating_add(service_ns) }
@@ -58,7 +58,7 @@ impl<S: Service> InTurn<S> {
 
 impl<S: Service> Device for InTurn<S> {
     #[inline]
-    fn submit(&mut self, request: Request, now: u64, stream: &mut Stream) -> Option<Due> {
+    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
         let Some(server) = self.free_server(&request) else {
             self.queue.push_back(request);
             return None;
@@ -68,7 +68,7 @@ impl<S: Service> Device for InTurn<S> {
     }
 
     #[inline]
-    fn complete(&mut self, server: u32, now: u64, stream: &mut Stream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
         let done = self.served[server as usize];
         let due = match self.queue.pop_front() {
             Some(next) => Some(self.start(server, next, now, stream)),

@@ -1,6 +1,6 @@
 //! A request to a storage device, and when it is done: what every device does.
 
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// What a device is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub struct Due {
 /// A storage device with its queues. A server's completion, once told, never moves.
 pub trait Device {
     /// Takes a request; what becomes due by it, if a server was free for it.
-    fn submit(&mut self, request: Request, now: u64, stream: &mut Stream) -> Option<Due>;
+    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due>;
     /// The request that `server` has done now, and what becomes due next. No request where only a part of one was done (a disk's
     /// seek): nobody is told of that.
-    fn complete(&mut self, server: u32, now: u64, stream: &mut Stream) -> (Option<Request>, Option<Due>);
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>);
     /// Requests in service and queued.
     fn load(&self) -> usize;
     /// Nanoseconds of service, all servers together, that have been given until `now`: what moves data, so of a drum with sectors

@@ -6,7 +6,7 @@ use super::drum::{Drum, SectorDrum};
 use super::server::Server;
 use super::service::{Device, Due, Request};
 use crate::spec::StoreKind;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// Any of the devices that a machine file can name.
 #[derive(Clone, Debug)]
@@ -56,11 +56,11 @@ macro_rules! of_each {
 }
 
 impl Device for Storage {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut Stream) -> Option<Due> {
+    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
         of_each!(self, device => device.submit(request, now, stream))
     }
 
-    fn complete(&mut self, server: u32, now: u64, stream: &mut Stream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
         of_each!(self, device => device.complete(server, now, stream))
     }
 

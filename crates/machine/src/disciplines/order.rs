@@ -1,7 +1,7 @@
 //! Jobs in the order of a key, lowest first, from which any job can be taken out.
 
 use super::Job;
-use loadgo_core::indexed_heap::{Entry, IndexedHeap};
+use loadgo_core::indexed_heap::{HeapEntry, IndexedHeap};
 
 /// Jobs in the order of a key. Keys must differ between jobs where the order among equals matters.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ struct Waiting<K> {
     job: Job,
 }
 
-impl<K: Copy + Ord> Entry for Waiting<K> {
+impl<K: Copy + Ord> HeapEntry for Waiting<K> {
     fn number(&self) -> u32 {
         self.job
     }

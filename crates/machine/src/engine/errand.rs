@@ -10,7 +10,7 @@ use crate::disciplines::Job;
 use crate::draw::Draw;
 use crate::meters::{Category, FaultKind, Primitive};
 use crate::spec::{Amount, Command};
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// The most stops of a kind that one command makes: each is at least an event, so that more would not end within a sitting.
 pub(crate) const MOST_STOPS: u64 = 1_000_000;
@@ -94,10 +94,10 @@ pub(crate) struct Errand {
     /// What it is for.
     pub aim: Aim,
     /// What is drawn on the way.
-    pub stream: Stream,
+    pub stream: RandomStream,
     /// What is drawn of the pages that it misses; a branch of `user_misses`.
-    pub misses: Stream,
-    user_misses: Stream,
+    pub misses: RandomStream,
+    user_misses: RandomStream,
     /// The work in all.
     pub work_ns: u64,
     /// What the work in hand goes on until.
@@ -135,11 +135,11 @@ pub(crate) struct Errand {
 impl Errand {
     /// None yet; those to come are of the user of `job`.
     pub fn of(seed: u64, job: Job) -> Errand {
-        let misses = Stream::new(seed, job + 1, Purpose::Misses);
+        let misses = RandomStream::new(seed, job + 1, StreamPurpose::Misses);
         Errand::new(misses.clone(), misses)
     }
 
-    fn new(stream: Stream, mut user_misses: Stream) -> Errand {
+    fn new(stream: RandomStream, mut user_misses: RandomStream) -> Errand {
         Errand {
             aim: Aim::Creation,
             stream,
@@ -166,7 +166,7 @@ impl Errand {
     }
 
     /// Begins anew, with nothing needed.
-    pub fn clear(&mut self, aim: Aim, stream: Stream) {
+    pub fn clear(&mut self, aim: Aim, stream: RandomStream) {
         let (mut steps, mut stops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.stops));
         steps.clear();
         stops.clear();
@@ -251,7 +251,7 @@ pub fn whole(value: f64) -> u64 {
 }
 
 /// A count with this law, at most 10^18: a value between two whole numbers is the upper one so often that the mean is right.
-pub fn number(law: &Draw, stream: &mut Stream) -> u64 {
+pub fn number(law: &Draw, stream: &mut RandomStream) -> u64 {
     let value = law.draw(stream).min(1e18);
     let least = value as u64;
     let rest = value - least as f64;

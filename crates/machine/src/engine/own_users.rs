@@ -6,7 +6,7 @@ use super::errand::whole;
 use crate::disciplines::Job;
 use crate::draw::Draw;
 use crate::spec::{Machine, Population};
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// The most users of open classes that are on a machine at once.
 const MOST_AT_ONCE: usize = 1_000_000;
@@ -34,7 +34,7 @@ struct OwnClass {
 #[derive(Clone, Debug)]
 struct Arrivals {
     mean_gap_ns: f64,
-    stream: Stream,
+    stream: RandomStream,
     /// The place of the next user's command in the class's list.
     next: u32,
 }
@@ -45,7 +45,7 @@ struct OwnUser {
     class: u32,
     /// The place of the next command in the class's list, for a user who stays.
     next: u32,
-    think: Stream,
+    think: RandomStream,
 }
 
 impl OwnUsers {
@@ -59,7 +59,7 @@ impl OwnUsers {
                     None
                 }
                 Population::Open(rate) => {
-                    let stream = Stream::new(seed, number as u32 + 1, Purpose::Start);
+                    let stream = RandomStream::new(seed, number as u32 + 1, StreamPurpose::Start);
                     Some(Arrivals { mean_gap_ns: 1e9 / rate, stream, next: 0 })
                 }
             };
@@ -71,7 +71,11 @@ impl OwnUsers {
 
     fn add_user(&mut self, class: usize) {
         let job = self.users.len() as Job;
-        self.users.push(OwnUser { class: class as u32, next: 0, think: Stream::new(self.seed, job + 1, Purpose::Think) });
+        self.users.push(OwnUser {
+            class: class as u32,
+            next: 0,
+            think: RandomStream::new(self.seed, job + 1, StreamPurpose::Think),
+        });
     }
 
     /// The processes of all users who are there.

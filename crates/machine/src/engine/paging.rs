@@ -5,7 +5,7 @@ use crate::devices::Request;
 use crate::disciplines::Job;
 use crate::frames::{Fault, Frames};
 use crate::spec::{Behind, Machine, Residence};
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// The most requests that one page fault makes: the page's, a write, and two for a page that moves to the store behind.
 const MOST_FAULT_REQUESTS: usize = 4;
@@ -16,7 +16,7 @@ pub(super) struct PagingState {
     /// The frames.
     pub frames: Frames,
     /// Draws which page is replaced, and whether it is written; for all processes together.
-    stream: Stream,
+    stream: RandomStream,
     store: usize,
     behind: Option<Behind>,
     dirty: f64,
@@ -33,7 +33,7 @@ impl PagingState {
         let limit = Some(level).filter(|level| *level != u32::MAX);
         Some(PagingState {
             frames: Frames::new(paging, limit, machine.processors.speed),
-            stream: Stream::new(seed, 0, Purpose::Machine),
+            stream: RandomStream::new(seed, 0, StreamPurpose::Machine),
             store: paging.store,
             behind: paging.behind,
             dirty: paging.dirty,

@@ -1,7 +1,7 @@
 //! A user's process: where it is, and what is left of its work.
 
 use super::errand::Errand;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// No stage: the interaction does not follow a route.
 pub(crate) const NO_STAGE: u32 = u32::MAX;
@@ -36,7 +36,7 @@ pub enum ProcessState {
 #[repr(align(64))]
 pub struct Process {
     /// What its user's work is drawn from.
-    pub stream: Stream,
+    pub stream: RandomStream,
     /// Work left until the end of the command, or of the burst where it follows a route.
     pub left_ns: u64,
     /// Since when it is where it is.
@@ -67,7 +67,7 @@ pub struct Process {
 
 impl Process {
     /// One that has never done anything.
-    pub fn new(stream: Stream) -> Process {
+    pub fn new(stream: RandomStream) -> Process {
         Process {
             stream,
             left_ns: 0,

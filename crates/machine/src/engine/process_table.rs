@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::process::{Process, ProcessState};
 use crate::disciplines::Job;
 use crate::meters::Level;
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Bits of a request's id that are the process's number; above them is the process's generation.
 const JOB_BITS: u32 = 22;
@@ -35,7 +35,7 @@ impl ProcessTable {
     /// Makes processes with the numbers up to `job`, where they are missing.
     pub fn make_room(&mut self, job: Job) {
         for number in self.processes.len()..=job as usize {
-            let stream = Stream::new(self.seed, number as u32 + 1, Purpose::Work);
+            let stream = RandomStream::new(self.seed, number as u32 + 1, StreamPurpose::Work);
             self.processes.push(Process::new(stream));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::draw::Draw;
 use crate::spec::{Machine, Route};
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 use super::process::NO_STAGE;
 
@@ -23,19 +23,19 @@ pub(crate) struct Station {
 impl Station {
     /// The service drawn for a visit, in ns of this machine.
     #[inline]
-    pub fn service_ns(&self, stream: &mut Stream) -> u64 {
+    pub fn service_ns(&self, stream: &mut RandomStream) -> u64 {
         super::errand::whole(self.service.draw(stream) * self.scale)
     }
 
     /// The service that a store is asked for: drawn, or where the stage has none, the store's own affair.
     #[inline]
-    pub(crate) fn asked_ns(&self, stream: &mut Stream) -> Option<u64> {
+    pub(crate) fn asked_ns(&self, stream: &mut RandomStream) -> Option<u64> {
         if self.own { Some(self.service_ns(stream)) } else { None }
     }
 
     /// The station drawn next; [`NO_STAGE`]: the interaction is over.
     #[inline]
-    pub fn next(&self, stream: &mut Stream) -> u32 {
+    pub fn next(&self, stream: &mut RandomStream) -> u32 {
         let (last, others) = self.branches.split_last().expect("a stage leads somewhere");
         if others.is_empty() {
             return last.1;

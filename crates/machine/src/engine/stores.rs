@@ -4,7 +4,7 @@ use super::events::EventQueue;
 use crate::devices::{Device, Request, Storage};
 use crate::meters::{Level, StoreMeter};
 use crate::spec::{self, Machine};
-use loadgo_core::random::{Purpose, Stream};
+use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// All stores, in the order of the machine's file.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Stores(Vec<StoreQueue>);
 #[derive(Clone, Debug)]
 struct StoreQueue {
     device: Storage,
-    stream: Stream,
+    stream: RandomStream,
     interrupts: bool,
     requests: u64,
     length: Level,
@@ -34,7 +34,7 @@ impl Stores {
     pub fn new(machine: &Machine, seed: u64) -> Stores {
         let store = |(number, store): (usize, &spec::Store)| StoreQueue {
             device: Storage::new(&store.kind),
-            stream: Stream::new(seed, number as u32 + 1, Purpose::Machine),
+            stream: RandomStream::new(seed, number as u32 + 1, StreamPurpose::Machine),
             interrupts: store.interrupts,
             requests: 0,
             length: Level::default(),

@@ -1,7 +1,7 @@
 //! A key that decides which other keys its table may have: a discipline, a residence, a kind of store, a control.
 
-use loadgo_core::notation::misread::{Misread, listed, nearest};
-use loadgo_core::notation::table::{Table, Text, Wanted};
+use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText};
 use toml::de::DeTable;
 
 /// A key that decides.
@@ -20,18 +20,18 @@ pub(super) struct Choice {
 
 impl Choice {
     /// What `table` chooses.
-    pub fn of<'a>(&self, table: &Table<'a>) -> Result<Option<&'static str>, Misread> {
-        let wanted = Wanted { key: self.key, what: self.what, example: self.options[0].0 };
+    pub fn of<'a>(&self, table: &KeyedTable<'a>) -> Result<Option<&'static str>, SyntaxMistake> {
+        let wanted = KeyDescription { key: self.key, what: self.what, example: self.options[0].0 };
         table.string(wanted)?.map(|name| self.option(&name)).transpose()
     }
 
-    fn option(&self, name: &Text<'_>) -> Result<&'static str, Misread> {
+    fn option(&self, name: &PlacedText<'_>) -> Result<&'static str, SyntaxMistake> {
         let names: Vec<_> = self.options.iter().map(|(name, _)| *name).collect();
         one_of(name, &names, self.what)
     }
 
     /// Refuses keys that do not go with `chosen`.
-    pub fn only(&self, table: &Table<'_>, chosen: Option<&str>) -> Result<(), Misread> {
+    pub fn only(&self, table: &KeyedTable<'_>, chosen: Option<&str>) -> Result<(), SyntaxMistake> {
         let own = self.keys(chosen);
         let fits = |key: &str| own.contains(&key) || self.shared.contains(&key);
         let strange = table.in_order().into_iter().find(|(key, _)| !fits(key.get_ref()));
@@ -45,7 +45,7 @@ impl Choice {
                 Some(chosen) => format!("`{name}` has no meaning with {word} = \"{chosen}\": leave it out, or choose {others}"),
                 None => format!("`{name}` goes with a {word}, which is not said: add {word} = \"…\", {others}"),
             };
-            return Err(Misread::new(at, message));
+            return Err(SyntaxMistake::new(at, message));
         }
         let known: Vec<_> = self.shared.iter().chain(own).copied().collect();
         table.only(&known, &known, self.table)
@@ -65,7 +65,7 @@ impl Choice {
 }
 
 /// The one of `names` that stands there; `what` they are.
-pub(super) fn one_of(name: &Text<'_>, names: &[&'static str], what: &str) -> Result<&'static str, Misread> {
+pub(super) fn one_of(name: &PlacedText<'_>, names: &[&'static str], what: &str) -> Result<&'static str, SyntaxMistake> {
     if let Some(found) = names.iter().find(|known| **known == name.value) {
         return Ok(found);
     }

@@ -7,8 +7,8 @@ use super::values::{Reading, count, count32, law as law_under, law_of, required,
 use super::{route, storage};
 use crate::draw::Draw;
 use crate::spec::{Amount, Command, Residence};
-use loadgo_core::notation::misread::{Misread, listed, nearest};
-use loadgo_core::notation::table::{Table, Value, Wanted, string};
+use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, string};
 use toml::de::{DeTable, DeValue};
 
 /// The name of the command that stands for all others.
@@ -40,53 +40,56 @@ const KEYS: [&str; 21] = [
 ];
 
 /// Reads the commands in the order of the file.
-pub(super) fn read(machine: &Table<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, Misread> {
+pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, SyntaxMistake> {
     let missing = "there are no commands: add a table [commands.\"*\"] with cpu = \"100ms\"";
     let commands = required(table_under(machine, "commands", "[commands.edit]")?, machine, missing)?;
     if commands.in_order().is_empty() {
-        return Err(Misread::new(commands.at, missing));
+        return Err(SyntaxMistake::new(commands.at, missing));
     }
     let commands = &commands;
     let mut read = Vec::new();
     for (key, value) in commands.in_order() {
         let name = key.get_ref().as_ref();
         if name.trim().is_empty() || name.contains(char::is_control) {
-            return Err(Misread::new(key.span().start, format!("{name:?} cannot name a command: call it as in [commands.edit]")));
+            return Err(SyntaxMistake::new(
+                key.span().start,
+                format!("{name:?} cannot name a command: call it as in [commands.edit]"),
+            ));
         }
         let entries = resolved(commands, name, &mut Vec::new())?;
-        let table = Table::new(commands.text, &entries, value.span().start);
+        let table = KeyedTable::new(commands.text, &entries, value.span().start);
         read.push(command(&table, name, residence, reading)?);
     }
     Ok(read)
 }
 
 /// The table of the command `name` with what it is like under it; `seen` are the commands on the way.
-fn resolved<'a>(commands: &Table<'a>, name: &'a str, seen: &mut Vec<&'a str>) -> Result<DeTable<'a>, Misread> {
+fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, seen: &mut Vec<&'a str>) -> Result<DeTable<'a>, SyntaxMistake> {
     let value = commands.get(name).expect("the caller has seen the command");
-    let wanted = Wanted { key: "commands", what: "a table for each command", example: "[commands.edit]" };
+    let wanted = KeyDescription { key: "commands", what: "a table for each command", example: "[commands.edit]" };
     let mut own = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?.clone();
     let Some(like) = own.remove("like") else { return Ok(own) };
     seen.push(name);
     let at = like.span().start;
     let Some(other) = like.get_ref().as_str() else {
-        return Err(Misread::new(at, "`like` takes the name of another command, as in like = \"edit\""));
+        return Err(SyntaxMistake::new(at, "`like` takes the name of another command, as in like = \"edit\""));
     };
     let Some((other, _)) = commands.in_order().into_iter().find(|(key, _)| key.get_ref() == other) else {
         let right = match nearest(other, commands.in_order().iter().map(|(key, _)| key.get_ref().as_ref())) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("add a table [commands.{other}]"),
         };
-        return Err(Misread::new(at, format!("there is no command `{other}`; {right}")));
+        return Err(SyntaxMistake::new(at, format!("there is no command `{other}`; {right}")));
     };
     let other = other.get_ref().as_ref();
     if seen.contains(&other) {
         let circle = [seen.as_slice(), &[other]].concat().join(" is like ");
-        return Err(Misread::new(at, format!("this goes in a circle: {circle}; take one `like` out")));
+        return Err(SyntaxMistake::new(at, format!("this goes in a circle: {circle}; take one `like` out")));
     }
     merged(resolved(commands, other, seen)?, own, Place::Command)
 }
 
-fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Reading) -> Result<Command, Misread> {
+fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &Reading) -> Result<Command, SyntaxMistake> {
     let known: Vec<_> = KEYS.into_iter().chain(["like"]).collect();
     table.only(&known, &known, "a command")?;
     if let Some(command) = route::read(table, reading)?.map(|route| Command { route: Some(route), ..nothing(name) }) {
@@ -94,7 +97,7 @@ fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Readi
         return match other {
             Some(key) => {
                 let message = format!("a `route` stands instead of `{key}`: keep one of the two");
-                Err(Misread::new(value_at(table, key), message))
+                Err(SyntaxMistake::new(value_at(table, key), message))
             }
             None => with_standing(command, table),
         };
@@ -125,7 +128,7 @@ fn command(table: &Table<'_>, name: &str, residence: &Residence, reading: &Readi
 }
 
 /// The priority, nice value and exit status, which any command may have.
-fn with_standing(command: Command, table: &Table<'_>) -> Result<Command, Misread> {
+fn with_standing(command: Command, table: &KeyedTable<'_>) -> Result<Command, SyntaxMistake> {
     let exit_status = count(table, "status", 0..256)?.map(|status| status as u8);
     Ok(Command { priority: count32(table, "priority", 0)?.unwrap_or(0), nice: nice(table)?, exit_status, ..command })
 }
@@ -159,7 +162,7 @@ pub(super) fn nothing(name: &str) -> Command {
 }
 
 /// The program that it is to the memory; empty where none is said.
-fn program(table: &Table<'_>) -> Result<String, Misread> {
+fn program(table: &KeyedTable<'_>) -> Result<String, SyntaxMistake> {
     let Some(read) = text(table, "program", "program = \"calculator\"")? else { return Ok(String::new()) };
     if read.value.trim().is_empty() || read.value.contains(char::is_control) {
         let message = format!("{:?} cannot name a program: call it as in program = \"calculator\"", read.value);
@@ -169,7 +172,7 @@ fn program(table: &Table<'_>) -> Result<String, Misread> {
 }
 
 /// The words of the image, which must go into core where programs are swapped.
-fn image(table: &Table<'_>, residence: &Residence) -> Result<Draw, Misread> {
+fn image(table: &KeyedTable<'_>, residence: &Residence) -> Result<Draw, SyntaxMistake> {
     let image = law_under(table, "image_words", Unit::Number)?.unwrap_or(Draw::ZERO);
     let Residence::Swapping(swapping) = residence else { return Ok(image) };
     let (most, words) = (law::most(&image), swapping.words);
@@ -184,21 +187,21 @@ fn image(table: &Table<'_>, residence: &Residence) -> Result<Draw, Misread> {
             format!("a program of {most} words is larger than core, which has {words}: make it smaller, or [memory] words larger")
         }
     };
-    Err(Misread::new(value_at(table, "image_words"), message))
+    Err(SyntaxMistake::new(value_at(table, "image_words"), message))
 }
 
-fn nice(table: &Table<'_>) -> Result<i32, Misread> {
+fn nice(table: &KeyedTable<'_>) -> Result<i32, SyntaxMistake> {
     let Some(value) = table.get("nice") else { return Ok(0) };
     let nice = match value.get_ref() {
         DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok(),
         _ => None,
     };
-    let wrong = || Misread::new(value.span().start, "`nice` takes a whole number from -20 to 19, as in nice = 10");
+    let wrong = || SyntaxMistake::new(value.span().start, "`nice` takes a whole number from -20 to 19, as in nice = 10");
     nice.filter(|nice| (-20..20).contains(nice)).ok_or_else(wrong)
 }
 
 /// A law of numbers, or `argument(1)`.
-fn amount<'a>(text: &'a str, value: &'a Value<'a>) -> Result<Amount, Misread> {
+fn amount<'a>(text: &'a str, value: &'a PlacedValue<'a>) -> Result<Amount, SyntaxMistake> {
     let Some(read) = string(text, value).filter(|read| read.value.trim_start().starts_with("argument")) else {
         return law_of(text, value, "network_bytes", Unit::Number).map(Amount::Drawn);
     };

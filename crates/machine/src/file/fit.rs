@@ -5,8 +5,8 @@
 
 use super::values::{count32, required, table as table_under, text, value_at};
 use crate::spec::{Fit, Parameter};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Value, Wanted};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::{DeArray, DeValue};
 
 const KEYS: [&str; 7] = ["script", "runs", "users", "interactions", "assumed", "parameters", "covariance"];
@@ -14,7 +14,7 @@ const PARAMETER: [&str; 6] = ["key", "of", "value", "low", "high", "source"];
 const EXAMPLE: &str = "parameters = [{ key = \"commands.edit.cpu\", value = \"83ms\", source = \"metered\" }]";
 
 /// Reads what a fit says of its machine, if the machine is fitted.
-pub(super) fn read(machine: &Table<'_>) -> Result<Option<Fit>, Misread> {
+pub(super) fn read(machine: &KeyedTable<'_>) -> Result<Option<Fit>, SyntaxMistake> {
     let Some(table) = table_under(machine, "fit", "[fit]")? else { return Ok(None) };
     table.only(&KEYS, &KEYS, "[fit]")?;
     let parameters = parameters(&table)?;
@@ -29,40 +29,40 @@ pub(super) fn read(machine: &Table<'_>) -> Result<Option<Fit>, Misread> {
     }))
 }
 
-fn items<'a>(table: &Table<'a>, wanted: Wanted) -> Result<impl Iterator<Item = &'a Value<'a>>, Misread> {
+fn items<'a>(table: &KeyedTable<'a>, wanted: KeyDescription) -> Result<impl Iterator<Item = &'a PlacedValue<'a>>, SyntaxMistake> {
     Ok(table.list(wanted)?.into_iter().flatten())
 }
 
-fn words(table: &Table<'_>, key: &'static str, example: &'static str) -> Result<Vec<String>, Misread> {
-    let wanted = Wanted { key, what: "a list of strings", example };
+fn words(table: &KeyedTable<'_>, key: &'static str, example: &'static str) -> Result<Vec<String>, SyntaxMistake> {
+    let wanted = KeyDescription { key, what: "a list of strings", example };
     items(table, wanted)?.map(|value| value.get_ref().as_str().map(String::from).ok_or_else(|| wanted.wrong(value))).collect()
 }
 
-fn users(table: &Table<'_>) -> Result<Vec<u32>, Misread> {
-    let wanted = Wanted { key: "users", what: "a list of whole numbers", example: "users = [5]" };
-    let read = |value: &Value<'_>| match value.get_ref() {
+fn users(table: &KeyedTable<'_>) -> Result<Vec<u32>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "users", what: "a list of whole numbers", example: "users = [5]" };
+    let read = |value: &PlacedValue<'_>| match value.get_ref() {
         DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).map_err(|_| wanted.wrong(value)),
         _ => Err(wanted.wrong(value)),
     };
     items(table, wanted)?.map(read).collect()
 }
 
-fn parameters(table: &Table<'_>) -> Result<Vec<Parameter>, Misread> {
-    let wanted = Wanted { key: "parameters", what: "a list of tables", example: EXAMPLE };
-    let read = |value| match DeValue::as_table(Value::get_ref(value)) {
-        Some(entries) => parameter(&Table::new(table.text, entries, value.span().start)),
+fn parameters(table: &KeyedTable<'_>) -> Result<Vec<Parameter>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "parameters", what: "a list of tables", example: EXAMPLE };
+    let read = |value| match DeValue::as_table(PlacedValue::get_ref(value)) {
+        Some(entries) => parameter(&KeyedTable::new(table.text, entries, value.span().start)),
         None => Err(wanted.wrong(value)),
     };
     items(table, wanted)?.map(read).collect()
 }
 
-fn parameter(table: &Table<'_>) -> Result<Parameter, Misread> {
+fn parameter(table: &KeyedTable<'_>) -> Result<Parameter, SyntaxMistake> {
     table.only(&PARAMETER, &PARAMETER, "a parameter")?;
     let word = |key| text(table, key, EXAMPLE).map(|read| read.map(|read| read.value.to_string()));
     let of = word("of")?.unwrap_or_else(|| "mean".into());
     if !["mean", "spread"].contains(&of.as_str()) {
         let message = format!("{of:?} is nothing of a law that is fitted: write of = \"mean\" or of = \"spread\"");
-        return Err(Misread::new(value_at(table, "of"), message));
+        return Err(SyntaxMistake::new(value_at(table, "of"), message));
     }
     Ok(Parameter {
         key: required(word("key")?, table, "which value of the machine it is must be said: add key = \"commands.edit.cpu\"")?,
@@ -75,25 +75,25 @@ fn parameter(table: &Table<'_>) -> Result<Parameter, Misread> {
 }
 
 /// The rows of the covariance, which has one and one column for each of so many `parameters`.
-fn covariance(table: &Table<'_>, parameters: usize) -> Result<Vec<Vec<f64>>, Misread> {
-    let wanted = Wanted { key: "covariance", what: "a list of rows of numbers", example: "covariance = [[0.01]]" };
-    let row = |value: &Value<'_>| numbers(value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?, wanted);
+fn covariance(table: &KeyedTable<'_>, parameters: usize) -> Result<Vec<Vec<f64>>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "covariance", what: "a list of rows of numbers", example: "covariance = [[0.01]]" };
+    let row = |value: &PlacedValue<'_>| numbers(value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?, wanted);
     let rows: Vec<Vec<f64>> = items(table, wanted)?.map(row).collect::<Result<_, _>>()?;
     let at = value_at(table, "covariance");
     if !rows.is_empty() && (rows.len() != parameters || rows.iter().any(|row| row.len() != parameters)) {
         let message = format!("`covariance` has a row and a column for each parameter, here {parameters} of each");
-        return Err(Misread::new(at, message));
+        return Err(SyntaxMistake::new(at, message));
     }
     let lopsided = |(i, j): (usize, usize)| (rows[i][j] - rows[j][i]).abs() > 1e-9 * (rows[i][i] * rows[j][j]).abs().sqrt();
     let pairs = (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     if rows.iter().enumerate().any(|(i, row)| row[i] < 0.0) || pairs.into_iter().any(lopsided) {
-        return Err(Misread::new(at, "this is no covariance: it is symmetric, and nowhere negative on its diagonal"));
+        return Err(SyntaxMistake::new(at, "this is no covariance: it is symmetric, and nowhere negative on its diagonal"));
     }
     Ok(rows)
 }
 
-fn numbers(row: &DeArray<'_>, wanted: Wanted) -> Result<Vec<f64>, Misread> {
-    let number = |value: &Value<'_>| match value.get_ref() {
+fn numbers(row: &DeArray<'_>, wanted: KeyDescription) -> Result<Vec<f64>, SyntaxMistake> {
+    let number = |value: &PlacedValue<'_>| match value.get_ref() {
         DeValue::Integer(number) => number.as_str().parse().map_err(|_| wanted.wrong(value)),
         DeValue::Float(number) => {
             let read = number.as_str().parse::<f64>().ok().filter(|number| number.is_finite());

@@ -1,9 +1,9 @@
 //! Laws and amounts as a machine file writes them: `exponential(0.3s)`, `uniform(10, 30)`, `2000 instructions`.
 
 use crate::draw::Draw;
-use loadgo_core::notation::laws::Kind::{self, Amount, List, Number};
-use loadgo_core::notation::laws::{Arguments, Grammar, Shape, split_name};
-use loadgo_core::notation::misread::{Misread, nearest};
+use loadgo_core::notation::laws::LawValueKind::{self, Amount, List, Number};
+use loadgo_core::notation::laws::{LawArguments, LawGrammar, LawShape, split_name};
+use loadgo_core::notation::mistakes::{SyntaxMistake, nearest};
 use loadgo_core::notation::spans;
 
 /// In what an amount is written.
@@ -18,33 +18,33 @@ pub(super) enum Unit {
 }
 
 /// The laws, with examples in times.
-const OF_TIMES: [Shape; 8] = [
-    Shape { name: "fixed", values: &[Amount], example: "fixed(5ms)" },
-    Shape { name: "uniform", values: &[Amount, Amount], example: "uniform(2ms, 15ms)" },
-    Shape { name: "exponential", values: &[Amount], example: "exponential(8ms)" },
-    Shape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8ms, 4ms)" },
-    Shape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8ms)" },
-    Shape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8ms, 4)" },
-    Shape { name: "pareto", values: &[Amount, Number], example: "pareto(8ms, 2.5)" },
-    Shape { name: "empirical", values: &[List], example: "empirical([1ms, 2ms])" },
+const OF_TIMES: [LawShape; 8] = [
+    LawShape { name: "fixed", values: &[Amount], example: "fixed(5ms)" },
+    LawShape { name: "uniform", values: &[Amount, Amount], example: "uniform(2ms, 15ms)" },
+    LawShape { name: "exponential", values: &[Amount], example: "exponential(8ms)" },
+    LawShape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8ms, 4ms)" },
+    LawShape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8ms)" },
+    LawShape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8ms, 4)" },
+    LawShape { name: "pareto", values: &[Amount, Number], example: "pareto(8ms, 2.5)" },
+    LawShape { name: "empirical", values: &[List], example: "empirical([1ms, 2ms])" },
 ];
 
 /// The same of numbers, and one that only counts have.
-const OF_NUMBERS: [Shape; 9] = [
-    Shape { name: "fixed", values: &[Amount], example: "fixed(5)" },
-    Shape { name: "uniform", values: &[Amount, Amount], example: "uniform(2, 15)" },
-    Shape { name: "exponential", values: &[Amount], example: "exponential(8)" },
-    Shape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8, 4)" },
-    Shape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8)" },
-    Shape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8, 4)" },
-    Shape { name: "pareto", values: &[Amount, Number], example: "pareto(8, 2.5)" },
-    Shape { name: "geometric", values: &[Number], example: "geometric(8)" },
-    Shape { name: "empirical", values: &[List], example: "empirical([1, 2])" },
+const OF_NUMBERS: [LawShape; 9] = [
+    LawShape { name: "fixed", values: &[Amount], example: "fixed(5)" },
+    LawShape { name: "uniform", values: &[Amount, Amount], example: "uniform(2, 15)" },
+    LawShape { name: "exponential", values: &[Amount], example: "exponential(8)" },
+    LawShape { name: "lognormal", values: &[Amount, Amount], example: "lognormal(8, 4)" },
+    LawShape { name: "erlang", values: &[Number, Amount], example: "erlang(3, 8)" },
+    LawShape { name: "hyperexponential", values: &[Amount, Number], example: "hyperexponential(8, 4)" },
+    LawShape { name: "pareto", values: &[Amount, Number], example: "pareto(8, 2.5)" },
+    LawShape { name: "geometric", values: &[Number], example: "geometric(8)" },
+    LawShape { name: "empirical", values: &[List], example: "empirical([1, 2])" },
 ];
 
 impl Unit {
     /// The laws that may be drawn in this unit.
-    fn shapes(self) -> &'static [Shape] {
+    fn shapes(self) -> &'static [LawShape] {
         if self == Unit::Number { &OF_NUMBERS } else { &OF_TIMES }
     }
 
@@ -56,86 +56,88 @@ impl Unit {
 }
 
 /// How the values of the law of this name are written, in order.
-pub(super) fn kinds(name: &str) -> &'static [Kind] {
+pub(super) fn kinds(name: &str) -> &'static [LawValueKind] {
     OF_NUMBERS.iter().find(|shape| shape.name == name).map_or(&[], |shape| shape.values)
 }
 
 /// Reads an amount that is the whole of `text`: nanoseconds of a time, else the number itself.
-pub(super) fn amount(text: &str, unit: Unit) -> Result<f64, Misread> {
+pub(super) fn amount(text: &str, unit: Unit) -> Result<f64, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let text = text.trim();
     if text.is_empty() {
         let example = if unit == Unit::Number { "20" } else { "3.3ms" };
-        return Err(Misread::new(lead, format!("an amount is missing here: write it as in {example}")));
+        return Err(SyntaxMistake::new(lead, format!("an amount is missing here: write it as in {example}")));
     }
     let read = match (unit, text.strip_suffix("instructions").or(text.strip_suffix("instruction"))) {
         (Unit::Number, _) => number(text),
         (Unit::Processor(rate), Some(count)) => instructions(count.trim_end(), rate),
-        (Unit::Time, Some(_)) => Err(Misread::new(0, format!("{text:?} is no time of the processor: write a time, as in 3.3ms"))),
+        (Unit::Time, Some(_)) => {
+            Err(SyntaxMistake::new(0, format!("{text:?} is no time of the processor: write a time, as in 3.3ms")))
+        }
         (_, None) => time(text),
     };
-    read.map_err(|misread| Misread::new(lead + misread.at, misread.message))
+    read.map_err(|misread| SyntaxMistake::new(lead + misread.at, misread.message))
 }
 
 /// Reads a time that is the whole of `text` in whole nanoseconds: to the last one where it is not in instructions.
-pub(super) fn span(text: &str, unit: Unit) -> Result<u64, Misread> {
+pub(super) fn span(text: &str, unit: Unit) -> Result<u64, SyntaxMistake> {
     match spans::read(text.trim()) {
         Ok(span) => Ok(span.0),
         Err(_) => amount(text, unit).map(|ns| ns.round() as u64),
     }
 }
 
-fn instructions(count: &str, rate: Option<f64>) -> Result<f64, Misread> {
+fn instructions(count: &str, rate: Option<f64>) -> Result<f64, SyntaxMistake> {
     let Some(rate) = rate else {
         let message =
             "how long an instruction takes is not said: add instructions_per_second = 435000 to [processors], or write a time";
-        return Err(Misread::new(0, message));
+        return Err(SyntaxMistake::new(0, message));
     };
     let ns = (number(count)? / rate * 1e9).round();
     if ns > spans::LONGEST.0 as f64 {
-        return Err(Misread::new(0, format!("{count} instructions take too long: 10000h is the longest")));
+        return Err(SyntaxMistake::new(0, format!("{count} instructions take too long: 10000h is the longest")));
     }
     Ok(ns)
 }
 
 /// A time in nanoseconds; a part of a nanosecond counts where the unit is ns.
-fn time(text: &str) -> Result<f64, Misread> {
+fn time(text: &str) -> Result<f64, SyntaxMistake> {
     if let Some(part) = text.strip_suffix("ns").filter(|part| part.contains('.')) {
         return number(part.trim_end()).and_then(|ns| match ns > spans::LONGEST.0 as f64 {
-            true => Err(Misread::new(0, format!("{text} is too long a time: 10000h is the longest"))),
+            true => Err(SyntaxMistake::new(0, format!("{text} is too long a time: 10000h is the longest"))),
             false => Ok(ns),
         });
     }
     spans::read(text).map(|span| span.0 as f64)
 }
 
-fn number(text: &str) -> Result<f64, Misread> {
+fn number(text: &str) -> Result<f64, SyntaxMistake> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
     match text.parse::<f64>() {
         Ok(number) if plain && number.is_finite() && number.is_sign_positive() => Ok(number),
-        Ok(_) if text.starts_with('-') => Err(Misread::new(0, format!("{text} is negative: write 0 or more"))),
-        _ => Err(Misread::new(0, format!("{text:?} is not a number: write it without a unit, as in 20"))),
+        Ok(_) if text.starts_with('-') => Err(SyntaxMistake::new(0, format!("{text} is negative: write 0 or more"))),
+        _ => Err(SyntaxMistake::new(0, format!("{text:?} is not a number: write it without a unit, as in 20"))),
     }
 }
 
 /// Reads a law, or an amount that is always the same, that is the whole of `text`.
-pub(super) fn read(text: &str, unit: Unit) -> Result<Draw, Misread> {
+pub(super) fn read(text: &str, unit: Unit) -> Result<Draw, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let law = text.trim();
     if !law.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return amount(text, unit).map(Draw::Fixed);
     }
-    named(law, unit).map_err(|misread| Misread::new(lead + misread.at, misread.message))
+    named(law, unit).map_err(|misread| SyntaxMistake::new(lead + misread.at, misread.message))
 }
 
-fn named(law: &str, unit: Unit) -> Result<Draw, Misread> {
+fn named(law: &str, unit: Unit) -> Result<Draw, SyntaxMistake> {
     let (amount, number) = (|text: &str| amount(text, unit), |text: &str| amount(text, Unit::Number));
     let bounded_example = "exponential(8, min 1, max 60)";
-    let grammar = Grammar { shapes: unit.shapes(), amount: &amount, number: &number, bounded_example };
+    let grammar = LawGrammar { shapes: unit.shapes(), amount: &amount, number: &number, bounded_example };
     let (name, rest) = split_name(law);
-    let shape = grammar.shape(name).ok_or_else(|| Misread::new(0, unknown(name, unit)))?;
+    let shape = grammar.shape(name).ok_or_else(|| SyntaxMistake::new(0, unknown(name, unit)))?;
     let (arguments, at) = grammar.read(shape, rest).map_err(|misread| misread.behind(name.len()))?;
-    made(shape, arguments).map_err(|message| Misread::new(name.len() + at, format!("{message}, as in {}", shape.example)))
+    made(shape, arguments).map_err(|message| SyntaxMistake::new(name.len() + at, format!("{message}, as in {}", shape.example)))
 }
 
 fn unknown(name: &str, unit: Unit) -> String {
@@ -145,8 +147,8 @@ fn unknown(name: &str, unit: Unit) -> String {
 }
 
 /// The law of these arguments, checked.
-fn made(shape: &Shape, arguments: Arguments<f64>) -> Result<Draw, String> {
-    let Arguments { values, list, least, most } = arguments;
+fn made(shape: &LawShape, arguments: LawArguments<f64>) -> Result<Draw, String> {
+    let LawArguments { values, list, least, most } = arguments;
     let law = match (shape.name, values.as_slice(), list) {
         ("fixed", [value], None) => Draw::Fixed(*value),
         ("uniform", [low, high], None) if low > high => return Err("the lower end comes first".into()),

@@ -5,29 +5,29 @@ use super::law::{Unit, most};
 use super::values::{count32, law, text, value_at};
 use crate::draw::Draw;
 use crate::spec::{Class, Command, Population};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Text, Value, Wanted, string};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 
 const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
 
 /// Reads the classes of users.
-pub(super) fn read(machine: &Table<'_>, commands: &[Command]) -> Result<Vec<Class>, Misread> {
-    let wanted = Wanted { key: "load", what: "a list of tables", example: "[[load]] users = 50" };
+pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<Class>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "load", what: "a list of tables", example: "[[load]] users = 50" };
     let mut classes: Vec<Class> = Vec::new();
     for value in machine.list(wanted)?.into_iter().flatten() {
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
-        let table = Table::new(machine.text, entries, value.span().start);
+        let table = KeyedTable::new(machine.text, entries, value.span().start);
         let class = class(&table, commands)?;
         if classes.iter().any(|other| other.name == class.name) {
             let message = format!("two classes are called {:?}: give each a name of its own", class.name);
-            return Err(Misread::new(value_at(&table, "name"), message));
+            return Err(SyntaxMistake::new(value_at(&table, "name"), message));
         }
         classes.push(class);
     }
     Ok(classes)
 }
 
-fn class(table: &Table<'_>, commands: &[Command]) -> Result<Class, Misread> {
+fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Class, SyntaxMistake> {
     table.only(&KEYS, &KEYS, "a class of users")?;
     let name = match text(table, "name", "name = \"terminals\"")? {
         Some(name) if name.value.trim().is_empty() => {
@@ -41,7 +41,7 @@ fn class(table: &Table<'_>, commands: &[Command]) -> Result<Class, Misread> {
     if matches!(population, Population::Closed(_)) && most(&class.think) == 0.0 && !class.commands.iter().any(passes) {
         let message =
             "time would never pass: these users do not think and their commands take no time; add think = \"exponential(10s)\"";
-        return Err(Misread::new(table.at, message));
+        return Err(SyntaxMistake::new(table.at, message));
     }
     Ok(class)
 }
@@ -54,23 +54,24 @@ fn takes_time(command: &Command) -> bool {
     }
 }
 
-fn population(table: &Table<'_>) -> Result<Population, Misread> {
+fn population(table: &KeyedTable<'_>) -> Result<Population, SyntaxMistake> {
     let (users, arrivals) = (count32(table, "users", 1)?, text(table, "arrivals", "arrivals = \"2/s\"")?);
     match (users, arrivals) {
         (Some(users), None) => Ok(Population::Closed(users)),
-        (None, Some(_)) if table.get("think").is_some() => {
-            Err(Misread::new(value_at(table, "think"), "users who come for one interaction do not think: leave `think` out"))
-        }
+        (None, Some(_)) if table.get("think").is_some() => Err(SyntaxMistake::new(
+            value_at(table, "think"),
+            "users who come for one interaction do not think: leave `think` out",
+        )),
         (None, Some(arrivals)) => rate(&arrivals).map(Population::Open),
         (Some(_), Some(arrivals)) => Err(arrivals.wrong_whole("`users` and `arrivals` exclude each other: keep one")),
         (None, None) => {
-            Err(Misread::new(table.at, "how many users there are is not said: add users = 50, or arrivals = \"2/s\""))
+            Err(SyntaxMistake::new(table.at, "how many users there are is not said: add users = 50, or arrivals = \"2/s\""))
         }
     }
 }
 
 /// `2/s` as a rate a second.
-fn rate(text: &Text<'_>) -> Result<f64, Misread> {
+fn rate(text: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
     let (number, unit) = text.value.trim().split_once('/').unwrap_or(("", ""));
     let seconds = match unit.trim() {
         "s" => Some(1.0),
@@ -89,19 +90,22 @@ fn rate(text: &Text<'_>) -> Result<f64, Misread> {
     }
 }
 
-fn think(table: &Table<'_>) -> Result<Draw, Misread> {
+fn think(table: &KeyedTable<'_>) -> Result<Draw, SyntaxMistake> {
     let none = table.get("think").is_some_and(|value| value.get_ref().as_str() == Some("none"));
     if none { Ok(Draw::ZERO) } else { Ok(law(table, "think", Unit::Time)?.unwrap_or(Draw::ZERO)) }
 }
 
 /// The commands that the users give; without a word, all in the order of the file.
-fn given(table: &Table<'_>, commands: &[Command]) -> Result<Vec<usize>, Misread> {
-    let wanted = Wanted { key: "commands", what: "a list of commands", example: "commands = [\"transaction\"]" };
+fn given(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<usize>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "commands", what: "a list of commands", example: "commands = [\"transaction\"]" };
     let Some(list) = table.list(wanted)? else { return Ok((0..commands.len()).collect()) };
     if list.is_empty() {
-        return Err(Misread::new(value_at(table, "commands"), "these users give no commands: leave `commands` out for all"));
+        return Err(SyntaxMistake::new(
+            value_at(table, "commands"),
+            "these users give no commands: leave `commands` out for all",
+        ));
     }
-    let one = |value: &Value<'_>| {
+    let one = |value: &PlacedValue<'_>| {
         let name = string(table.text, value).ok_or_else(|| wanted.wrong(value))?;
         covered(commands, name.value).map_err(|message| name.wrong_whole(message))
     };

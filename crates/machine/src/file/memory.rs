@@ -7,8 +7,8 @@ use super::values::{
     time_of, value_at,
 };
 use crate::spec::{Behind, Headway, Limit, Paging, Replacement, Residence, Swapping};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Value, Wanted};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::DeTable;
 
 /// How programs come to be in memory, and the keys that each way has.
@@ -57,7 +57,7 @@ pub(super) fn keeps_limit(newer: &DeTable<'_>, key: &str) -> bool {
 }
 
 /// Reads the memory; without a table, everything is resident.
-pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Residence, Misread> {
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Residence, SyntaxMistake> {
     let Some(table) = table else { return Ok(Residence::Everything) };
     let chosen = RESIDENCE.of(table)?;
     RESIDENCE.only(table, chosen)?;
@@ -68,12 +68,12 @@ pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Resid
     }
 }
 
-fn paging(table: &Table<'_>, reading: &Reading) -> Result<Paging, Misread> {
+fn paging(table: &KeyedTable<'_>, reading: &Reading) -> Result<Paging, SyntaxMistake> {
     let frames = required(count32(table, "frames", 1)?, table, "paging needs page frames: add frames = 256")?;
     let wired = count32(table, "wired", 0)?.unwrap_or(0);
     if wired >= frames {
         let message = format!("all {frames} frames are wired: leave at least one to the users");
-        return Err(Misread::new(value_at(table, "wired"), message));
+        return Err(SyntaxMistake::new(value_at(table, "wired"), message));
     }
     let store = "there is no paging device: add device = \"drum\", and a table [storage.drum]";
     Ok(Paging {
@@ -88,7 +88,7 @@ fn paging(table: &Table<'_>, reading: &Reading) -> Result<Paging, Misread> {
     })
 }
 
-fn replacement(table: &Table<'_>) -> Result<Replacement, Misread> {
+fn replacement(table: &KeyedTable<'_>) -> Result<Replacement, SyntaxMistake> {
     let Some(name) = text(table, "replacement", "replacement = \"clock\"")? else { return Ok(Replacement::Lru) };
     Ok(match one_of(&name, &["lru", "clock", "equal"], "replacement")? {
         "clock" => Replacement::Clock,
@@ -97,34 +97,34 @@ fn replacement(table: &Table<'_>) -> Result<Replacement, Misread> {
     })
 }
 
-fn behind(table: &Table<'_>, reading: &Reading) -> Result<Option<Behind>, Misread> {
+fn behind(table: &KeyedTable<'_>, reading: &Reading) -> Result<Option<Behind>, SyntaxMistake> {
     let (store, pages) = (reading.store(table, "behind")?, count32(table, "device_pages", 1)?);
     match (store, pages) {
         (Some(store), Some(pages)) => Ok(Some(Behind { store, pages })),
         (None, None) => Ok(None),
         (Some(_), None) => {
             let message = "how many pages the paging device holds is not said: add device_pages = 2000";
-            Err(Misread::new(value_at(table, "behind"), message))
+            Err(SyntaxMistake::new(value_at(table, "behind"), message))
         }
         (None, Some(_)) => {
             let message = "what is behind the paging device is not said: add behind = \"disk\", or leave this out";
-            Err(Misread::new(value_at(table, "device_pages"), message))
+            Err(SyntaxMistake::new(value_at(table, "device_pages"), message))
         }
     }
 }
 
-fn headway(table: &Table<'_>, reading: &Reading) -> Result<Headway, Misread> {
+fn headway(table: &KeyedTable<'_>, reading: &Reading) -> Result<Headway, SyntaxMistake> {
     let given: Vec<_> = HEADWAYS.into_iter().filter(|key| table.get(key).is_some()).collect();
     if let [first, second, ..] = given[..] {
         let last = if value_at(table, first) > value_at(table, second) { first } else { second };
         let message = format!("`{first}` and `{second}` exclude each other: keep one");
-        return Err(Misread::new(value_at(table, last), message));
+        return Err(SyntaxMistake::new(value_at(table, last), message));
     }
     if let Some(ns_per_page) = time(table, "headway_per_page", reading.processor())? {
         over_zero(ns_per_page, table, "headway_per_page")?;
         return Ok(Headway::Linear { ns_per_page });
     }
-    if let Some(curve) = table.list(Wanted { key: "headway_curve", what: "a list of points", example: POINTS })? {
+    if let Some(curve) = table.list(KeyDescription { key: "headway_curve", what: "a list of points", example: POINTS })? {
         let points = curve.iter().map(|value| point(table, value, reading)).collect::<Result<Vec<_>, _>>()?;
         return rising(points, table);
     }
@@ -140,37 +140,37 @@ fn headway(table: &Table<'_>, reading: &Reading) -> Result<Headway, Misread> {
 
 const POINTS: &str = "headway_curve = [[10, \"1ms\"], [40, \"20ms\"]]";
 
-fn over_zero(ns: f64, table: &Table<'_>, key: &str) -> Result<(), Misread> {
-    if ns > 0.0 { Ok(()) } else { Err(Misread::new(value_at(table, key), format!("`{key}` must be over 0s"))) }
+fn over_zero(ns: f64, table: &KeyedTable<'_>, key: &str) -> Result<(), SyntaxMistake> {
+    if ns > 0.0 { Ok(()) } else { Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0s"))) }
 }
 
-fn point<'a>(table: &Table<'a>, value: &'a Value<'a>, reading: &Reading) -> Result<(f64, f64), Misread> {
-    let wanted = Wanted { key: "headway_curve", what: "points of pages and a time", example: POINTS };
+fn point<'a>(table: &KeyedTable<'a>, value: &'a PlacedValue<'a>, reading: &Reading) -> Result<(f64, f64), SyntaxMistake> {
+    let wanted = KeyDescription { key: "headway_curve", what: "points of pages and a time", example: POINTS };
     let pair = value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?;
     let [pages, ns] = &pair[..] else {
-        return Err(Misread::new(value.span().start, format!("a point is a number of pages and a time, as in {POINTS}")));
+        return Err(SyntaxMistake::new(value.span().start, format!("a point is a number of pages and a time, as in {POINTS}")));
     };
     let pages = number_at(pages, "headway_curve")?;
     Ok((pages, time_of(table.text, ns, "headway_curve", reading.processor())?))
 }
 
-fn rising(points: Vec<(f64, f64)>, table: &Table<'_>) -> Result<Headway, Misread> {
+fn rising(points: Vec<(f64, f64)>, table: &KeyedTable<'_>) -> Result<Headway, SyntaxMistake> {
     let at = value_at(table, "headway_curve");
     let places = table.get("headway_curve").and_then(|value| value.get_ref().as_array());
     let Some(&(_, first)) = points.first() else {
-        return Err(Misread::new(at, format!("the curve has no points: write {POINTS}")));
+        return Err(SyntaxMistake::new(at, format!("the curve has no points: write {POINTS}")));
     };
     if first <= 0.0 {
-        return Err(Misread::new(at, "a headway must be over 0s: begin the curve above it"));
+        return Err(SyntaxMistake::new(at, "a headway must be over 0s: begin the curve above it"));
     }
     if let Some(falls) = points.windows(2).position(|pair| pair[1].0 <= pair[0].0 || pair[1].1 < pair[0].1) {
         let at = places.and_then(|list| list.get(falls + 1)).map_or(at, |value| value.span().start);
-        return Err(Misread::new(at, "the curve must rise: more pages, and no shorter time, than the point before"));
+        return Err(SyntaxMistake::new(at, "the curve must rise: more pages, and no shorter time, than the point before"));
     }
     Ok(Headway::Curve(points))
 }
 
-fn swapping(table: &Table<'_>, reading: &Reading) -> Result<Swapping, Misread> {
+fn swapping(table: &KeyedTable<'_>, reading: &Reading) -> Result<Swapping, SyntaxMistake> {
     let store = "there is no store to swap to: add device = \"drum\", and a table [storage.drum]";
     let words = "how much core there is for programs is not said: add words = 32768";
     Ok(Swapping {
@@ -183,7 +183,7 @@ fn swapping(table: &Table<'_>, reading: &Reading) -> Result<Swapping, Misread> {
 }
 
 /// Reads how many may be multiprogrammed; without a table, all.
-pub(super) fn limit(table: Option<&Table<'_>>, residence: &Residence, reading: &Reading) -> Result<Limit, Misread> {
+pub(super) fn limit(table: Option<&KeyedTable<'_>>, residence: &Residence, reading: &Reading) -> Result<Limit, SyntaxMistake> {
     let Some(table) = table else { return Ok(Limit::None) };
     let control = CONTROL.of(table)?;
     CONTROL.only(table, control)?;
@@ -193,21 +193,22 @@ pub(super) fn limit(table: Option<&Table<'_>>, residence: &Residence, reading: &
         return Ok(limit.map_or(Limit::None, Limit::Fixed));
     };
     if table.get("limit").is_some() {
-        return Err(Misread::new(value_at(table, "limit"), "`limit` and `control` exclude each other: keep one"));
+        return Err(SyntaxMistake::new(value_at(table, "limit"), "`limit` and `control` exclude each other: keep one"));
     }
     let most = required(count32(table, "most", 1)?, table, "a control needs `most`, the most that it may admit: add most = 20")?;
     if control == "working sets" {
         return match residence {
             Residence::Paging(_) => Ok(Limit::WorkingSets { most }),
-            _ => {
-                Err(Misread::new(value_at(table, "control"), "there are working sets only with [memory] residence = \"paging\""))
-            }
+            _ => Err(SyntaxMistake::new(
+                value_at(table, "control"),
+                "there are working sets only with [memory] residence = \"paging\"",
+            )),
         };
     }
     let target =
         required(share(table, "target")?, table, "the control needs `target`, how busy the device is to be: add target = 0.5")?;
     if target == 0.0 {
-        return Err(Misread::new(value_at(table, "target"), "`target` must be over 0: no device would ever be that idle"));
+        return Err(SyntaxMistake::new(value_at(table, "target"), "`target` must be over 0: no device would ever be that idle"));
     }
     Ok(Limit::DeviceBusy {
         store: required(
@@ -222,7 +223,7 @@ pub(super) fn limit(table: Option<&Table<'_>>, residence: &Residence, reading: &
 }
 
 /// Refuses shares of the frames that cannot be.
-pub(super) fn fits(residence: &Residence, limit: &Limit, table: Option<&Table<'_>>) -> Result<(), Misread> {
+pub(super) fn fits(residence: &Residence, limit: &Limit, table: Option<&KeyedTable<'_>>) -> Result<(), SyntaxMistake> {
     let (Residence::Paging(paging), Some(table)) = (residence, table) else { return Ok(()) };
     if paging.replacement != Replacement::Equal {
         return Ok(());
@@ -233,5 +234,5 @@ pub(super) fn fits(residence: &Residence, limit: &Limit, table: Option<&Table<'_
         Limit::Fixed(limit) => format!("{free} frames cannot be shared by {limit}: lower the limit or add frames"),
         _ => "equal shares need a fixed number that share: add [multiprogramming] limit = 4".into(),
     };
-    Err(Misread::new(value_at(table, "replacement"), message))
+    Err(SyntaxMistake::new(value_at(table, "replacement"), message))
 }

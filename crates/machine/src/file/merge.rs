@@ -2,7 +2,7 @@
 
 use super::exclusive::{excluded, keeps_in_class, keeps_in_command};
 use super::{memory, processors, storage, tariff};
-use loadgo_core::notation::misread::{Misread, listed};
+use loadgo_core::notation::mistakes::{SyntaxMistake, listed};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -61,7 +61,7 @@ impl Place {
 }
 
 /// `older` with `newer` laid over it.
-pub(super) fn merged<'a>(older: DeTable<'a>, newer: DeTable<'a>, place: Place) -> Result<DeTable<'a>, Misread> {
+pub(super) fn merged<'a>(older: DeTable<'a>, newer: DeTable<'a>, place: Place) -> Result<DeTable<'a>, SyntaxMistake> {
     let mut table = older;
     let gone: Vec<_> = table.keys().filter(|key| !place.keeps(&newer, key.get_ref())).map(|key| key.get_ref().clone()).collect();
     gone.iter().filter(|key| !newer.contains_key(key.as_ref())).for_each(|key| drop(table.remove(key.as_ref())));
@@ -76,7 +76,7 @@ fn lay<'a>(
     key: Spanned<DeString<'a>>,
     value: Spanned<DeValue<'a>>,
     place: Place,
-) -> Result<(), Misread> {
+) -> Result<(), SyntaxMistake> {
     let Some((old_key, older)) = table.remove_entry(key.get_ref().as_ref()) else {
         table.insert(key, value);
         return Ok(());
@@ -89,7 +89,11 @@ fn lay<'a>(
 }
 
 /// A newer value over an older one: tables are merged, entries of a list are found by their `name` or their index from 0.
-fn over<'a>(older: Spanned<DeValue<'a>>, newer: Spanned<DeValue<'a>>, place: Place) -> Result<Spanned<DeValue<'a>>, Misread> {
+fn over<'a>(
+    older: Spanned<DeValue<'a>>,
+    newer: Spanned<DeValue<'a>>,
+    place: Place,
+) -> Result<Spanned<DeValue<'a>>, SyntaxMistake> {
     let (older_span, span) = (older.span(), newer.span());
     match (older.into_inner(), newer.into_inner()) {
         (DeValue::Table(older), DeValue::Table(newer)) => Ok(Spanned::new(span, DeValue::Table(merged(older, newer, place)?))),
@@ -105,7 +109,7 @@ fn over<'a>(older: Spanned<DeValue<'a>>, newer: Spanned<DeValue<'a>>, place: Pla
     }
 }
 
-fn entry(list: &[Spanned<DeValue<'_>>], key: &Spanned<DeString<'_>>) -> Result<usize, Misread> {
+fn entry(list: &[Spanned<DeValue<'_>>], key: &Spanned<DeString<'_>>) -> Result<usize, SyntaxMistake> {
     let name = key.get_ref().as_ref();
     let names: Vec<_> = list.iter().filter_map(|entry| entry.get_ref().as_table()?.get("name")?.get_ref().as_str()).collect();
     let named = |entry: &Spanned<DeValue<'_>>| {
@@ -114,6 +118,6 @@ fn entry(list: &[Spanned<DeValue<'_>>], key: &Spanned<DeString<'_>>) -> Result<u
     let index = name.parse().ok().filter(|index| *index < list.len());
     list.iter().position(named).or(index).ok_or_else(|| {
         let there = if names.is_empty() { format!("0 to {}", list.len().saturating_sub(1)) } else { listed(&names) };
-        Misread::new(key.span().start, format!("there is no `{name}` in this list; it has {there}"))
+        SyntaxMistake::new(key.span().start, format!("there is no `{name}` in this list; it has {there}"))
     })
 }

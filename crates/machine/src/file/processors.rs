@@ -3,8 +3,8 @@
 use super::choice::Choice;
 use super::values::{Reading, count, flag, positive, positive_span, required, span, span_of};
 use crate::spec::{Discipline, Processors, TenexQueue};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Value, Wanted, whole};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
 /// The discipline, and the keys that each has.
 pub(super) const DISCIPLINE: Choice = Choice {
@@ -30,7 +30,7 @@ const LEVELS: u32 = 9;
 const SLICE_NS: u64 = 3_000_000;
 
 /// Reads the processors; without a table, one of speed 1 that works in the order of coming.
-pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Processors, Misread> {
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Processors, SyntaxMistake> {
     let Some(table) = table else {
         return Ok(Processors { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome });
     };
@@ -44,7 +44,7 @@ pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Proce
     })
 }
 
-fn discipline(table: &Table<'_>, chosen: &str, reading: &Reading) -> Result<Discipline, Misread> {
+fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &Reading) -> Result<Discipline, SyntaxMistake> {
     let turn = |key: &'static str| {
         let what = format!("the discipline {chosen} needs `{key}`: add {key} = \"100ms\"");
         required(positive_span(table, key, reading.processor())?, table, &what)
@@ -73,13 +73,13 @@ fn discipline(table: &Table<'_>, chosen: &str, reading: &Reading) -> Result<Disc
     })
 }
 
-fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misread> {
+fn queues(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, SyntaxMistake> {
     let quanta = list(table, "quanta", |value| span_of(table.text, value, "quanta", reading.processor()))?;
     let bases = list(table, "bases", base)?;
-    let shift = Wanted { key: "shifts", what: "whole numbers", example: "shifts = [3, 5, 7]" };
+    let shift = KeyDescription { key: "shifts", what: "whole numbers", example: "shifts = [3, 5, 7]" };
     let shifts = list(table, "shifts", |value| whole(value, shift, 0..64))?;
     if let Some(zero) = quanta.iter().position(|ns| *ns == 0) {
-        return Err(Misread::new(
+        return Err(SyntaxMistake::new(
             place(table, "quanta", zero),
             "a quantum must be over 0s, as in quanta = [\"64ms\", \"256ms\"]",
         ));
@@ -87,7 +87,7 @@ fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misre
     for (key, length) in [("bases", bases.len()), ("shifts", shifts.len())] {
         if length != quanta.len() {
             let message = format!("`{key}` has {length} values where `quanta` has {}: one for each queue", quanta.len());
-            return Err(Misread::new(super::values::value_at(table, key), message));
+            return Err(SyntaxMistake::new(super::values::value_at(table, key), message));
         }
     }
     let rows = quanta.into_iter().zip(bases).zip(shifts);
@@ -95,8 +95,8 @@ fn queues(table: &Table<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, Misre
 }
 
 /// A base priority; it may be negative.
-fn base(value: &Value<'_>) -> Result<f64, Misread> {
-    let wanted = Wanted { key: "bases", what: "numbers", example: "bases = [-10, 0, 20.5]" };
+fn base(value: &PlacedValue<'_>) -> Result<f64, SyntaxMistake> {
+    let wanted = KeyDescription { key: "bases", what: "numbers", example: "bases = [-10, 0, 20.5]" };
     let text = match value.get_ref() {
         toml::de::DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
         toml::de::DeValue::Float(number) => number.as_str(),
@@ -105,20 +105,20 @@ fn base(value: &Value<'_>) -> Result<f64, Misread> {
     text.parse().ok().filter(|base: &f64| base.is_finite()).ok_or_else(|| wanted.wrong(value))
 }
 
-fn place(table: &Table<'_>, key: &str, index: usize) -> usize {
+fn place(table: &KeyedTable<'_>, key: &str, index: usize) -> usize {
     let list = table.get(key).and_then(|value| value.get_ref().as_array());
     list.and_then(|list| list.get(index)).map_or(table.at, |value| value.span().start)
 }
 
 fn list<'a, T>(
-    table: &Table<'a>,
+    table: &KeyedTable<'a>,
     key: &'static str,
-    one: impl Fn(&'a Value<'a>) -> Result<T, Misread>,
-) -> Result<Vec<T>, Misread> {
+    one: impl Fn(&'a PlacedValue<'a>) -> Result<T, SyntaxMistake>,
+) -> Result<Vec<T>, SyntaxMistake> {
     let what = format!("the discipline tenex needs `{key}`, a value for each queue");
-    let list = required(table.list(Wanted { key, what: "a list", example: "[…, …]" })?, table, &what)?;
+    let list = required(table.list(KeyDescription { key, what: "a list", example: "[…, …]" })?, table, &what)?;
     if list.is_empty() {
-        return Err(Misread::new(
+        return Err(SyntaxMistake::new(
             super::values::value_at(table, key),
             format!("`{key}` is empty: it has a value for each queue"),
         ));

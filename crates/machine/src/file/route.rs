@@ -3,29 +3,29 @@
 use super::law::Unit;
 use super::values::{Reading, law, number_at, required, table as table_under, text, value_at};
 use crate::spec::{Route, Stage};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Wanted};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
 const EXAMPLE: &str = "route = [{ at = \"processor\", service = \"exponential(50ms)\" }]";
 
 /// Reads the route of a command, if it has one.
-pub(super) fn read(command: &Table<'_>, reading: &Reading) -> Result<Option<Route>, Misread> {
-    let wanted = Wanted { key: "route", what: "a list of stages", example: EXAMPLE };
+pub(super) fn read(command: &KeyedTable<'_>, reading: &Reading) -> Result<Option<Route>, SyntaxMistake> {
+    let wanted = KeyDescription { key: "route", what: "a list of stages", example: EXAMPLE };
     let Some(list) = command.list(wanted)? else { return Ok(None) };
     if list.is_empty() {
-        return Err(Misread::new(value_at(command, "route"), format!("this route has no stages: write {EXAMPLE}")));
+        return Err(SyntaxMistake::new(value_at(command, "route"), format!("this route has no stages: write {EXAMPLE}")));
     }
     let mut stages = Vec::new();
     for (index, value) in list.iter().enumerate() {
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
-        let table = Table::new(command.text, entries, value.span().start);
+        let table = KeyedTable::new(command.text, entries, value.span().start);
         stages.push(stage(&table, index, list.len(), reading)?);
     }
-    ends(&stages).map_err(|(stage, message)| Misread::new(list[stage].span().start, message))?;
+    ends(&stages).map_err(|(stage, message)| SyntaxMistake::new(list[stage].span().start, message))?;
     Ok(Some(Route { stages }))
 }
 
-fn stage(table: &Table<'_>, index: usize, stages: usize, reading: &Reading) -> Result<Stage, Misread> {
+fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &Reading) -> Result<Stage, SyntaxMistake> {
     table.only(&["at", "service", "then"], &["at", "service", "then"], "a stage")?;
     let station = "where this stage is is not said: add at = \"processor\", or the name of a store";
     let at = required(text(table, "at", "at = \"processor\"")?, table, station)?;
@@ -47,7 +47,7 @@ fn stage(table: &Table<'_>, index: usize, stages: usize, reading: &Reading) -> R
 }
 
 /// Where next; without a word, to the next stage, and after the last the interaction is over.
-fn then(table: &Table<'_>, index: usize, stages: usize) -> Result<Vec<(f64, Option<usize>)>, Misread> {
+fn then(table: &KeyedTable<'_>, index: usize, stages: usize) -> Result<Vec<(f64, Option<usize>)>, SyntaxMistake> {
     let example = "then = { 1 = 0.4, done = 0.6 }";
     let Some(then) = table_under(table, "then", example)? else {
         return Ok(vec![(1.0, Some(index + 1).filter(|next| *next < stages))]);
@@ -58,19 +58,19 @@ fn then(table: &Table<'_>, index: usize, stages: usize) -> Result<Vec<(f64, Opti
             "done" => None,
             number => Some(number.parse().ok().filter(|next| *next < stages).ok_or_else(|| {
                 let message = format!("there is no stage `{number}`: stages are 0 to {}, and `done` ends the route", stages - 1);
-                Misread::new(key.span().start, message)
+                SyntaxMistake::new(key.span().start, message)
             })?),
         };
         let weight = number_at(value, "then")?;
         if ways.iter().any(|(_, other)| *other == way) {
-            return Err(Misread::new(key.span().start, "this stage stands here twice: add the two weights up"));
+            return Err(SyntaxMistake::new(key.span().start, "this stage stands here twice: add the two weights up"));
         }
         ways.push((weight, way));
     }
     let sum: f64 = ways.iter().map(|(weight, _)| weight).sum();
     if (sum - 1.0).abs() > 1e-6 {
         let sum = (sum * 1e6).round() / 1e6;
-        return Err(Misread::new(then.at, format!("the weights add up to {sum}, not to 1: write them as in {example}")));
+        return Err(SyntaxMistake::new(then.at, format!("the weights add up to {sum}, not to 1: write them as in {example}")));
     }
     Ok(ways)
 }

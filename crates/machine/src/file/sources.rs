@@ -2,7 +2,7 @@
 //!
 //! They stand one after the other, the oldest first, so that an offset names both a text and a place in it.
 
-use loadgo_core::notation::misread::Misread;
+use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{document, string};
 use std::ops::Range;
 use toml::Value;
@@ -87,7 +87,7 @@ impl Sources {
     }
 
     /// The table that each text is, the oldest first.
-    pub fn tables(&self) -> Result<Vec<DeTable<'_>>, Misread> {
+    pub fn tables(&self) -> Result<Vec<DeTable<'_>>, SyntaxMistake> {
         self.parts.iter().map(|part| document(&part.padded)).collect()
     }
 
@@ -97,15 +97,15 @@ impl Sources {
     }
 
     /// A misread of the whole, in the text where it is.
-    pub fn place(&self, misread: Misread) -> Mistake {
+    pub fn place(&self, misread: SyntaxMistake) -> Mistake {
         let part = self.parts.iter().rev().find(|part| part.range.start <= misread.at).unwrap_or(&self.parts[0]);
         let at = misread.at.min(part.range.end) - part.range.start;
-        placed(&part.origin, &self.whole[part.range.clone()], Misread { at, ..misread })
+        placed(&part.origin, &self.whole[part.range.clone()], SyntaxMistake { at, ..misread })
     }
 }
 
-fn placed(origin: &Origin, text: &str, misread: Misread) -> Mistake {
-    let loadgo_core::script::Mistake { line, column, message } = misread.in_text(text);
+fn placed(origin: &Origin, text: &str, misread: SyntaxMistake) -> Mistake {
+    let loadgo_core::script::ScriptMistake { line, column, message } = misread.in_text(text);
     Mistake { origin: origin.clone(), line, column, message }
 }
 
@@ -116,7 +116,7 @@ fn ancestor(chain: &[(Origin, String)], resolve: Resolve<'_>) -> Result<Option<(
         let table = document(text)?;
         let Some(value) = table.get("like") else { return Ok(None) };
         let wrong = "`like` takes the name of a machine, as in like = \"multics-645\"";
-        let name = string(text, value).ok_or_else(|| Misread::new(value.span().start, wrong))?;
+        let name = string(text, value).ok_or_else(|| SyntaxMistake::new(value.span().start, wrong))?;
         let next = Origin::Like(name.value.into());
         if chain.iter().any(|(origin, _)| *origin == next) {
             return Err(name.wrong_whole(format!("this goes in a circle: {}; take one `like` out", circle(chain, name.value))));

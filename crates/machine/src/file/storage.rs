@@ -5,8 +5,8 @@ use super::law::Unit;
 use super::values::{Reading, count32, flag, law, positive, positive_span, required, span, value_at};
 use crate::draw::Draw;
 use crate::spec::{Store, StoreKind};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Wanted};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
 /// The kind of a store, and the keys that each has.
 pub(super) const KIND: Choice = Choice {
@@ -26,30 +26,32 @@ pub(super) const KIND: Choice = Choice {
 pub(super) const RATES: [&str; 2] = ["sectors", "words_per_second"];
 
 /// The names of the stores with their tables, in the order of the file.
-pub(super) fn tables<'a>(stores: Option<Table<'a>>) -> Result<Vec<(String, Table<'a>)>, Misread> {
+pub(super) fn tables<'a>(stores: Option<KeyedTable<'a>>) -> Result<Vec<(String, KeyedTable<'a>)>, SyntaxMistake> {
     let mut tables = Vec::new();
-    for (key, value) in stores.iter().flat_map(Table::in_order) {
+    for (key, value) in stores.iter().flat_map(KeyedTable::in_order) {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
         if name == "processor" || name.trim().is_empty() || name.contains(char::is_control) {
-            return Err(Misread::new(at, format!("{name:?} cannot name a store: call it as in [storage.drum]")));
+            return Err(SyntaxMistake::new(at, format!("{name:?} cannot name a store: call it as in [storage.drum]")));
         }
-        let wanted = Wanted { key: "storage", what: "a table for each store", example: "[storage.drum]" };
+        let wanted = KeyDescription { key: "storage", what: "a table for each store", example: "[storage.drum]" };
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
-        tables
-            .push((name.to_string(), Table::new(stores.as_ref().map_or("", |stores| stores.text), entries, value.span().start)));
+        tables.push((
+            name.to_string(),
+            KeyedTable::new(stores.as_ref().map_or("", |stores| stores.text), entries, value.span().start),
+        ));
     }
     Ok(tables)
 }
 
 /// Reads the stores.
-pub(super) fn read(tables: &[(String, Table<'_>)]) -> Result<Vec<Store>, Misread> {
-    let store = |(name, table): &(String, Table<'_>)| {
+pub(super) fn read(tables: &[(String, KeyedTable<'_>)]) -> Result<Vec<Store>, SyntaxMistake> {
+    let store = |(name, table): &(String, KeyedTable<'_>)| {
         Ok(Store { name: name.clone(), kind: kind(table)?, interrupts: flag(table, "interrupts")?.unwrap_or(true) })
     };
     tables.iter().map(store).collect()
 }
 
-fn kind(table: &Table<'_>) -> Result<StoreKind, Misread> {
+fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
     let chosen =
         required(KIND.of(table)?, table, "what kind of store it is is not said: add kind = \"drum\", bulk, disk or server")?;
     KIND.only(table, Some(chosen))?;
@@ -96,29 +98,29 @@ fn kind(table: &Table<'_>) -> Result<StoreKind, Misread> {
     })
 }
 
-fn drum(table: &Table<'_>, revolution_ns: u64) -> Result<StoreKind, Misread> {
+fn drum(table: &KeyedTable<'_>, revolution_ns: u64) -> Result<StoreKind, SyntaxMistake> {
     let (sectors, words_per_second) = (count32(table, "sectors", 1)?, positive(table, "words_per_second")?);
     if sectors.is_some() && words_per_second.is_some() {
         let message = "with sectors a drum gives a page a sector: leave `words_per_second` out, or `sectors`";
-        return Err(Misread::new(value_at(table, "words_per_second"), message));
+        return Err(SyntaxMistake::new(value_at(table, "words_per_second"), message));
     }
     if sectors.is_some_and(|sectors| u64::from(sectors) > revolution_ns) {
-        return Err(Misread::new(value_at(table, "sectors"), "so many sectors would pass in no time: lower `sectors`"));
+        return Err(SyntaxMistake::new(value_at(table, "sectors"), "so many sectors would pass in no time: lower `sectors`"));
     }
     Ok(StoreKind::Drum { revolution_ns, sectors, words_per_second })
 }
 
 /// How many serve at once; `"any"`: as many as come.
-fn servers(table: &Table<'_>) -> Result<u32, Misread> {
+fn servers(table: &KeyedTable<'_>) -> Result<u32, SyntaxMistake> {
     let any = table.get("servers").is_some_and(|value| value.get_ref().as_str() == Some("any"));
     if any { Ok(u32::MAX) } else { Ok(count32(table, "servers", 1)?.unwrap_or(1)) }
 }
 
 /// A law that a store is asked by: how many requests.
-pub(super) fn requests(table: &Table<'_>, reading: &Reading) -> Result<Vec<(usize, Draw)>, Misread> {
+pub(super) fn requests(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<(usize, Draw)>, SyntaxMistake> {
     let Some(requests) = super::values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
     let one = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
-        let store = reading.store_named(key.get_ref()).map_err(|message| Misread::new(key.span().start, message))?;
+        let store = reading.store_named(key.get_ref()).map_err(|message| SyntaxMistake::new(key.span().start, message))?;
         Ok((store, super::values::law_of(requests.text, value, "requests", Unit::Number)?))
     };
     requests.in_order().into_iter().map(one).collect()

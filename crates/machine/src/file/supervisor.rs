@@ -3,8 +3,8 @@
 use super::choice::one_of;
 use super::values::{Reading, count32, required, span, span_of, table as table_under, text, value_at};
 use crate::spec::{Supervisor, SystemTable, WhenTableFull};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::{Table, Value};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::{KeyedTable, PlacedValue};
 
 /// The keys of the supervisor.
 const KEYS: [&str; 13] = [
@@ -27,7 +27,7 @@ const KEYS: [&str; 13] = [
 pub(super) const ONE_STEP: &str = "page fault";
 
 /// Reads the supervisor's costs; without a table, it costs nothing.
-pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Supervisor, Misread> {
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Supervisor, SyntaxMistake> {
     let Some(table) = table else { return Ok(Supervisor::default()) };
     table.only(&KEYS, &KEYS, "[supervisor]")?;
     let cost = |key| Ok(span(table, key, reading.processor())?.unwrap_or(0));
@@ -48,18 +48,18 @@ pub(super) fn read(table: Option<&Table<'_>>, reading: &Reading) -> Result<Super
     };
     if supervisor.network_message_ns > 0 && supervisor.message_bytes == 0 {
         let message = "how many bytes a message has is not said: add message_bytes = 1000";
-        return Err(Misread::new(value_at(table, "network_message"), message));
+        return Err(SyntaxMistake::new(value_at(table, "network_message"), message));
     }
     Ok(supervisor)
 }
 
 /// A page fault as one time, or as a table of its steps.
-fn steps<'a>(text: &'a str, value: &'a Value<'a>, reading: &Reading) -> Result<Vec<(String, u64)>, Misread> {
+fn steps<'a>(text: &'a str, value: &'a PlacedValue<'a>, reading: &Reading) -> Result<Vec<(String, u64)>, SyntaxMistake> {
     let one = |value| span_of(text, value, "page_fault", reading.processor());
     let Some(entries) = value.get_ref().as_table() else { return Ok(vec![(ONE_STEP.into(), one(value)?)]) };
-    let steps = Table::new(text, entries, value.span().start).in_order();
+    let steps = KeyedTable::new(text, entries, value.span().start).in_order();
     if steps.is_empty() {
-        return Err(Misread::new(
+        return Err(SyntaxMistake::new(
             value.span().start,
             "there are no steps: write page_fault = \"3ms\", or name them with their times",
         ));
@@ -67,7 +67,7 @@ fn steps<'a>(text: &'a str, value: &'a Value<'a>, reading: &Reading) -> Result<V
     steps.into_iter().map(|(key, value)| Ok((key.get_ref().to_string(), one(value)?))).collect()
 }
 
-fn system_table(supervisor: &Table<'_>) -> Result<Option<SystemTable>, Misread> {
+fn system_table(supervisor: &KeyedTable<'_>) -> Result<Option<SystemTable>, SyntaxMistake> {
     let Some(table) = table_under(supervisor, "table", EXAMPLE)? else { return Ok(None) };
     table.only(&["entries", "per_user", "full"], &["entries", "per_user", "full"], "`table`")?;
     let missing = |key| format!("the table needs `{key}`: write {EXAMPLE}");
@@ -75,7 +75,7 @@ fn system_table(supervisor: &Table<'_>) -> Result<Option<SystemTable>, Misread> 
     let per_user = required(count32(&table, "per_user", 1)?, &table, &missing("per_user"))?;
     if per_user > entries {
         let message = format!("a user needs {per_user} entries and the table has {entries}: nobody could log in; add entries");
-        return Err(Misread::new(value_at(&table, "per_user"), message));
+        return Err(SyntaxMistake::new(value_at(&table, "per_user"), message));
     }
     let full = match text(&table, "full", "full = \"take\"")? {
         Some(name) if one_of(&name, &["refuse", "take"], "way to go on")? == "take" => WhenTableFull::Take,

@@ -1,8 +1,8 @@
 //! Reads `[tariff]`: the price of a processor hour, one for all shifts or one each.
 
 use super::values::{number, number_at, table as table_under, value_at};
-use loadgo_core::notation::misread::Misread;
-use loadgo_core::notation::table::Table;
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::KeyedTable;
 
 /// Two ways to say the price of a processor hour.
 pub(super) const PRICES: [&str; 2] = ["cpu_hour", "shifts"];
@@ -11,7 +11,7 @@ pub(super) const PRICES: [&str; 2] = ["cpu_hour", "shifts"];
 pub(super) const ALWAYS: &str = "any";
 
 /// The prices of a processor hour by shift, and that of an hour of page waiting.
-pub(super) fn read(table: Option<&Table<'_>>) -> Result<(Vec<(String, f64)>, f64), Misread> {
+pub(super) fn read(table: Option<&KeyedTable<'_>>) -> Result<(Vec<(String, f64)>, f64), SyntaxMistake> {
     let Some(table) = table else { return Ok((Vec::new(), 0.0)) };
     let keys = ["cpu_hour", "shifts", "paging_wait_hour"];
     table.only(&keys, &keys, "[tariff]")?;
@@ -21,7 +21,7 @@ pub(super) fn read(table: Option<&Table<'_>>) -> Result<(Vec<(String, f64)>, f64
         return Ok((always.map(|price| (ALWAYS.into(), price)).into_iter().collect(), waiting));
     };
     if always.is_some() {
-        return Err(Misread::new(value_at(table, "cpu_hour"), "`cpu_hour` and `shifts` exclude each other: keep one"));
+        return Err(SyntaxMistake::new(value_at(table, "cpu_hour"), "`cpu_hour` and `shifts` exclude each other: keep one"));
     }
     let price =
         |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| Ok((key.get_ref().to_string(), number_at(value, "shifts")?));

@@ -2,8 +2,8 @@
 
 use super::law::{self, Unit};
 use crate::draw::Draw;
-use loadgo_core::notation::misread::{Misread, listed, nearest};
-use loadgo_core::notation::table::{Table, Text, Value, Wanted, string};
+use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 use std::ops::Range;
 use toml::de::DeValue;
 
@@ -22,8 +22,8 @@ impl Reading {
     }
 
     /// The store that stands under `key`.
-    pub fn store(&self, table: &Table<'_>, key: &'static str) -> Result<Option<usize>, Misread> {
-        let wanted = Wanted { key, what: "the name of a store", example: "device = \"drum\"" };
+    pub fn store(&self, table: &KeyedTable<'_>, key: &'static str) -> Result<Option<usize>, SyntaxMistake> {
+        let wanted = KeyDescription { key, what: "the name of a store", example: "device = \"drum\"" };
         table.string(wanted)?.map(|name| self.store_named(name.value).map_err(|message| name.wrong_whole(message))).transpose()
     }
 
@@ -43,59 +43,74 @@ impl Reading {
 }
 
 /// Where the value of `key` stands; the table's own place when it does not.
-pub(super) fn value_at(table: &Table<'_>, key: &str) -> usize {
+pub(super) fn value_at(table: &KeyedTable<'_>, key: &str) -> usize {
     table.get(key).map_or(table.at, |value| value.span().start)
 }
 
 /// A value that must be there; `what` it is for, with an example.
-pub(super) fn required<T>(value: Option<T>, table: &Table<'_>, what: &str) -> Result<T, Misread> {
-    value.ok_or_else(|| Misread::new(table.at, what))
+pub(super) fn required<T>(value: Option<T>, table: &KeyedTable<'_>, what: &str) -> Result<T, SyntaxMistake> {
+    value.ok_or_else(|| SyntaxMistake::new(table.at, what))
 }
 
 /// A time in whole nanoseconds.
-pub(super) fn span(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, Misread> {
+pub(super) fn span(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, SyntaxMistake> {
     table.get(key).map(|value| span_of(table.text, value, key, unit)).transpose()
 }
 
 /// The time that `value` is, in whole nanoseconds.
-pub(super) fn span_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str, unit: Unit) -> Result<u64, Misread> {
+pub(super) fn span_of<'a>(
+    text: &'a str,
+    value: &'a PlacedValue<'a>,
+    key: &'static str,
+    unit: Unit,
+) -> Result<u64, SyntaxMistake> {
     let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
     law::span(read.value, unit).map_err(|misread| read.place(misread))
 }
 
-fn timed(key: &'static str) -> Wanted {
-    Wanted { key, what: "a time in a string", example: "\"3.3ms\"" }
+fn timed(key: &'static str) -> KeyDescription {
+    KeyDescription { key, what: "a time in a string", example: "\"3.3ms\"" }
 }
 
 /// A time in whole nanoseconds, over 0.
-pub(super) fn positive_span(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, Misread> {
+pub(super) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, SyntaxMistake> {
     match span(table, key, unit)? {
-        Some(0) => Err(Misread::new(value_at(table, key), format!("`{key}` must be over 0s, as in {key} = \"10ms\""))),
+        Some(0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0s, as in {key} = \"10ms\""))),
         span => Ok(span),
     }
 }
 
 /// A time in nanoseconds.
-pub(super) fn time(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<Option<f64>, Misread> {
+pub(super) fn time(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| time_of(table.text, value, key, unit)).transpose()
 }
 
 /// The time that `value` is, in nanoseconds.
-pub(super) fn time_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str, unit: Unit) -> Result<f64, Misread> {
+pub(super) fn time_of<'a>(
+    text: &'a str,
+    value: &'a PlacedValue<'a>,
+    key: &'static str,
+    unit: Unit,
+) -> Result<f64, SyntaxMistake> {
     let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
     law::amount(read.value, unit).map_err(|misread| read.place(misread))
 }
 
 /// A law of times or numbers.
-pub(super) fn law(table: &Table<'_>, key: &'static str, unit: Unit) -> Result<Option<Draw>, Misread> {
+pub(super) fn law(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<Draw>, SyntaxMistake> {
     table.get(key).map(|value| law_of(table.text, value, key, unit)).transpose()
 }
 
 /// The law that `value` is.
-pub(super) fn law_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str, unit: Unit) -> Result<Draw, Misread> {
+pub(super) fn law_of<'a>(
+    text: &'a str,
+    value: &'a PlacedValue<'a>,
+    key: &'static str,
+    unit: Unit,
+) -> Result<Draw, SyntaxMistake> {
     let wanted = match unit {
-        Unit::Number => Wanted { key, what: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" },
-        _ => Wanted { key, what: "a time or a law in a string", example: "\"3.3ms\" or \"exponential(3.3ms)\"" },
+        Unit::Number => KeyDescription { key, what: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" },
+        _ => KeyDescription { key, what: "a time or a law in a string", example: "\"3.3ms\" or \"exponential(3.3ms)\"" },
     };
     if let Some(read) = string(text, value) {
         return law::read(read.value, unit).map_err(|misread| read.place(misread));
@@ -106,7 +121,7 @@ pub(super) fn law_of<'a>(text: &'a str, value: &'a Value<'a>, key: &'static str,
     }
 }
 
-fn number_of(value: &Value<'_>) -> Option<f64> {
+fn number_of(value: &PlacedValue<'_>) -> Option<f64> {
     match value.get_ref() {
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64),
         DeValue::Float(number) => number.as_str().parse().ok(),
@@ -114,65 +129,73 @@ fn number_of(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-fn not_negative(number: f64, value: &Value<'_>, key: &str) -> Result<f64, Misread> {
+fn not_negative(number: f64, value: &PlacedValue<'_>, key: &str) -> Result<f64, SyntaxMistake> {
     if number.is_finite() && number >= 0.0 {
         return Ok(number.abs());
     }
     let kind = if number < 0.0 { "negative" } else { "not finite" };
-    Err(Misread::new(value.span().start, format!("`{key}` is {kind}: it is 0 or more")))
+    Err(SyntaxMistake::new(value.span().start, format!("`{key}` is {kind}: it is 0 or more")))
 }
 
 /// A number of 0 or more.
-pub(super) fn number(table: &Table<'_>, key: &'static str) -> Result<Option<f64>, Misread> {
+pub(super) fn number(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| number_at(value, key)).transpose()
 }
 
 /// The number of 0 or more that `value` is.
-pub(super) fn number_at(value: &Value<'_>, key: &'static str) -> Result<f64, Misread> {
-    let wanted = Wanted { key, what: "a number", example: "1.5" };
+pub(super) fn number_at(value: &PlacedValue<'_>, key: &'static str) -> Result<f64, SyntaxMistake> {
+    let wanted = KeyDescription { key, what: "a number", example: "1.5" };
     number_of(value).ok_or_else(|| wanted.wrong(value)).and_then(|number| not_negative(number, value, key))
 }
 
 /// A number over 0.
-pub(super) fn positive(table: &Table<'_>, key: &'static str) -> Result<Option<f64>, Misread> {
+pub(super) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
-        Some(0.0) => Err(Misread::new(value_at(table, key), format!("`{key}` must be over 0"))),
+        Some(0.0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0"))),
         number => Ok(number),
     }
 }
 
 /// A share from 0 to 1.
-pub(super) fn share(table: &Table<'_>, key: &'static str) -> Result<Option<f64>, Misread> {
+pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
         Some(share) if share > 1.0 => {
-            Err(Misread::new(value_at(table, key), format!("`{key}` is a share, from 0 to 1, not {share}")))
+            Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` is a share, from 0 to 1, not {share}")))
         }
         share => Ok(share),
     }
 }
 
 /// A whole number in `range`.
-pub(super) fn count(table: &Table<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, Misread> {
-    table.whole(Wanted { key, what: "a whole number", example: "8" }, range)
+pub(super) fn count(table: &KeyedTable<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, SyntaxMistake> {
+    table.whole(KeyDescription { key, what: "a whole number", example: "8" }, range)
 }
 
 /// A whole number of 32 bits, `least` or more.
-pub(super) fn count32(table: &Table<'_>, key: &'static str, least: u64) -> Result<Option<u32>, Misread> {
+pub(super) fn count32(table: &KeyedTable<'_>, key: &'static str, least: u64) -> Result<Option<u32>, SyntaxMistake> {
     Ok(count(table, key, least..1 << 31)?.map(|count| count as u32))
 }
 
 /// A true or false.
-pub(super) fn flag(table: &Table<'_>, key: &'static str) -> Result<Option<bool>, Misread> {
-    let wanted = Wanted { key, what: "true or false", example: "true" };
+pub(super) fn flag(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<bool>, SyntaxMistake> {
+    let wanted = KeyDescription { key, what: "true or false", example: "true" };
     table.get(key).map(|value| value.get_ref().as_bool().ok_or_else(|| wanted.wrong(value))).transpose()
 }
 
 /// A string.
-pub(super) fn text<'a>(table: &Table<'a>, key: &'static str, example: &'static str) -> Result<Option<Text<'a>>, Misread> {
-    table.string(Wanted { key, what: "a string", example })
+pub(super) fn text<'a>(
+    table: &KeyedTable<'a>,
+    key: &'static str,
+    example: &'static str,
+) -> Result<Option<PlacedText<'a>>, SyntaxMistake> {
+    table.string(KeyDescription { key, what: "a string", example })
 }
 
 /// A table under `key`.
-pub(super) fn table<'a>(table: &Table<'a>, key: &'static str, example: &'static str) -> Result<Option<Table<'a>>, Misread> {
-    table.table(Wanted { key, what: "a table", example })
+pub(super) fn table<'a>(
+    table: &KeyedTable<'a>,
+    key: &'static str,
+    example: &'static str,
+) -> Result<Option<KeyedTable<'a>>, SyntaxMistake> {
+    table.table(KeyDescription { key, what: "a table", example })
 }

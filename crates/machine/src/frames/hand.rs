@@ -6,7 +6,7 @@
 use super::headway::Law;
 use super::past::Past;
 use crate::disciplines::Job;
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// The frames in a ring, the hand, and what each process holds.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Hand {
     }
 
     /// A page of `job` comes in; who loses one for it, when no frame is free.
-    pub fn bring<'a>(&mut self, job: Job, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut Stream) -> Option<Job> {
+    pub fn bring<'a>(&mut self, job: Job, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut RandomStream) -> Option<Job> {
         let (frame, victim) = match self.free.pop() {
             Some(frame) => (frame, None),
             None => self.turn(past, law, stream),
@@ -120,7 +120,7 @@ impl Hand {
 
     /// Moves the hand to the first frame whose page is untouched, and takes that from its owner. The second time around, no
     /// processor time has gone by since the first, so that a page is found.
-    fn turn<'a>(&mut self, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut Stream) -> (u32, Option<Job>) {
+    fn turn<'a>(&mut self, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut RandomStream) -> (u32, Option<Job>) {
         loop {
             let at = self.at;
             self.at = if at + 1 == self.frames.len() { 0 } else { at + 1 };

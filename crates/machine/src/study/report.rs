@@ -1,21 +1,21 @@
 //! What a study tells: throughput and response times by class, utilisation and queue by station, where the processors' time went.
 
-use super::stream::{Stream, meter};
+use super::stream::{StudyStream, meter};
 use crate::meters::Category;
 use crate::spec::{Machine, Population, Store, StoreKind};
-use loadgo_statistics::{CONFIDENCE, End, Figure, Interval, Lacking, Sample, Windows};
+use loadgo_statistics::{BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason};
 
 /// Quantiles of response times that are told.
 pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// A figure with its 95 % interval, or what it lacks.
-pub type Told = Result<Interval, Lacking>;
+pub type Told = Result<ConfidenceInterval, MissingFigure>;
 
 /// What a study has come to. Times are ns, rates are a ns, unless a name says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Why it ended.
-    pub end: End,
+    pub end: StopReason,
     /// Interactions in all, those of the warm-up too.
     pub interactions: u64,
     /// Time simulated, all streams together.
@@ -69,9 +69,9 @@ pub struct StationReport {
 }
 
 /// What the streams have come to.
-pub(super) fn of(machine: &Machine, streams: &[Stream], end: End) -> Report {
-    let windows: Vec<&Windows> = streams.iter().map(Stream::windows).collect();
-    let sample = Sample::of(&windows, CONFIDENCE);
+pub(super) fn of(machine: &Machine, streams: &[StudyStream], end: StopReason) -> Report {
+    let windows: Vec<&RunWindows> = streams.iter().map(StudyStream::windows).collect();
+    let sample = BatchSample::of(&windows, INTERVAL_CONFIDENCE);
     let told = |figure| sample.estimate(figure);
     let mean_of = |meter| told(Figure::Share(meter, meter::CLOCK));
     let users = machine.load.iter().map(|class| match class.population {
@@ -82,8 +82,8 @@ pub(super) fn of(machine: &Machine, streams: &[Stream], end: End) -> Report {
     let classes = names.zip(users.clone()).enumerate().map(|(index, (name, users))| class(name, users, Some(index), &told));
     Report {
         end,
-        interactions: streams.iter().map(Stream::interactions).sum(),
-        simulated_ns: streams.iter().map(Stream::now).sum(),
+        interactions: streams.iter().map(StudyStream::interactions).sum(),
+        simulated_ns: streams.iter().map(StudyStream::now).sum(),
         events: streams.iter().map(|stream| stream.meters().events).sum(),
         all: class("all".into(), users.sum(), None, &told),
         little: told(Figure::Each(meter::ACTIVE, None)),
@@ -137,7 +137,7 @@ fn time(machine: &Machine, told: &impl Fn(Figure) -> Told) -> Vec<(Category, Tol
 /// A sum over `servers` as a share of each.
 fn each(told: Told, servers: u32) -> Told {
     let servers = f64::from(servers);
-    told.map(|sum| Interval { value: sum.value / servers, half_width: sum.half_width / servers })
+    told.map(|sum| ConfidenceInterval { value: sum.value / servers, half_width: sum.half_width / servers })
 }
 
 fn servers(store: &Store) -> Option<u32> {

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::meters::{Category, Meters};
 use crate::simulate::Sink;
 use crate::spec::Machine;
-use loadgo_statistics::Windows;
+use loadgo_statistics::RunWindows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,7 +36,7 @@ pub(super) mod meter {
 }
 
 /// A run of the engine.
-pub(super) struct Stream {
+pub(super) struct StudyStream {
     engine: Engine,
     tap: Tap,
     meters: Meters,
@@ -44,7 +44,7 @@ pub(super) struct Stream {
 
 /// What the engine tells interactions to.
 struct Tap {
-    windows: Option<Windows>,
+    windows: Option<RunWindows>,
     pilot: Vec<(usize, u64, u64)>,
     /// An interaction past the open window's end, kept until the meters are read.
     late: Option<(usize, u64, u64)>,
@@ -59,14 +59,14 @@ struct Stoppable<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Stream {
+impl StudyStream {
     /// A run of the machine's own load from its beginning.
-    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Stream, String> {
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<StudyStream, String> {
         let engine = Engine::with_own_load(machine, seed)?;
         let meters = engine.meters();
         let tap =
             Tap { windows: None, pilot: Vec::with_capacity(PILOT), late: None, interactions: 0, target: 0, time_ns: u64::MAX };
-        Ok(Stream { engine, tap, meters })
+        Ok(StudyStream { engine, tap, meters })
     }
 
     /// Goes on until `target` interactions are over in all, or `time_ns` has come.
@@ -82,7 +82,7 @@ impl Stream {
     }
 
     /// What was recorded.
-    pub fn windows(&self) -> &Windows {
+    pub fn windows(&self) -> &RunWindows {
         self.tap.windows.as_ref().expect("a stream that has advanced has windows")
     }
 
@@ -144,7 +144,7 @@ impl Tap {
         let totals = totals(meters);
         if self.windows.is_none() {
             let width = (meters.at / PILOT_WINDOWS).max(1);
-            let windows = self.windows.insert(Windows::new(totals.len(), width));
+            let windows = self.windows.insert(RunWindows::new(totals.len(), width));
             for (class, at, response_ns) in std::mem::take(&mut self.pilot) {
                 while at >= windows.next_reading() {
                     windows.meter(&vec![0.0; totals.len()]);

@@ -60,14 +60,14 @@ fn subject(seed: u64) -> Subject {
 }
 
 fn studied(seed: u64, streams: usize, until: &str) -> Report {
-    study(&subject(seed), streams, &Until::parse(until).unwrap(), &AtomicBool::new(false)).unwrap()
+    study(&subject(seed), streams, &StopRule::parse(until).unwrap(), &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
 fn a_study_ends_when_every_figure_is_precise_enough_and_holds_the_exact_answer() {
     let report = studied(1, 1, "precision(mean)=2%");
     let mean = report.all.mean.unwrap();
-    assert_eq!(report.end, End::Precision);
+    assert_eq!(report.end, StopReason::Precision);
     assert!(mean.relative() <= 0.02 && (mean.value / 1.522_190_564e9 - 1.0).abs() < 0.03, "{mean:?}");
     assert!((report.stations[0].utilisation.unwrap().unwrap().value - 0.885_248).abs() < 0.02);
     let (active, little) = (report.active.unwrap().value, report.little.unwrap().value);
@@ -87,7 +87,7 @@ fn several_streams_are_narrower_and_the_same_each_time() {
 #[test]
 fn a_sweep_is_its_studies_on_any_number_of_threads() {
     let subjects: Vec<Subject> = (0..9).map(subject).collect();
-    let until = Until::parse("interactions=5000").unwrap();
+    let until = StopRule::parse("interactions=5000").unwrap();
     let run = |threads| sweep(&subjects, threads, &until, &AtomicBool::new(false));
     let (one, three) = (run(1), run(3));
     assert_eq!(one, three);
@@ -98,8 +98,8 @@ fn a_sweep_is_its_studies_on_any_number_of_threads() {
 #[test]
 fn a_length_in_time_and_a_most_of_interactions_end_a_study() {
     let report = studied(3, 1, "time=1h");
-    assert_eq!((report.end, report.simulated_ns), (End::Length, 3_600_000_000_000));
-    assert_eq!(studied(3, 1, "interactions=25000, precision(mean)=0.01%").end, End::Most);
+    assert_eq!((report.end, report.simulated_ns), (StopReason::Length, 3_600_000_000_000));
+    assert_eq!(studied(3, 1, "interactions=25000, precision(mean)=0.01%").end, StopReason::LimitReached);
     assert_eq!(studied(3, 1, "interactions=7").interactions, 7);
 }
 
@@ -108,16 +108,16 @@ fn a_study_of_a_given_time_ends_then_though_nothing_is_finished() {
     let mut slow = (*repairman(3)).clone();
     slow.processors.speed = 1e-9;
     let subject = Subject { machine: Arc::new(slow), seed: 1 };
-    let report = study(&subject, 2, &Until::parse("time=10h").unwrap(), &AtomicBool::new(false)).unwrap();
-    assert_eq!((report.end, report.interactions), (End::Length, 0));
+    let report = study(&subject, 2, &StopRule::parse("time=10h").unwrap(), &AtomicBool::new(false)).unwrap();
+    assert_eq!((report.end, report.interactions), (StopReason::Length, 0));
     assert_eq!(report.simulated_ns, 2 * 36_000_000_000_000, "of both streams");
 }
 
 #[test]
 fn a_study_that_is_stopped_tells_what_there_was() {
-    let until = Until::parse("interactions=1e12").unwrap();
+    let until = StopRule::parse("interactions=1e12").unwrap();
     let report = study(&subject(1), 2, &until, &AtomicBool::new(true)).unwrap();
-    assert_eq!(report.end, End::Stopped);
+    assert_eq!(report.end, StopReason::Stopped);
     assert!(report.interactions > 0);
 }
 
@@ -125,7 +125,7 @@ fn a_study_that_is_stopped_tells_what_there_was() {
 fn a_machine_without_a_load_says_so() {
     let mut machine = (*repairman(1)).clone();
     machine.load.clear();
-    let until = Until::parse("time=1s").unwrap();
+    let until = StopRule::parse("time=1s").unwrap();
     let told = study(&Subject { machine: Arc::new(machine), seed: 1 }, 1, &until, &AtomicBool::new(false));
     assert!(told.unwrap_err().contains("load"), "it names what is missing");
 }

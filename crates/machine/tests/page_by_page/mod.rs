@@ -3,7 +3,7 @@
 //! The stack-distance model (Mattson, Gecsei, Slutz and Traiger, 1970): a reference goes to the page that is d-th by last use, with
 //! P(d > k) = δ/headway(k) for references δ apart, so that with k pages held the mean work between misses is headway(k).
 
-use loadgo_core::random::Stream;
+use loadgo_core::random::RandomStream;
 
 /// Mean work between faults by pages held, in ns.
 pub type Law = fn(f64) -> f64;
@@ -37,7 +37,7 @@ impl Direct {
     }
 
     /// `job` works from `now` on for `work` ns.
-    pub fn work(&mut self, job: usize, now: u64, work: u64, stream: &mut Stream) {
+    pub fn work(&mut self, job: usize, now: u64, work: u64, stream: &mut RandomStream) {
         let references = work as f64 / self.apart;
         let whole = references as u64 + u64::from(stream.unit() < references.fract());
         for reference in 0..whole {

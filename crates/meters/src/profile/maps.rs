@@ -58,12 +58,12 @@ impl Maps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadgo_core::random::{Purpose, Stream};
+    use loadgo_core::random::{RandomStream, StreamPurpose};
     use std::collections::BTreeMap;
 
     #[test]
     fn each_address_is_in_the_mapping_that_covered_it_last() {
-        let mut random = Stream::new(1, 1, Purpose::Work);
+        let mut random = RandomStream::new(1, 1, StreamPurpose::Work);
         for _ in 0..200 {
             let (mut maps, mut truth) = (Maps::default(), BTreeMap::new());
             for segment in 0..30 {

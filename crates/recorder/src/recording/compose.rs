@@ -9,7 +9,8 @@ use super::entry::{Entered, Entry, Place};
 use super::event::Ending;
 use super::prompt::pattern_of;
 use loadgo_core::script::{
-    DEFAULT_TIMEOUT, LONGEST_LINE, Law, Line, Part, Script, Step, Template, Until, parse, print, print_span,
+    DEFAULT_TIMEOUT, LONGEST_LINE, ReadyRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, parse, print,
+    print_span,
 };
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String>
     let mut session = Session { entries, about, shell: &shell, drafts: drafts_of(entries, &shell), notes: Vec::new() };
     let logout = session.take_logout(dialogue.ending);
     session.note_session(dialogue, unmarked);
-    let lines: Vec<Line> = (0..session.drafts.len()).map(|index| session.line(index)).collect();
+    let lines: Vec<ScriptLine> = (0..session.drafts.len()).map(|index| session.line(index)).collect();
     if lines.is_empty() {
         return Err("no line was entered, so there is no script to write: a script types something".into());
     }
@@ -82,9 +83,10 @@ pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String>
         words: BTreeMap::new(),
         timeout: DEFAULT_TIMEOUT,
         until: session.first_until(),
-        steps: lines.iter().cloned().map(Step::Line).collect(),
+        steps: lines.iter().cloned().map(ScriptStep::Line).collect(),
     };
-    let secrets = lines.iter().filter(|line| matches!(line.text.0[..], [Part::Random(_)])).map(|line| line.number).collect();
+    let secrets =
+        lines.iter().filter(|line| matches!(line.text.0[..], [TemplatePart::Random(_)])).map(|line| line.number).collect();
     let statuses = lines.iter().filter(|line| line.status.is_some()).count() as u32;
     let ending = dialogue.ending.unwrap_or(Ending::Unknown);
     Ok(Recorded { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
@@ -109,8 +111,8 @@ pub fn text_of(recorded: &Recorded) -> String {
 
 fn secret_lists(script: &Script) -> Vec<&str> {
     let lists = script.steps.iter().filter_map(|step| match step {
-        Step::Line(Line { text: Template(parts), .. }) => match &parts[..] {
-            [Part::Random(list)] => Some(list.as_str()),
+        ScriptStep::Line(ScriptLine { text: Template(parts), .. }) => match &parts[..] {
+            [TemplatePart::Random(list)] => Some(list.as_str()),
             _ => None,
         },
         _ => None,
@@ -174,7 +176,7 @@ impl Session<'_> {
         }
     }
 
-    fn line(&mut self, index: usize) -> Line {
+    fn line(&mut self, index: usize) -> ScriptLine {
         let draft = self.drafts[index].clone();
         let last = &self.entries[draft.last];
         let number = index as u32 + 1;
@@ -183,7 +185,7 @@ impl Session<'_> {
         let status = last.ready.and_then(|ready| ready.status).filter(|_| last.interrupted.is_none());
         let timeout = self.timeout(&draft, number);
         let until = until.filter(|until| *until != self.first_until());
-        Line { number, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
+        ScriptLine { number, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
     }
 
     fn text(&mut self, draft: &Draft, number: u32) -> (Template, String) {
@@ -200,7 +202,7 @@ impl Session<'_> {
         };
         let list = format!("{list}_{number}");
         self.notes.push(format!("line {number}: {what}. A run refuses this script until [words] says what {list} is"));
-        (Template(vec![Part::Random(list.clone())]), list)
+        (Template(vec![TemplatePart::Random(list.clone())]), list)
     }
 
     /// The text as a script may type it.
@@ -213,27 +215,27 @@ impl Session<'_> {
             self.notes.push(format!("line {number}: is longer than a terminal takes; a run refuses it"));
         }
         let kept = kept.trim_end_matches('\n');
-        Template(if kept.is_empty() { vec![] } else { vec![Part::Text(kept.into())] })
+        Template(if kept.is_empty() { vec![] } else { vec![TemplatePart::Text(kept.into())] })
     }
 
     /// How one knows that the system is ready after a draft; `None`: as the session does in general.
-    fn until(&self, draft: &Draft) -> Option<Until> {
+    fn until(&self, draft: &Draft) -> Option<ReadyRule> {
         let last = &self.entries[draft.last];
         let next = self.entries.get(draft.last + 1);
         match (last.ready, next) {
-            (Some(ready), _) if ready.marked => Some(Until::Mark),
+            (Some(ready), _) if ready.marked => Some(ReadyRule::Mark),
             (None, None) => None,
-            (_, Some(next)) if (self.shell)(next) => Some(Until::Mark),
+            (_, Some(next)) if (self.shell)(next) => Some(ReadyRule::Mark),
             (_, Some(next)) => Some(until_prompt_of(next)),
             (Some(_), None) => None,
         }
     }
 
     /// How the log-in program tells that it is ready.
-    fn first_until(&self) -> Until {
+    fn first_until(&self) -> ReadyRule {
         match self.entries.first() {
             Some(first) if !self.about.marks => until_prompt_of(first),
-            _ => Until::Mark,
+            _ => ReadyRule::Mark,
         }
     }
 
@@ -263,22 +265,22 @@ impl Session<'_> {
     }
 }
 
-fn until_prompt_of(entry: &Entry) -> Until {
-    pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(Until::Silence(SILENCE), Until::Pattern)
+fn until_prompt_of(entry: &Entry) -> ReadyRule {
+    pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(ReadyRule::Silence(SILENCE), ReadyRule::Pattern)
 }
 
 /// The law that draws the measured think times again, in whole milliseconds; many are thinned to evenly spaced quantiles.
-fn law_of(think_times: &[Span]) -> Law {
+fn law_of(think_times: &[Span]) -> TimeLaw {
     let mut spans: Vec<Span> = think_times.iter().map(|span| Span(span.0 / 1_000_000 * 1_000_000)).collect();
     if spans.is_empty() {
-        return Law::None;
+        return TimeLaw::None;
     }
     if spans.len() > MOST_THINK_TIMES {
         spans.sort();
         let rank = |place: usize| (2 * place + 1) * spans.len() / (2 * MOST_THINK_TIMES);
         spans = (0..MOST_THINK_TIMES).map(|place| spans[rank(place)]).collect();
     }
-    Law::Empirical(spans)
+    TimeLaw::Empirical(spans)
 }
 
 /// Keys a second over all lines that were typed key by key, to a tenth.

@@ -3,7 +3,7 @@
 //! A mark is `ESC ] 133 ; LETTER [; FIELD]… BEL` (or `ESC \` at its end). In a live session only marks with the session's
 //! own id count; another program's marks stay in the output, untouched. An imported file may hold anybody's marks.
 
-use loadgo_core::osc133::{self, ESCAPE, Head};
+use loadgo_core::osc133::{self, ESCAPE, MarkRead};
 
 /// A longer mark is none: nobody's is.
 const LONGEST: usize = 256;
@@ -78,7 +78,7 @@ impl Cutter {
         while let Some(found) = memchr::memchr(ESCAPE, &all[at..]) {
             let start = at + found;
             match osc133::read(&all[start..], LONGEST) {
-                Head::Mark(body, length) => {
+                MarkRead::Mark(body, length) => {
                     at = start + length;
                     if let Some(mark) = self.mark(body) {
                         push_text(&mut pieces, &all[text..start]);
@@ -86,11 +86,11 @@ impl Cutter {
                         text = at;
                     }
                 }
-                Head::Open => {
+                MarkRead::Open => {
                     self.held = all.split_off(start);
                     break;
                 }
-                Head::None => at = start + 1,
+                MarkRead::None => at = start + 1,
             }
         }
         push_text(&mut pieces, &all[text..]);

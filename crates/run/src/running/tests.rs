@@ -18,7 +18,7 @@ use crate::sampling::Sampled;
 use crate::sections::{DriverPart, Setting, SystemPart};
 use faulty::{FaultyDisk, Happens};
 use faulty_users::{CountingMeters, Fault, Life, Users};
-use loadgo_core::load::Load;
+use loadgo_core::load::OfferedLoad;
 use loadgo_core::time::Span;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_store::{Folder, Table, WhenFull, whole};
@@ -139,7 +139,7 @@ fn asked(folder: &Path) -> Asked {
         script_name: "tested".into(),
         script_text: "name = \"test\"\n".into(),
         script: Arc::new(script("think = \"fixed(1s)\"", "[\"edit\"]")),
-        load: Load::closed(2, PASSES),
+        load: OfferedLoad::closed(2, PASSES),
         until: None,
         command: Vec::new(),
     }

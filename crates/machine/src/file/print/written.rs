@@ -2,7 +2,7 @@
 
 use super::super::law::{Unit, kinds};
 use crate::draw::Draw;
-use loadgo_core::notation::laws::Kind;
+use loadgo_core::notation::laws::LawValueKind;
 use loadgo_core::notation::spans::LONGEST;
 use loadgo_core::script::print_span;
 use loadgo_core::time::Span;
@@ -79,10 +79,11 @@ fn named(law: &Draw, unit: Unit) -> String {
     let (name, values) = law.parts();
     let amounts = || values.iter().map(|value| amount(*value, unit));
     let inside = match kinds(name) {
-        [Kind::List] => list(amounts()),
+        [LawValueKind::List] => list(amounts()),
         kinds => {
             let written = amounts().zip(&values).zip(kinds);
-            let written = written.map(|((amount, value), kind)| if *kind == Kind::Number { number(*value) } else { amount });
+            let written =
+                written.map(|((amount, value), kind)| if *kind == LawValueKind::Number { number(*value) } else { amount });
             written.collect::<Vec<_>>().join(", ")
         }
     };

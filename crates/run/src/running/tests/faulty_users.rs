@@ -8,7 +8,7 @@ use crate::metering::MetersState;
 use crate::progress::Watched;
 use crate::sampling::Sampled;
 use loadgo_core::record::{Lost, Sample};
-use loadgo_core::system::{Event, System, Typed, UserId};
+use loadgo_core::system::{Event, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl System for Users {
     fn keys(&mut self, user: UserId, keys: &[u8]) {
         self.host.keys(user, keys);
     }
-    fn send(&mut self, user: UserId, typed: Typed<'_>) -> Instant {
+    fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.lines += 1;
         self.life.lines.store(u64::from(self.lines), Ordering::Relaxed);
         assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "as the test has it");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A mistake in a file: where it is, what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct ScriptMistake {
     /// Line in the file, from 1.
     pub line: usize,
     /// Column in the line, from 1, in characters.
@@ -13,40 +13,44 @@ pub struct Mistake {
     pub message: String,
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for ScriptMistake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for ScriptMistake {}
 
 /// What could not be read, at an offset in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct SyntaxMistake {
     /// Offset in the text that was read.
     pub at: usize,
     /// What is wrong, and what would be right.
     pub message: String,
 }
 
-impl Misread {
+impl SyntaxMistake {
     /// Something wrong at `at`.
-    pub fn new(at: usize, message: impl Into<String>) -> Misread {
-        Misread { at, message: message.into() }
+    pub fn new(at: usize, message: impl Into<String>) -> SyntaxMistake {
+        SyntaxMistake { at, message: message.into() }
     }
 
     /// The same of a text in which what was read stands behind `before` bytes.
-    pub fn behind(self, before: usize) -> Misread {
-        Misread { at: before + self.at, ..self }
+    pub fn behind(self, before: usize) -> SyntaxMistake {
+        SyntaxMistake { at: before + self.at, ..self }
     }
 
     /// The same in lines and columns of `text`.
-    pub fn in_text(self, text: &str) -> Mistake {
+    pub fn in_text(self, text: &str) -> ScriptMistake {
         let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let before = &text[..at];
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Mistake { line: before.matches('\n').count() + 1, column: before[begin..].chars().count() + 1, message: self.message }
+        ScriptMistake {
+            line: before.matches('\n').count() + 1,
+            column: before[begin..].chars().count() + 1,
+            message: self.message,
+        }
     }
 }
 

@@ -1,0 +1,165 @@
+//! The rule that ends a run: `interactions=1e6`, `time=1h`, `precision(p90)=2%`, or several with commas between them.
+
+use super::figures::{BatchSample, Figure};
+use super::interval::INTERVAL_CONFIDENCE;
+use super::windows::RunWindows;
+use loadgo_core::script::parse_span;
+use std::fmt;
+
+const EXAMPLES: &str = "write interactions=1e6, time=1h, precision(mean)=1% or precision(p90)=2%";
+
+/// Largest number of interactions of a run whose rule limits neither interactions nor time.
+pub const MOST_INTERACTIONS: u64 = 1_000_000_000;
+
+/// The rule that ends a run.
+///
+/// Interactions or time alone are the run's length. Beside precisions, they are its limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StopRule {
+    /// Number of interactions.
+    pub interactions: Option<u64>,
+    /// Time of the system, in nanoseconds.
+    pub time_ns: Option<u64>,
+    /// Figures with the half-width that each must reach, as a part of the figure (0 to 1).
+    pub precisions: Vec<(PreciseFigure, f64)>,
+}
+
+/// A figure over all interactions for which a rule may demand a precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PreciseFigure {
+    /// The mean response time.
+    Mean,
+    /// A quantile of the response time, as a share between 0 and 1.
+    Quantile(f64),
+    /// Interactions a second.
+    Throughput,
+}
+
+impl PreciseFigure {
+    fn figure(self) -> Figure {
+        match self {
+            PreciseFigure::Mean => Figure::Mean(None),
+            PreciseFigure::Quantile(p) => Figure::Quantile(p, None),
+            PreciseFigure::Throughput => Figure::Throughput(None),
+        }
+    }
+}
+
+impl StopRule {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// The mistake, and what would be right.
+    pub fn parse(text: &str) -> Result<StopRule, String> {
+        let mut rule = StopRule { interactions: None, time_ns: None, precisions: Vec::new() };
+        for condition in text.split(',').map(str::trim) {
+            let (name, value) = condition.split_once('=').ok_or_else(|| format!("{condition:?} has no value: {EXAMPLES}"))?;
+            rule.add(name.trim(), value.trim())?;
+        }
+        Ok(rule)
+    }
+
+    /// Whether a run with so many `interactions` at the time `at` is over, whatever its precision.
+    pub fn is_over(&self, interactions: u64, at: u64) -> bool {
+        let most = self.interactions.unwrap_or(if self.time_ns.is_some() { u64::MAX } else { MOST_INTERACTIONS });
+        interactions >= most || self.time_ns.is_some_and(|time| at >= time)
+    }
+
+    /// Whether each figure of these streams is precise enough; together they have the confidence of one (Bonferroni).
+    pub fn is_precise(&self, streams: &[&RunWindows]) -> bool {
+        let confidence = 1.0 - (1.0 - INTERVAL_CONFIDENCE) / self.precisions.len().max(1) as f64;
+        if self.precisions.is_empty() {
+            return false;
+        }
+        let sample = BatchSample::of(streams, confidence);
+        let is_reached = |(precise, target): &(PreciseFigure, f64)| {
+            sample.estimate(precise.figure()).is_ok_and(|interval| interval.relative() <= *target)
+        };
+        self.precisions.iter().all(is_reached)
+    }
+
+    fn add(&mut self, name: &str, text: &str) -> Result<(), String> {
+        match name {
+            "interactions" => set_once(&mut self.interactions, name, parse_count(text)?),
+            "time" => set_once(&mut self.time_ns, name, parse_time_ns(text)?),
+            _ => {
+                let figure = name.strip_prefix("precision(").and_then(|inner| inner.strip_suffix(')'));
+                let figure = figure.ok_or_else(|| format!("{name:?} is not a rule that ends a run: {EXAMPLES}"))?;
+                let precise = parse_figure(figure.trim())?;
+                if self.precisions.iter().any(|(other, _)| *other == precise) {
+                    return Err(format!("{name} is written twice"));
+                }
+                self.precisions.push((precise, parse_precision(text)?));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for StopRule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let interactions = self.interactions.map(|count| format!("interactions={count}"));
+        let time = self.time_ns.map(|ns| format!("time={}", loadgo_core::script::print_span(loadgo_core::time::Span(ns))));
+        let precisions = self.precisions.iter().map(|(figure, share)| format!("precision({figure})={}%", rounded(share * 100.0)));
+        write!(out, "{}", interactions.into_iter().chain(time).chain(precisions).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for PreciseFigure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PreciseFigure::Mean => write!(out, "mean"),
+            PreciseFigure::Throughput => write!(out, "throughput"),
+            PreciseFigure::Quantile(p) => write!(out, "p{}", rounded(p * 100.0)),
+        }
+    }
+}
+
+/// A percentage without the error in its last digits, which comes from the division by 100.
+fn rounded(percent: f64) -> f64 {
+    libm::round(percent * 1e9) / 1e9
+}
+
+fn set_once<T>(field: &mut Option<T>, name: &str, parsed: T) -> Result<(), String> {
+    if field.replace(parsed).is_some() {
+        return Err(format!("{name} is written twice"));
+    }
+    Ok(())
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    let mistake =
+        || format!("interactions={text} is not a whole number of 1 or more: write interactions=100000 or interactions=1e5");
+    let number: f64 = text.replace('_', "").parse().map_err(|_| mistake())?;
+    if !(1.0..=1e15).contains(&number) || libm::floor(number) != number {
+        return Err(mistake());
+    }
+    Ok(number as u64)
+}
+
+fn parse_time_ns(text: &str) -> Result<u64, String> {
+    match parse_span(text)?.0 {
+        0 => Err("time=0s is too short: write time=1h".into()),
+        ns => Ok(ns),
+    }
+}
+
+fn parse_figure(figure: &str) -> Result<PreciseFigure, String> {
+    let unknown = || format!("precision({figure}) is unknown: write mean, throughput, or a quantile such as p50, p90 or p99.9");
+    match figure {
+        "mean" => Ok(PreciseFigure::Mean),
+        "throughput" => Ok(PreciseFigure::Throughput),
+        "median" => Ok(PreciseFigure::Quantile(0.5)),
+        _ => {
+            let percent: f64 = figure.strip_prefix('p').and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?;
+            if percent > 0.0 && percent < 100.0 { Ok(PreciseFigure::Quantile(percent / 100.0)) } else { Err(unknown()) }
+        }
+    }
+}
+
+fn parse_precision(text: &str) -> Result<f64, String> {
+    let mistake = || format!("{text:?} is not a precision: write the interval's half-width as a part of the figure, such as 2%");
+    let percent = text.strip_suffix('%').ok_or_else(mistake)?;
+    let percent: f64 = percent.trim().parse().map_err(|_| mistake())?;
+    if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err(mistake()) }
+}
