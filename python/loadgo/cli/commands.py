@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +10,8 @@ import typer
 
 import loadgo
 from loadgo.cli.options import Tariff
-from loadgo.cli.output import complain, note, say, told, try_file
+from loadgo.cli.output import complain, note, say, told
+from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 
 def runs() -> None:
@@ -51,32 +51,24 @@ def ready(
         bool, typer.Option("--quiet-output", help="What the command itself prints and complains of is lost.")
     ] = False,
     tariff: Tariff = "default",
-    format: Annotated[Literal["text", "json"], typer.Option(help="How the message is written.")] = "text",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write; by default text goes to stderr, JSON to stdout."),
-    ] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Runs COMMAND and tells what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
     with told():
-        from loadgo.ready_message.as_json import ready_json
-        from loadgo.ready_message.as_text import ready_text
         from loadgo.running.command_meter import NotRun
 
-        try_file(output)
+        page = page_output(format, output, "ready.html", beside_command=True)
         try:
-            made = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
+            message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
         except NotRun as refusal:
             complain(str(refusal))
             raise typer.Exit(refusal.status) from None
-        text = ready_json(made) if format == "json" else ready_text(made)
-        if output is None and format == "text":
-            sys.stderr.write(text)
-        elif output is None or str(output) == "-":
-            say(text)
-        else:
-            output.write_text(text)
-        raise typer.Exit(made.status)
+        # Imported after the runs: a command with less memory than loadgo cannot be measured.
+        from loadgo.ready_message.document import render_ready
+
+        page.write(render_ready(message, format))
+        raise typer.Exit(message.status)
 
 
 def record(
