@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,29 +10,21 @@ import typer
 import loadgo
 from loadgo.cli.options import Tariff
 from loadgo.cli.output import complain, note, say, told
-from loadgo.cli.page_output import FileOption, FormatOption, page_output
+from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output, wide_text_chars
 
 
-def runs() -> None:
+def runs(format: ListFormatOption = "text", output: FileOption = None) -> None:
     """Lists the runs that were recorded, the newest last."""
     with told():
-        from loadgo.documents.listing import listing
+        from loadgo.cli.lists import run_list
+        from loadgo.documents.listing import render_listing
 
-        rows = [
-            (
-                found.id,
-                found.name,
-                found.system,
-                "" if found.users is None else f"{found.users:,}",
-                "" if found.interactions is None else f"{found.interactions:,}",
-                found.outcome,
-            )
-            for found in loadgo.runs()
-        ]
-        if not rows:
+        page = page_output(format, output, "runs.html")
+        recorded = run_list(loadgo.runs())
+        if not recorded.rows:
             note("there are no runs yet: make one with `loadgo run typical-user`")
-        else:
-            say(listing(["run", "script", "system", "users", "interactions", "outcome"], rows, figures={3, 4}))
+        if recorded.rows or format != "text":
+            page.write(render_listing(recorded, format))
 
 
 def ready(
@@ -92,20 +83,14 @@ def record(
         note(closing(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
-def doctor() -> None:
+def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:
     """Tells what can be measured and controlled on this host, and why not the rest."""
     with told():
-        marks = {"exact": "yes", "estimated": "in part", "absent": "no"}
-        rows = []
-        for ability in loadgo.doctor():
-            remedy = f"remedy: {ability.remedy}" if ability.remedy else ""
-            rows.append(
-                (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
-            )
-        from loadgo.documents.listing import listing
+        from loadgo.cli.lists import ability_list
+        from loadgo.documents.listing import render_listing
 
-        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
-        say(listing(["ability", "to be had", "how, why not, and the remedy"], rows, width=width))
+        page = page_output(format, output, "doctor.html")
+        page.write(render_listing(ability_list(loadgo.doctor()), format, width=wide_text_chars()))
 
 
 def query(

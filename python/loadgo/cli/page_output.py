@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ import typer
 from loadgo.cli.output import in_colour, note, put, say, try_file
 
 PageFormat = Literal["text", "html", "json", "md"]
+ListFormat = Literal["text", "html", "json", "csv", "md"]
 FormatOption = Annotated[PageFormat, typer.Option(help="How it is written.")]
+ListFormatOption = Annotated[ListFormat, typer.Option(help="How it is written.")]
 FileOption = Annotated[
     Path | None,
     typer.Option(
@@ -65,3 +68,8 @@ def page_output(format: str, output: Path | None, usual: str, *, beside_command:
     place = None if place is None or str(place) == "-" else place
     try_file(place)
     return PageOutput(format, place, to_stderr=beside_command and output is None and format == "text")
+
+
+def wide_text_chars() -> int:
+    """Width of a text with long words and names: the terminal's, but at least 80 and at most 160 characters."""
+    return min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)

@@ -5,15 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
+from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import share
-from loadgo.profiling.profile import Profile, Segment
+from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 
 MOST_SEGMENTS = 12
 """Rows of a table by segment; the rest is one row."""
 MOST_FUNCTIONS = 20
 UNKNOWN = ("[unknown]", "the kernel told of no mapping there, or the process had just ended.")
+
+
+_KEYS: Keys = {
+    Profile: "of seconds hz samples segments stacks build_ids lost notes status",
+    Segment: "name samples faults_minor faults_major",
+    Stack: "user command process frames samples",
+    Frame: "segment function",
+}
+
+
+def render_profile(
+    profile: Profile,
+    format: Format = "text",
+    *,
+    top: int = MOST_FUNCTIONS,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """Renders a profile as `format`: text, html, json or md. JSON has all stacks, the others `top` functions.
+
+    `width`, in characters, is for text. Raises `ValueError` for another format.
+    """
+    return render(
+        format,
+        lambda: profile_document(profile, top=top),
+        lambda: json_document(members_of(profile, _KEYS), _KEYS),
+        width=width,
+    )
 
 
 def profile_document(profile: Profile, *, top: int = MOST_FUNCTIONS) -> Document:
