@@ -19,9 +19,9 @@ def parse_think(text: str) -> str:
     """A law of think time as it is written in full; raises `ValueError`."""
 
 def parse_law(text: str) -> dict[str, Any]:
-    """A law of a script or a machine file: kind, parameters, timed, least, most; raises `ValueError`.
+    """Parses a law of a script or a machine file to kind, parameters, timed, least, most; raises `ValueError`.
 
-    Amounts of a `timed` law are nanoseconds; `least` and `most` are its bounds, or None.
+    Amounts of a `timed` law are nanoseconds, with fractions; `least` and `most` are its bounds, or None.
     """
 
 def parse_span(text: str) -> int:

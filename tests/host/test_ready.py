@@ -14,8 +14,8 @@ from typing import Any
 
 import loadgo
 import pytest
-from loadgo.ready_message.as_text import ready_text
-from loadgo.ready_message.ready import FIGURES, Ready, interval_rank, spread_of
+from loadgo.ready_message.document import render_ready
+from loadgo.ready_message.ready import READY_FIGURES, Ready, interval_rank, spread_of
 from loadgo.running.command_meter import NotRun
 from support.outside import PATIENCE_S, stolen_ns
 from support.places import PROJECT
@@ -185,7 +185,7 @@ def test_json_holds_every_run_and_the_spread_of_each_figure(tmp_path: Path) -> N
     assert told["command"] == ["true"]
     assert (told["status"], told["interrupted"], told["asked"], len(told["runs"])) == (0, None, 6, 6)
     assert set(told["figures"]) == {"as it is"}
-    assert list(told["figures"]["as it is"]) == list(FIGURES)
+    assert list(told["figures"]["as it is"]) == list(READY_FIGURES)
     reals = sorted(run["real_ns"] for run in told["runs"])
     real = told["figures"]["as it is"]["real_ns"]
     assert [real["least"], real["low"], real["high"], real["most"]] == [reals[0], reals[0], reals[-1], reals[-1]]
@@ -263,7 +263,7 @@ def test_from_python_it_is_a_call_of_the_same_name() -> None:
     made = loadgo.ready("sh -c 'exit 4'", quiet=True)
     assert isinstance(made, Ready)
     assert (made.status, made.runs[0].exit_status, made.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert ready_text(made).startswith("r sh -c 'exit 4': real ")
+    assert render_ready(made).startswith("r sh -c 'exit 4': real ")
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):

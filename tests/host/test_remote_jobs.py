@@ -14,7 +14,7 @@ import pytest
 from loadgo.running import host
 from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
-from loadgo.transfers.grid import as_csv
+from loadgo.transfers.grid import grid_csv
 from loadgo.transfers.transfer import Served
 from support.far_end import waiting
 from support.outside import PATIENCE_S, Bench, finished, wait_until
@@ -73,7 +73,7 @@ def test_the_table_has_the_columns_that_are_read(tmp_path: Path) -> None:
     with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
-    ours = [name for name in as_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
+    ours = [name for name in grid_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
     assert [name for name in names if name in ours] == ours
     assert set(names) - set(KNOWN_COLUMNS) == {"job", "load_1min"}
 

@@ -11,14 +11,14 @@ from loadgo.transfers.charts import apart_charts
 from loadgo.transfers.command_csv import COMMAND_CSV_COLUMNS, header, row
 from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
-from loadgo.transfers.grid import as_csv
+from loadgo.transfers.grid import grid_csv
 from support.command_transfers import PRICES, PYTHON, a_kind, a_run, made_of
 from support.outside import NEEDS_ROOT, Bench
 from support.socket_programs import BOTH_ENDS
 
 
 def test_its_names_are_those_of_transfers_between_two_ends() -> None:
-    between = [name for name in as_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
+    between = [name for name in grid_csv([]).strip().split(",") if name in KNOWN_COLUMNS]
     assert [name for name in COMMAND_CSV_COLUMNS if name in KNOWN_COLUMNS] == between
 
 

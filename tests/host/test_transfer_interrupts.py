@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.document import render_transfer
-from loadgo.transfers.grid import as_csv
+from loadgo.transfers.grid import grid_csv
 from loadgo.transfers.prices import prices
 from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import transfer
@@ -106,8 +106,8 @@ def test_ticks_are_starred_and_are_no_part_of_the_processor_time() -> None:
     assert (row.cpu_s, row.interrupt_work_s) == (1.0, None)
     exact = row_of(interrupts_by="exact", soft_interrupt_s=0.5, interrupt_s=0.25, interrupts_upon_s=0.125)
     assert (exact.cpu_s, exact.interrupt_work_s) == (1.625, 0.75)
-    names, cells = (line.split(",") for line in as_csv([exact]).splitlines())
+    names, cells = (line.split(",") for line in grid_csv([exact]).splitlines())
     told = dict(zip(names, cells, strict=True))
     assert (told["cpu_s"], told["interrupts_s"], told["interrupts_by"]) == ("1.625", "0.75", "exact")
     assert (float(told["user_s"]), float(told["system_s"])) == (exact.user_s, exact.system_s)
-    assert as_csv([row]).splitlines()[1].endswith(",,ticks")
+    assert grid_csv([row]).splitlines()[1].endswith(",,ticks")

@@ -21,6 +21,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/notation",
         "loadgo/profiling",
         "loadgo/published",
+        "loadgo/ready_message",
         "loadgo/stats",
         "loadgo/theory",
         "loadgo/transfers",

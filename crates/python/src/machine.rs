@@ -31,9 +31,9 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
     Ok(told)
 }
 
-/// A law, such as `lognormal(80ms, 120ms, max 2s)`, as a dict: `kind` is its name, `parameters` its values in order, `timed` whether its
-/// amounts are times, in nanoseconds, or numbers; `least` and `most` are its bounds, or None. An amount that is always the same
-/// is the law `fixed`, and `none` is a law without parameters.
+/// Parses a law, such as `lognormal(80ms, 120ms, max 2s)`, to a dict. `kind` is its name, `parameters` its values in order, and `least`
+/// and `most` its bounds, or None. `timed` says whether its amounts are times: then they are nanoseconds, with fractions of one. An
+/// amount alone is the law `fixed`, and `none` is a law without parameters.
 ///
 /// Raises `ValueError` with what would be right.
 #[pyfunction]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,29 +9,22 @@ import typer
 
 import loadgo
 from loadgo.cli.options import Tariff
-from loadgo.cli.output import complain, note, say, told, try_file
+from loadgo.cli.output import complain, note, say, told
+from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output, wide_text_chars
 
 
-def runs() -> None:
+def runs(format: ListFormatOption = "text", output: FileOption = None) -> None:
     """Lists the runs that were recorded, the newest last."""
     with told():
-        from loadgo.documents.listing import listing
+        from loadgo.cli.lists import run_list
+        from loadgo.documents.listing import render_listing
 
-        rows = [
-            (
-                found.id,
-                found.name,
-                found.system,
-                "" if found.users is None else f"{found.users:,}",
-                "" if found.interactions is None else f"{found.interactions:,}",
-                found.outcome,
-            )
-            for found in loadgo.runs()
-        ]
-        if not rows:
+        page = page_output(format, output, "runs.html")
+        recorded = run_list(loadgo.runs())
+        if not recorded.rows:
             note("there are no runs yet: make one with `loadgo run typical-user`")
-        else:
-            say(listing(["run", "script", "system", "users", "interactions", "outcome"], rows, figures={3, 4}))
+        if recorded.rows or format != "text":
+            page.write(render_listing(recorded, format))
 
 
 def ready(
@@ -51,32 +42,24 @@ def ready(
         bool, typer.Option("--quiet-output", help="What the command itself prints and complains of is lost.")
     ] = False,
     tariff: Tariff = "default",
-    format: Annotated[Literal["text", "json"], typer.Option(help="How the message is written.")] = "text",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write; by default text goes to stderr, JSON to stdout."),
-    ] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Runs COMMAND and tells what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
     with told():
-        from loadgo.ready_message.as_json import ready_json
-        from loadgo.ready_message.as_text import ready_text
         from loadgo.running.command_meter import NotRun
 
-        try_file(output)
+        page = page_output(format, output, "ready.html", beside_command=True)
         try:
-            made = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
+            message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
         except NotRun as refusal:
             complain(str(refusal))
             raise typer.Exit(refusal.status) from None
-        text = ready_json(made) if format == "json" else ready_text(made)
-        if output is None and format == "text":
-            sys.stderr.write(text)
-        elif output is None or str(output) == "-":
-            say(text)
-        else:
-            output.write_text(text)
-        raise typer.Exit(made.status)
+        # Imported after the runs: a command with less memory than loadgo cannot be measured.
+        from loadgo.ready_message.document import render_ready
+
+        page.write(render_ready(message, format))
+        raise typer.Exit(message.status)
 
 
 def record(
@@ -100,20 +83,14 @@ def record(
         note(closing(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
-def doctor() -> None:
+def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:
     """Tells what can be measured and controlled on this host, and why not the rest."""
     with told():
-        marks = {"exact": "yes", "estimated": "in part", "absent": "no"}
-        rows = []
-        for ability in loadgo.doctor():
-            remedy = f"remedy: {ability.remedy}" if ability.remedy else ""
-            rows.append(
-                (ability.name, marks[ability.state], "; ".join(filter(None, (ability.how, ability.why_not, remedy))))
-            )
-        from loadgo.documents.listing import listing
+        from loadgo.cli.lists import ability_list
+        from loadgo.documents.listing import render_listing
 
-        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
-        say(listing(["ability", "to be had", "how, why not, and the remedy"], rows, width=width))
+        page = page_output(format, output, "doctor.html")
+        page.write(render_listing(ability_list(loadgo.doctor()), format, width=wide_text_chars()))
 
 
 def query(

@@ -57,13 +57,14 @@ def cost(
 ) -> None:
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
     with told():
-        from loadgo.documents.listing import listing
-        from loadgo.measures.tariff import tariff_list_rows, tariff_text
+        from loadgo.cli.lists import tariff_list
+        from loadgo.documents.listing import render_listing
+        from loadgo.measures.tariff import tariff_text
 
         if print_tariff is not None:
             say(tariff_text(print_tariff))
         elif tariffs:
-            say(listing(["tariff", "title", "prices", "source"], tariff_list_rows()))
+            page_output(format, output, "tariffs.html").write(render_listing(tariff_list(), format))
         elif against is not None:
             pair = (_only(tariff), against_tariff)
             _fairness(runs, against, pair, measure, phases, page_output(format, output, _FILE))

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from loadgo.cli.output import BAD, GOOD, complain, in_colour, note, say, told, try_file
+from loadgo.cli.output import BAD, GOOD, complain, note, say, told, try_file
+from loadgo.cli.page_output import FormatOption, page_output
 
-Runs = Annotated[
+RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[RUN]…", help="Runs of one script on one system: folders or ids; the last when none is named."
@@ -18,29 +19,35 @@ Runs = Annotated[
 
 
 def fit(
-    runs: Runs = None,
+    runs: RunsArgument = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The machine file to write; - is the standard output, without the report."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="The machine's title.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    format: FormatOption = "text",
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The file for the report on the fit; HTML goes into fit.html by default."),
+    ] = None,
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
     with told():
-        from loadgo.documents.as_text import text_document
-        from loadgo.fitting.document import fit_document
-        from loadgo.fitting.fit import fit as fitted
+        from loadgo.fitting.document import render_fit
+        from loadgo.fitting.fit import fit as fit_runs
 
-        if output is not None and str(output) == "-":
-            made = fitted(*(runs or ("last",)), name=name)
-            say(made.text)
+        to_stdout = output is not None and str(output) == "-"
+        machine_file = None if to_stdout else output or Path("machine.toml")
+        try_file(machine_file)
+        page = None if to_stdout and report is None else page_output(format, report, "fit.html")
+        machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
+        if page is not None:
+            page.show(render_fit, machine)
+        if to_stdout:
+            say(machine.text)
         else:
-            place = output or Path("machine.toml")
-            try_file(place)
-            made = fitted(*(runs or ("last",)), output=place, name=name, force=force)
-            say(text_document(fit_document(made), color=in_colour()))
-            note(f"the machine is in {made.path}")
-        for warning in made.warnings:
+            note(f"the machine is in {machine.path}")
+        for warning in machine.warnings:
             complain(warning)
-        raise typer.Exit(BAD if made.warnings else GOOD)
+        raise typer.Exit(BAD if machine.warnings else GOOD)

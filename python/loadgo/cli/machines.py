@@ -8,22 +8,23 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.options import Set
-from loadgo.cli.output import BAD, GOOD, note, say, told
-from loadgo.cli.page_output import FileOption, FormatOption, page_output
+from loadgo.cli.output import BAD, GOOD, note, told
+from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
 
 
-def machines(name: Name = None, set: Set = None) -> None:
+def machines(name: Name = None, set: Set = None, format: ListFormatOption = "text", output: FileOption = None) -> None:
     """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
     with told():
-        from loadgo.documents.listing import listing
-        from loadgo.running.machines import listed, printed
+        from loadgo.cli.lists import machine_list
+        from loadgo.documents.listing import render_listing
+        from loadgo.running.machines import printed
 
-        if name is None:
-            say(listing(["machine", "title", "processors", "source"], listed(), figures={2}))
-        else:
-            say(printed(name, set or ()))
+        if name is not None and format != "text":
+            raise ValueError(f"a machine file is TOML: leave --format {format} out, or the name")
+        page = page_output(format, output, "machines.html")
+        page.write(render_listing(machine_list(), format) if name is None else printed(name, set or ()))
 
 
 def simulate(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli.output import BAD, complain, note, say, told, try_file
+from loadgo.cli.output import BAD, complain, note, told, try_file
+from loadgo.cli.page_output import FileOption, FormatOption, page_output, wide_text_chars
 
 if TYPE_CHECKING:
     from loadgo.profiling.profile import Profile
@@ -34,11 +33,12 @@ def profile(
     pprof: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write protobuf for pprof, compressed: FILE.pb.gz.")
     ] = None,
+    format: FormatOption = "text",
+    output: FileOption = None,
 ) -> None:
     """Tells by segment and function where a clock finds the processors, and what faults. Exits as COMMAND does."""
     with told():
-        from loadgo.documents.as_text import text_document
-        from loadgo.profiling.document import profile_document
+        from loadgo.profiling.document import render_profile
         from loadgo.profiling.profile import profile as take
         from loadgo.running.command_meter import NotRun
 
@@ -48,17 +48,13 @@ def profile(
             raise ValueError("--of tells of a run that there is: leave COMMAND and --for out")
         for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
             try_file(file, option)
+        page = page_output(format, output, "profile.html", beside_command=bool(command))
         try:
             made = take(command or (), duration=duration, hz=hz, of=of)
         except NotRun as refusal:
             complain(str(refusal))
             raise typer.Exit(refusal.status) from None
-        width = min(max(shutil.get_terminal_size((120, 24)).columns, 80), 160)
-        text = text_document(profile_document(made, top=top), width=width)
-        if command:
-            sys.stderr.write(text)
-        else:
-            say(text)
+        page.write(render_profile(made, format, top=top, width=wide_text_chars()))
         _write(made, folded, speedscope, pprof)
         if any(count for count, _ in made.lost):
             complain("some of the profile was lost: a slower clock (--hz 200) loses less")

@@ -172,7 +172,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
     """Makes the transfers and shows them; ends the program."""
     from loadgo.notation.quantities import byte_count
     from loadgo.transfers.document import render_transfer
-    from loadgo.transfers.grid import as_csv
+    from loadgo.transfers.grid import grid_csv
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
@@ -206,7 +206,7 @@ def _between(to: str, asked: _Asked, shown: _Shown) -> None:
         ),
     )
     content = render_transfer(made, shown.page.format, prices=priced, color=in_colour())
-    _deliver(content, shown, as_csv(made.rows))
+    _deliver(content, shown, grid_csv(made.rows))
     raise typer.Exit(_status(made))
 
 
@@ -215,7 +215,7 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     from loadgo.transfers.analysis import LOAD_AVERAGE_NOTE, RUNNING_LOAD_NOTE, taken_apart
     from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
-    from loadgo.transfers.grid import as_csv, run_grid, table_of_grid
+    from loadgo.transfers.grid import grid_csv, run_grid, table_of_grid
 
     if asked.message or asked.from_file or asked.into:
         raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
@@ -238,7 +238,7 @@ def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | Non
     apart = taken_apart(
         table_of_grid(made, running), priced, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
     )
-    _deliver(render_apart(apart, shown.page.format, color=in_colour()), shown, as_csv(made.rows, running))
+    _deliver(render_apart(apart, shown.page.format, color=in_colour()), shown, grid_csv(made.rows, running))
     return _status(made)
 
 

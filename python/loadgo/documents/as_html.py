@@ -14,7 +14,7 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from loadgo.documents.document import Chapter, Charts, Document, Points, Section
+from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
@@ -28,8 +28,8 @@ _ADDRESSES = (
 )
 """Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
 
-Shown = list[Table | Chapter | Points]
-"""Sections that stand in the page as they are."""
+PlacedSection = Table | Chapter | Points | Remarks
+"""A section that stands in the page as it is."""
 
 
 def html_document(document: Document) -> str:
@@ -66,11 +66,11 @@ def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown:
     )
 
 
-def _around_charts(sections: Sequence[Section]) -> tuple[Shown, list[Chart], Shown]:
+def _around_charts(sections: Sequence[Section]) -> tuple[list[PlacedSection], list[Chart], list[PlacedSection]]:
     """The sections above the charts, the charts, and the sections below; pictures made of characters are left out."""
     place = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
-    before = [section for section in sections[:place] if isinstance(section, Table | Chapter | Points)]
-    after = [section for section in sections[place:] if isinstance(section, Table | Chapter | Points)]
+    before = [section for section in sections[:place] if isinstance(section, PlacedSection)]
+    after = [section for section in sections[place:] if isinstance(section, PlacedSection)]
     drawn = [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
     return before, drawn, after
 

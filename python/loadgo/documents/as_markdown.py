@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from loadgo.documents.document import Chapter, Charts, Document, Points, Section, SignPicture
+from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
@@ -16,7 +16,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 def markdown_document(document: Document) -> str:
     """The document as Markdown. Characters with a meaning in Markdown are escaped."""
     parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
-    parts += [f"**{escaped(document.answer)}**", "  \n".join(escaped(line) for line in document.about)]
+    answers = (document.answer, *document.further_answers)
+    parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), "  \n".join(map(escaped, document.about))]
     parts += [_section(section) for section in document.sections]
     parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.notes))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -32,6 +33,8 @@ def _section(section: Section) -> str:
         return ""
     if isinstance(section, Chapter):
         return f"## {escaped(section.title)}\n\n{escaped(section.source)}\n\n{escaped(section.answer)}"
+    if isinstance(section, Remarks):
+        return "\n\n".join(map(escaped, section.paragraphs))
     title = f"### {escaped(section.title)}" if section.title else ""
     lead = f"> {escaped(section.lead)}" if isinstance(section, Table) and section.lead else ""
     return "\n\n".join(part for part in (title, lead, _content(section)) if part)

@@ -12,13 +12,16 @@ from rich.console import Console, RenderableType
 from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from loadgo.documents.document import Chapter, Charts, Document, Points, Section, SignPicture
+from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.printed_table import printed_lines
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
 FEWEST_PAGE_CHARS = 60
 """The smallest width of a document. On a narrower terminal its lines wrap."""
+
+MOST_REMARK_CHARS = 80
+"""The largest width of running text, since longer lines are hard to read."""
 
 
 def text_document(document: Document, *, width: int | None = None, color: bool = False) -> str:
@@ -36,8 +39,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     )
     for warning in document.warnings:
         console.print(_text(warning, "bold red"))
-    if document.answer:
-        console.print(_text(document.answer, "bold"))
+    for line in filter(None, (document.answer, *document.further_answers)):
+        console.print(_text(line, "bold"))
     if document.about:
         console.print()
     for line in document.about:
@@ -57,7 +60,7 @@ def _section(section: Section, width: int) -> Iterator[RenderableType]:
     """The parts of a section, its title first."""
     if isinstance(section, Chapter):
         yield _text("═" * width, "dim")
-    if not isinstance(section, Charts) and section.title:
+    if not isinstance(section, Charts | Remarks) and section.title:
         yield _text(section.title, "bold")
     if isinstance(section, Chapter):
         yield _text(section.source, "dim")
@@ -67,6 +70,8 @@ def _section(section: Section, width: int) -> Iterator[RenderableType]:
     elif isinstance(section, Points):
         for item in section.items:
             yield _item(item, width)
+    elif isinstance(section, Remarks):
+        yield _remarks(section, width)
     elif isinstance(section, Table):
         if section.lead:
             yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
@@ -79,6 +84,12 @@ def _item(item: tuple[str, ...], width: int) -> Text:
     for line in below:
         lines += textwrap.wrap(f"    {line}", width, subsequent_indent="      ")
     return Text("\n".join(map(plain, lines)))
+
+
+def _remarks(remarks: Remarks, width: int) -> Text:
+    chars = min(width, MOST_REMARK_CHARS)
+    lines = [textwrap.wrap(plain(text), chars, subsequent_indent="  ") for text in remarks.paragraphs]
+    return Text("\n".join(line for paragraph in lines for line in paragraph))
 
 
 def _printed(table: Table, width: int) -> Text:

@@ -48,7 +48,14 @@ class Points:
     items: tuple[tuple[str, ...], ...]
 
 
-Section = Table | SignPicture | Charts | Chapter | Points
+@dataclass(frozen=True)
+class Remarks:
+    """Running text, one paragraph for each remark."""
+
+    paragraphs: tuple[str, ...]
+
+
+Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class Document:
     title: str
     answer: str
     sections: tuple[Section, ...]
+    further_answers: tuple[str, ...] = ()
+    """Further lines of the answer."""
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     """Lines about the systems and runs that the figures belong to."""

@@ -1,35 +1,82 @@
-"""A list as a single table, whose width is the terminal's, its own, or a given one."""
+"""A list of records as a single table, or as JSON and CSV with the records' own keys."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from shutil import get_terminal_size
+from typing import Literal, get_args
 
 from rich.cells import cell_len
 
+from loadgo.documents.as_csv import csv_lines, safe_cell
+from loadgo.documents.as_json import json_document
 from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document
+from loadgo.documents.render import render
 from loadgo.documents.table import COLUMN_GAP_CHARS, Column, Table
+from loadgo.errors import BadArgument
+
+ListFormat = Literal["text", "html", "json", "csv", "md"]
+LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list with its name, such as `runs`: what people read of it, and its records in full."""
+
+    name: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    keys: tuple[str, ...]
+    """The names of a record's values in JSON and CSV."""
+    records: tuple[Mapping[str, object], ...]
+    figures: frozenset[int] = frozenset()
+    """Columns of the rows that are aligned to the right, counted from 0."""
+
+
+def render_listing(listed: Listing, format: ListFormat = "text", *, width: int | None = None) -> str:
+    """Renders a list as `format`. `width`, in characters, is for text. Raises `ValueError` for another format."""
+    if format not in LIST_FORMATS:
+        raise BadArgument(f"format {format!r} is none of {', '.join(LIST_FORMATS)}")
+    if format == "csv":
+        return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
+    if format == "text":
+        return listing(listed.headings, listed.rows, listed.figures, width)
+    table = _table(listed.headings, listed.rows, listed.figures)
+    return render(
+        format,
+        lambda: Document(listed.name, f"{len(listed.rows):,} {listed.name}", (table,)),
+        lambda: json_document({listed.name: listed.records}, {}),
+    )
 
 
 def listing(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int] = (), width: int | None = None
+    headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int] = (), width: int | None = None
 ) -> str:
-    """The rows under `heads` as text. Columns in `figures`, counted from 0, are aligned to the right.
+    """The rows under their headings as text. Columns in `figures`, counted from 0, are aligned to the right.
 
-    The text is empty without heads. Without a `width`, the table has the terminal's width. It has its own width if the
-    terminal is too narrow or the output is no terminal. A name that a user may copy is then not cut.
+    The text is empty without headings. Without a `width`, the table has the terminal's width. It has its own width if
+    the terminal is too narrow or the output is no terminal. A name that a user may copy is then not cut.
     """
-    if not heads:
+    if not headings:
         return ""
-    columns = tuple(
-        Column(head, tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name")
-        for i, head in enumerate(heads)
-    )
-    table = Table("", columns, name_width=columns[0].width)
-    narrowest = columns[0].width + sum(COLUMN_GAP_CHARS + len(head) for head in heads[1:])
+    table = _table(headings, rows, figures)
+    narrowest = table.columns[0].width + sum(COLUMN_GAP_CHARS + len(heading) for heading in headings[1:])
     terminal = get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 0
-    double_wide = sum(max(cell_len(cell) - len(cell) for cell in ("", *column.cells)) for column in columns)
+    double_wide = sum(max(cell_len(cell) - len(cell) for cell in ("", *column.cells)) for column in table.columns)
     shown = width or (terminal if terminal >= narrowest else table.width + double_wide)
     return text_document(Document("", "", (table,)), width=shown)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int]) -> Table:
+    columns = tuple(
+        Column(heading, tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name")
+        for i, heading in enumerate(headings)
+    )
+    return Table("", columns, name_width=columns[0].width)
+
+
+def _cell(value: object) -> object:
+    return safe_cell(", ".join(map(str, value)) if isinstance(value, list | tuple) else value)

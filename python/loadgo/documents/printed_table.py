@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import zip_longest
 
 from loadgo.documents.table import Column, Table
 
@@ -27,22 +28,35 @@ def printed_lines(table: Table, page: int) -> list[Line]:
     longest = max([8 if table.below_names else 1, *map(len, names.cells)])
     room = page - len(indent) - len(_GAP) * len(columns)
     widths = _widths(columns, room - min(longest, _LEAST_NAME_CHARS))
-    name_width = min(longest, max(_LEAST_NAME_CHARS, room - sum(widths)))
+    name_width = names.chars or min(longest, max(_LEAST_NAME_CHARS, room - sum(widths)))
     lines = [(line, "dim") for line in _headings(columns, name_width, widths)]
     for row, name in enumerate(names.cells):
         lines += _row(table, row, textwrap.wrap(name, name_width) or [""], widths, name_width)
-    return [(f"{indent}{line}", style) for line, style in lines]
+    return [(f"{indent}{line}", style) for line, style in (_in_halves(lines) if table.in_halves else lines)]
+
+
+def _in_halves(lines: list[Line]) -> list[Line]:
+    """The second half of the lines beside the first."""
+    half = (len(lines) + 1) // 2
+    pairs = zip_longest(lines[:half], lines[half:], fillvalue=("", ""))
+    return [(f"{left}{_GAP}{_GAP}{right}", style) for (left, style), (right, _) in pairs]
 
 
 def _widths(columns: list[Column], room: int) -> list[int]:
     """The columns' widths: where there is not enough room, those that hold text are wrapped more narrowly."""
-    least = [max(_heading_width(column), _figures_width(column)) for column in columns]
+    least = [_least_width(column) for column in columns]
     widths = [max(width, _text_width(column)) for width, column in zip(least, columns, strict=True)]
     over = sum(widths) - room
     for i in sorted(range(len(widths)), key=lambda i: least[i] - widths[i]):
         less = max(0, min(over, widths[i] - max(least[i], 8)))
         widths[i], over = widths[i] - less, over - less
     return widths
+
+
+def _least_width(column: Column) -> int:
+    if column.chars:
+        return column.chars - len(_GAP)
+    return max(_heading_width(column), _figures_width(column))
 
 
 def _heading_width(column: Column) -> int:
@@ -90,7 +104,9 @@ def _row(table: Table, row: int, name: list[str], widths: list[int], name_width:
     style, lines = _style(table, row), []
     for k in range(max(len(names), *map(len, cells))):
         parts = [cell[k] if k < len(cell) else " " * width for cell, width in zip(cells, widths, strict=True)]
-        line = _GAP.join([(names[k] if k < len(names) else "").ljust(name_width), *parts])
+        # A cell that is longer than its column's fixed width takes of the gap.
+        behind_gap = [part.rjust(len(_GAP) + width) for part, width in zip(parts, widths, strict=True)]
+        line = "".join([(names[k] if k < len(names) else "").ljust(name_width), *behind_gap])
         lines.append((line, (style or "dim") if k and below else "" if below else style))
     return lines
 

@@ -33,6 +33,8 @@ class Column:
     """A heading over this column and its neighbours, which have the same."""
     marks: tuple[str, ...] = ()
     """A sign beside each cell; empty where no cell has one."""
+    chars: int = 0
+    """Characters of a printed table's column, with the gap before it. 0 is as many as its cells need."""
     hints: tuple[str, ...] = ()
     """Text that an HTML page shows when the pointer is on a cell."""
 
@@ -61,6 +63,8 @@ class Table:
     """Whether a page of text shows it in the layout of a printed document, as close as that."""
     below_names: tuple[str, ...] = ()
     """Names of the lines below the cells, of a table as printed."""
+    in_halves: bool = False
+    """Whether a printed table without headings shows the second half of its rows beside the first."""
 
     @property
     def width(self) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadgo.documents.as_json import json_document
 from loadgo.documents.document import Document
+from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import duration, people
 from loadgo.notation.keys import parts_of
@@ -14,6 +16,37 @@ if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
 _NAME_WIDTH = 40
+
+
+def render_fit(fit: Fit, format: Format = "text", *, width: int | None = None, color: bool = False) -> str:
+    """Renders a fit as `format`: text, html, json or md. `width`, in characters, and `color` are for text.
+
+    JSON leaves out the covariance of the parameters, which is in the machine file. Raises `ValueError` for another
+    format.
+    """
+    return render(format, lambda: fit_document(fit), lambda: _json(fit), width=width, color=color)
+
+
+def _json(fit: Fit) -> str:
+    fitted = fit.fitted
+    parameters = ("key", "of", "value", "low", "high", "source")
+    checks = ("run", "users", "figure", "measured", "machine", "timed", "error", "off")
+    return json_document(
+        {
+            "title": fit.title,
+            "path": fit.path,
+            "script": fitted.script,
+            "runs": fitted.runs,
+            "users": fitted.users,
+            "interactions": fitted.interactions,
+            "parameters": [{key: getattr(parameter, key) for key in parameters} for parameter in fitted.parameters],
+            "checks": [{key: getattr(check, key) for key in checks} for check in fit.checks],
+            "assumed": fitted.assumed,
+            "warnings": fit.warnings,
+            "hint": fit.hint,
+        },
+        {},
+    )
 
 
 def fit_document(made: Fit) -> Document:

@@ -6,15 +6,12 @@ file.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from loadgo.notation.units import TIME_NS
-
-_AMOUNT = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|ms|s|min|h)?\s*")
-_NAMED = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
+from loadgo import _loadgo
+from loadgo.errors import BadArgument
 
 # The positions of each law's arguments that are in the law's unit. Other arguments are plain numbers.
 _AMOUNTS = {
@@ -68,38 +65,13 @@ class Law:
 
 
 def read_law(value: str | float) -> Law:
-    """Parses a law from a machine file. Raises `ValueError` for a text that is not a law."""
+    """Parses a law from a machine file; a number alone is a fixed law. Raises `ValueError` for any other text."""
     if not isinstance(value, str):
         return Law("fixed", (float(value),), timed=False)
-    named = _NAMED.fullmatch(value)
-    if not named:
-        amount, timed = _amount(value)
-        return Law("fixed", (amount,), timed)
-    name, inside = named[1], named[2]
-    bounds: dict[str, float] = {}
-    values, timed = [], False
-    for item in re.split(r",", inside.replace("[", "").replace("]", "")):
-        bound = re.match(r"\s*(min|max)\b", item)
-        amount, has_unit = _amount(item[bound.end() :] if bound else item)
-        timed |= has_unit
-        if bound:
-            bounds[bound[1]] = amount
-        else:
-            values.append(amount)
-    if name != "empirical" and name not in _AMOUNTS:
-        raise ValueError(f"{name!r} is no law")
-    return Law(name, tuple(values), timed, bounds.get("min"), bounds.get("max"))
-
-
-def _amount(text: str) -> tuple[float, bool]:
-    """Parses a time to nanoseconds, or a number, and says whether it is a time. Spans such as `1min 30s` add up."""
-    match = _AMOUNT.fullmatch(text)
-    if match:
-        return float(match[1]) * TIME_NS[match[2] or "ns"], match[2] is not None
-    parts = [_AMOUNT.fullmatch(part) for part in re.findall(r"[0-9.]+\s*[a-z]+", text)]
-    if not parts:
-        raise ValueError(f"{text!r} is neither a time nor a number")
-    return sum(float(part[1]) * TIME_NS[part[2]] for part in parts if part), True
+    law = _loadgo.parse_law(value)
+    if law["kind"] == "none":
+        raise BadArgument(f"{value!r} is no law of a machine file: write one, such as exponential(8ms)")
+    return Law(law["kind"], tuple(law["parameters"]), law["timed"], law["least"], law["most"])
 
 
 def written(law: Law) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
+from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import share
-from loadgo.profiling.profile import Profile, Segment
+from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 
 SHOWN_MAPPINGS = 12
 """Rows of a table by mapping; one more row has the sum of all others."""
@@ -16,8 +18,36 @@ DEFAULT_SHOWN_FUNCTIONS = 20
 UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel told of no mapping there, or the process had just ended.")
 
 
+_KEYS: Keys = {
+    Profile: "of seconds hz samples segments stacks build_ids lost notes status",
+    Segment: "name samples faults_minor faults_major",
+    Stack: "user command process frames samples",
+    Frame: "segment function",
+}
+
+
+def render_profile(
+    profile: Profile,
+    format: Format = "text",
+    *,
+    top: int = DEFAULT_SHOWN_FUNCTIONS,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """Renders a profile as `format`: text, html, json or md. JSON has all stacks, the others `top` functions.
+
+    `width`, in characters, is for text. Raises `ValueError` for another format.
+    """
+    return render(
+        format,
+        lambda: profile_document(profile, top=top),
+        lambda: json_document(members_of(profile, _KEYS), _KEYS),
+        width=width,
+    )
+
+
 def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Document:
-    """The document of a profile, with at most `top` functions."""
+    """The document, with at most `top` functions."""
     tables = (_segment_table(profile), _function_table(profile, top), _fault_table(profile))
     unknown = any(segment.name == UNKNOWN_MAPPING_NOTE[0] for segment in _faulting_segments(profile))
     return Document(

@@ -1,10 +1,10 @@
-"""A ready message for programs: every run as it was measured, and each figure over the runs."""
+"""A ready message as JSON: all runs as they were measured, and each figure over the runs."""
 
 from __future__ import annotations
 
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
-from loadgo.ready_message.ready import FIGURES, Ready, Spread
+from loadgo.ready_message.ready import READY_FIGURES, FigureSpread, Ready
 from loadgo.running.command_run import CommandRun
 from loadgo.running.json_keys import JSON_KEYS as RUNNING_KEYS
 
@@ -12,13 +12,13 @@ _KEYS: Keys = {
     **SUMMARY_KEYS,
     **RUNNING_KEYS,
     Ready: "command status interrupted asked sources notes floor_bytes tariff",
-    Spread: "runs median low high least most",
+    FigureSpread: "runs median low high least most",
 }
 
 
 def ready_json(ready: Ready) -> str:
-    """One JSON object; nanoseconds, bytes, counts, money; null is not measured."""
-    figures = {stage: {name: ready.spread(name, stage) for name in FIGURES} for stage in ready.stages}
+    """The ready message as one JSON object. Units are nanoseconds, bytes, counts and money; null is not measured."""
+    figures = {stage: {name: ready.spread(name, stage) for name in READY_FIGURES} for stage in ready.stages}
     runs = [_run(ready, run) for run in ready.runs]
     return json_document(members_of(ready, _KEYS) | {"figures": figures, "runs": runs}, _KEYS)
 

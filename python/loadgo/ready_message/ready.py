@@ -1,9 +1,9 @@
-"""One command's ready message: what its run used, as the system told after every command of Multics and CTSS.
+"""One command's ready message: what its runs used, as Multics and CTSS printed it after each command.
 
-The command is run under the meter that an interaction of a user is measured with. Several runs give a median, whose
-interval is that of the order statistics: it assumes nothing of the distribution (W. J. Conover, Practical Nonparametric
-Statistics, 3.2). Cold, each round is three runs: *cold first* after its pages were dropped, *warm first* right after
-it, and *following*; the seed's desk calculator took 600, 260 and 145 ms.
+The meter is the one for an interaction of a user. Several runs give a median with an interval from order statistics,
+which assumes nothing about the distribution (W. J. Conover, Practical Nonparametric Statistics, 3.2).
+A cold round has three runs: *cold first* after the command's pages were dropped, *warm first* right after it, and
+*following*. The desk calculator of CTSS took 600, 260 and 145 ms in such a round.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from loadgo.running.command_run import CommandRun, Stage
 if TYPE_CHECKING:
     from loadgo.measures.tariff import Tariff
 
-CONFIDENCE = 0.95
-ALONE: Stage = "as it is"
+MEDIAN_CONFIDENCE = 0.95
+FEWEST_INTERVAL_RUNS = 6
+"""Fewer runs give no interval of a median at this confidence."""
+ONLY_STAGE: Stage = "as it is"
+"""The kind of run of a command that is not run cold."""
 COLD_STAGES: tuple[Stage, ...] = ("cold first", "warm first", "following")
 
 
 @dataclass(frozen=True)
-class Spread:
+class FigureSpread:
     """A figure over the runs in which it was measured."""
 
     runs: int
     median: float | None
-    """None when it was measured in no run."""
+    """None if no run measured it."""
     low: float | None
     """The lower end of the median's 95 % interval; None for too few runs."""
     high: float | None
@@ -42,57 +45,54 @@ class Spread:
 
 @dataclass(frozen=True)
 class Ready:
-    """What the runs of a command came to."""
+    """The result of `loadgo.ready`: what each run of a command used."""
 
     command: tuple[str, ...]
     runs: tuple[CommandRun, ...]
-    """Every run, in order."""
+    """All runs in order."""
     asked: int
-    """How many runs were asked for, for each stage."""
+    """Number of runs that were requested, of all kinds together."""
     sources: Mapping[str, str | int]
-    """Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split."""
+    """The meter behind the figures: cpu, faults, waits, cpu_resolution_ns, split."""
     notes: tuple[str, ...]
-    """What could not be measured and why, and the remedy."""
+    """Figures that could not be measured, each with its reason and remedy."""
     floor_bytes: int
-    """Loadgo's own memory: the most memory of a smaller command is not known."""
+    """Loadgo's own memory. The memory of a smaller command is not known."""
     tariff: Tariff
     interrupted: int | None
     """The signal that ended the measurement early."""
 
     @property
     def status(self) -> int:
-        """The first of the runs' statuses that is not 0; 128 and the signal when it was ended early."""
+        """The first status of a run that is not 0, or 128 plus the signal that ended the measurement early."""
         if self.interrupted is not None and (len(self.runs) != 1 or self.asked > 1):
             return 128 + self.interrupted
         return next((run.status for run in self.runs if run.status), 0)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """Which kinds of runs there are, in order."""
+        """The kinds of runs, in order."""
         return tuple(dict.fromkeys(run.stage for run in self.runs))
 
     def counted(self, stage: Stage) -> tuple[CommandRun, ...]:
-        """The runs of `stage` that the figures are of: whole ones, if there is any."""
-        rows = tuple(run for run in self.runs if run.stage == stage)
-        return tuple(run for run in rows if not run.interrupted) or rows
+        """The runs of `stage` that the figures count: those without an interrupt, if there are any."""
+        runs = tuple(run for run in self.runs if run.stage == stage)
+        return tuple(run for run in runs if not run.interrupted) or runs
 
-    def spread(self, figure: str, stage: Stage = ALONE) -> Spread:
-        """Of one of `FIGURES` over the runs of `stage`."""
+    def spread(self, figure: str, stage: Stage = ONLY_STAGE) -> FigureSpread:
+        """The spread of one of `READY_FIGURES` over the runs of `stage`."""
         values = [self.value(figure, run) for run in self.counted(stage)]
         return spread_of([value for value in values if value is not None])
 
     def value(self, figure: str, run: CommandRun) -> float | None:
-        """One of `FIGURES` in one run: nanoseconds, counts, bytes, or money at the tariff."""
+        """The value of one of `READY_FIGURES` in a run: nanoseconds, counts, bytes, or money at the tariff."""
         if figure == "cost":
             return cost_of_run(run, self.tariff)
-        if figure.startswith("switches"):
-            found: int = getattr(run.waited, figure)
-            return found
-        value: int | None = getattr(run, figure)
+        value: int | None = getattr(run.waited if figure.startswith("switches") else run, figure)
         return value
 
 
-FIGURES = (
+READY_FIGURES = (
     "real_ns",
     "cpu_ns",
     "cpu_user_ns",
@@ -117,11 +117,28 @@ def ready(
     quiet: bool = False,
     tariff: str = "default",
 ) -> Ready:
-    """Runs `command` (words; a text is split as a shell would) and tells what it used.
+    """Runs a command and measures its time, page faults, waits, memory and cost.
 
-    With `runs` it is run that often; cold, three times as often. With `quiet` its output is lost. Its input is this
-    process's; for more than one run that must be a file, which each reads from where it stands, else there is nothing
-    to read. Raises `command_meter.NotRun` when there is no such command, `errors.Refused`, `ValueError`.
+    Args:
+        command: The command's words, or one text that is split as a shell splits it.
+        runs: How many times the command runs. From 6 runs on each median has a 95 % interval.
+        cold: Drops the command's pages from memory first, and runs it three times for each of `runs`.
+        quiet: Discards the command's output.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+
+    The command reads this process's input. Several runs need a file there: each reads it from its present position.
+    From a terminal or a pipe they read nothing.
+
+    Returns:
+        The runs as `Ready.runs`, times in nanoseconds and memory in bytes. `ready.spread("real_ns")` has the median of
+        a figure, its interval and its extremes. `loadgo.ready_message.document.render_ready` writes the message.
+
+    Raises:
+        loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.
+        loadgo.errors.Refused: The host refused the measurement.
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+
+    The ready message is that of Multics and CTSS: *The Compatible Time-Sharing System, A Programmer's Guide* (1963).
     """
     from loadgo.running.command_meter import Order, run_command
 
@@ -131,45 +148,46 @@ def ready(
     if runs < 1:
         raise BadArgument(f"{runs} runs cannot be made: 1 or more can be asked for")
     price = None if tariff == "default" else _tariff(tariff)
-    stages = COLD_STAGES if cold else (ALONE,)
-    done = run_command(Order(tuple(words), stages * runs, quiet))
+    stages = COLD_STAGES if cold else (ONLY_STAGE,)
+    measured = run_command(Order(tuple(words), stages * runs, quiet))
     return Ready(
         command=tuple(words),
-        runs=done.runs,
+        runs=measured.runs,
         asked=runs * len(stages),
-        sources={name: value for name, value in done.sources.items() if name not in ("notes", "groups")},
-        notes=tuple(done.sources["notes"]),
-        floor_bytes=done.floor_bytes,
+        sources={name: value for name, value in measured.sources.items() if name not in ("notes", "groups")},
+        notes=tuple(measured.sources["notes"]),
+        floor_bytes=measured.floor_bytes,
         tariff=price or _tariff(tariff),
-        interrupted=done.interrupted,
+        interrupted=measured.interrupted,
     )
 
 
-def spread_of(values: Sequence[float]) -> Spread:
-    """The median of `values` with its interval, the least and the most."""
+def spread_of(values: Sequence[float]) -> FigureSpread:
+    """The median of `values` with its interval, and the least and the greatest value."""
     if not values:
-        return Spread(0, None, None, None, None, None)
+        return FigureSpread(0, None, None, None, None, None)
     ascending = sorted(values)
     rank = interval_rank(len(values))
     low, high = (None, None) if rank is None else (ascending[rank - 1], ascending[-rank])
-    return Spread(len(values), float(median(ascending)), low, high, ascending[0], ascending[-1])
+    return FigureSpread(len(values), float(median(ascending)), low, high, ascending[0], ascending[-1])
 
 
 def interval_rank(count: int) -> int | None:
-    """The rank r for which the median lies between the r-th least and the r-th most of `count` values with 95 %
-    confidence; None when there are too few (under 6).
+    """The rank of the order statistics that bound the median of `count` values with 95 % confidence.
+
+    With rank r, these are the r-th least and the r-th greatest value. None for fewer than 6 values.
     """
     tail, rank = 0.0, 0
     while rank < count:
         tail += comb(count, rank) / 2**count
-        if tail > (1 - CONFIDENCE) / 2:
+        if tail > (1 - MEDIAN_CONFIDENCE) / 2:
             break
         rank += 1
     return rank or None
 
 
 def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
-    """The cost of a run; None when its processor time, or a wait that is charged, is not measured."""
+    """The cost of a run, or None if its processor time or a wait that the tariff charges was not measured."""
     from loadgo.measures.charges import SharedHoldings, interaction_cost
     from loadgo.measures.usage import Usage
 
@@ -188,8 +206,8 @@ def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
     return interaction_cost(measured, tariff, present_ns=run.real_ns, holdings=alone)
 
 
-def _tariff(asked: str) -> Tariff:
-    # Late: what loadgo weighs hides what a smaller command does.
+def _tariff(name: str) -> Tariff:
+    # Imported after the runs: a command with less memory than loadgo cannot be measured.
     from loadgo.measures.tariff import load_tariff
 
-    return load_tariff(asked)
+    return load_tariff(name)

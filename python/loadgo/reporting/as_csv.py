@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from io import StringIO
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.documents.as_csv import csv_lines, safe_cell
 from loadgo.documents.as_json import members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import CommandSummary, Summary
@@ -18,26 +17,20 @@ from loadgo.stats.quantiles import REPORTED_QUANTILES
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def csv_report(summary: Summary) -> str:
     """Columns are named with their units; an empty cell is not measured, or too few samples; `never` has no end."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for i, command in enumerate([*summary.commands, summary.everything]):
-        row = _row(command, "all" if i == len(summary.commands) else "command", summary.cost.tariff.name)
-        if i == 0:
-            writer.writerow(row)
-        writer.writerow(_cell(value) for value in row.values())
-    return out.getvalue()
+    commands = [*summary.commands, summary.everything]
+    tariff = summary.cost.tariff.name
+    rows = [_row(command, "all" if command is commands[-1] else "command", tariff) for command in commands]
+    return csv_lines([rows[0], *(map(safe_cell, row.values()) for row in rows)])
 
 
 def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
     """The data behind the chart called `chart`, a line for each mark; raises `ValueError` for an unknown one."""
     frame = frame_of(chart, summary, tables).frame
     texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical)]
-    tame = [pl.col(name).cast(pl.String).map_elements(_cell, return_dtype=pl.String) for name in texts]
+    tame = [pl.col(name).cast(pl.String).map_elements(safe_cell, return_dtype=pl.String) for name in texts]
     return frame.with_columns(tame).write_csv()
 
 
@@ -54,10 +47,3 @@ def _row(command: CommandSummary, kind: str, tariff: str) -> dict[str, object]:
         }
     found |= {"mean_ns": command.response.mean_ns, "max_ns": command.response.max_ns}
     return found | members_of(command.usage, JSON_KEYS) | {"cost": command.cost, "tariff": tariff}
-
-
-def _cell(value: object) -> object:
-    """A spreadsheet must not take a command's name for a formula."""
-    if isinstance(value, float) and math.isinf(value):
-        return "never"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from io import StringIO
 from typing import Any
 
+from loadgo.documents.as_csv import csv_lines
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
 from loadgo.reproduction.models.rfc_392_here import Again, Here
@@ -43,12 +42,8 @@ def json_reproduction(told: Reproduction) -> str:
 
 def csv_reproduction(told: Reproduction) -> str:
     """A row for each printed figure, and for each total that follows from them."""
-    out = StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for again in told.documents:
-        writer.writerows(_entries(again))
-    return out.getvalue()
+    entries = (entry for again in told.documents for entry in _entries(again))
+    return csv_lines([COLUMNS, *([entry.get(column) for column in COLUMNS] for entry in entries)])
 
 
 def _document(again: DocumentAgain) -> dict[str, Any]:

@@ -7,8 +7,6 @@ averages are made of its own queue as a host makes them: damped over minutes, fr
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import shlex
 import tomllib
@@ -20,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
+from loadgo.documents.as_csv import csv_lines
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.tables import Tables
 
@@ -51,18 +50,14 @@ def simulated_transfers(run: Tables, jobs: Mapping[int, str], machine: str) -> s
     commands = told.get("commands", {})
     message = int(told.get("supervisor", {}).get("message_bytes", 0))
     loads = _loads(run)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    rows = 0
+    rows = []
     lines = run.interactions.filter(pl.col("line").is_in(list(jobs))).with_columns(RESPONSE_NS, CPU_NS)
     for one in lines.iter_rows(named=True):
         size = commands.get(str(one["command"]), commands.get("*", {})).get("network_bytes")
         if one["outcome"] == "ok" and isinstance(size, int) and size > 0:
             moved = (jobs[one["line"]], size, message or size)
-            writer.writerow(_row(one, *moved, _at(loads, one["ready_ns"])))
-            rows += 1
-    return out.getvalue() if rows else None
+            rows.append(_row(one, *moved, _at(loads, one["ready_ns"])))
+    return csv_lines([COLUMNS, *rows]) if rows else None
 
 
 def _row(one: Mapping[str, Any], job: str, size: int, message: int, loads: tuple[float, ...]) -> list[object]:
@@ -70,7 +65,7 @@ def _row(one: Mapping[str, Any], job: str, size: int, message: int, loads: tuple
     faults = one["faults_minor"] + one["faults_major"]
     counts = [job, _METHOD, _DIRECTIONS[job], size, message, math.ceil(size / message), faults]
     times = [real_s, cpu_s, 8 * size / real_s if real_s else None, 1e6 * cpu_s / (8 * size)]
-    return [*counts, *("" if value is None else repr(value) for value in (*times, *loads)), ESTIMATED]
+    return [*counts, *times, *loads, ESTIMATED]
 
 
 def _typed(lines: list[Any]) -> Iterator[str]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-
+from loadgo.documents.as_csv import csv_lines
 from loadgo.transfers.command import CommandTransfer
 
 COMMAND_CSV_COLUMNS = (
@@ -21,7 +18,7 @@ COMMAND_CSV_COLUMNS = (
 
 def header() -> str:
     """The line of column names."""
-    return _line(COMMAND_CSV_COLUMNS)
+    return csv_lines([COMMAND_CSV_COLUMNS])
 
 
 def row(transfer: CommandTransfer) -> str:
@@ -33,14 +30,5 @@ def row(transfer: CommandTransfer) -> str:
     messages, sent, received = both
     counts = [transfer.name, "b", transfer.bytes, None, messages, faults]
     times = [transfer.real_s, transfer.cpu_s, transfer.bits_per_s, us_per_bit, transfer.load_5min]
-    return _line(
-        [*counts, *times, sent, received, transfer.user_s, transfer.system_s, transfer.interrupts_s, transfer.status]
-    )
-
-
-def _line(cells: Sequence[object]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(
-        ["" if cell is None else repr(cell) if isinstance(cell, float) else cell for cell in cells]
-    )
-    return out.getvalue()
+    own_times = [transfer.user_s, transfer.system_s, transfer.interrupts_s]
+    return csv_lines([[*counts, *times, sent, received, *own_times, transfer.status]])

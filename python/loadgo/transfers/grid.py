@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from loadgo.documents.as_csv import csv_lines
 from loadgo.errors import BadArgument, NotPossible
 from loadgo.transfers.csv_table import THIS_HOST, Observed, Table
 from loadgo.transfers.rounds import together
@@ -99,24 +98,24 @@ def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] 
     return Table(name, tuple(observed), (), tuple(left_out))
 
 
-def as_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
+def grid_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
     """The rows as CSV with the column names that `csv_table` reads. `loads` is as in `table_of`."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for index, row in enumerate(rows):
-        if row.broke_off:
-            continue
-        faults = row.faults_minor + row.faults_major
-        derived = (row.bits_per_s, None if row.cpu_s_per_bit is None else 1e6 * row.cpu_s_per_bit)
-        writer.writerow(
-            [row.method, row.direction, row.bytes, row.message_bytes, row.messages, faults]
-            + [repr(row.real_s), repr(row.cpu_s)]
-            + ["" if figure is None else repr(figure) for figure in derived]
-            + [row.load_5min if loads is None else repr(loads[index]), repr(row.user_s), repr(row.system_s)]
-            + ["" if row.interrupt_work_s is None else repr(row.interrupt_work_s), row.interrupts_by]
-        )
-    return out.getvalue()
+    moved = [(row, row.load_5min if loads is None else loads[i]) for i, row in enumerate(rows) if not row.broke_off]
+    return csv_lines([_COLUMNS, *(_cells(row, load) for row, load in moved)])
+
+
+def _cells(row: Row, load: float | None) -> list[object]:
+    counts = [
+        row.method,
+        row.direction,
+        row.bytes,
+        row.message_bytes,
+        row.messages,
+        row.faults_minor + row.faults_major,
+    ]
+    us_per_bit = None if row.cpu_s_per_bit is None else 1e6 * row.cpu_s_per_bit
+    rates = [row.real_s, row.cpu_s, row.bits_per_s, us_per_bit, load]
+    return [*counts, *rates, row.user_s, row.system_s, row.interrupt_work_s, row.interrupts_by]
 
 
 def _observed(row_number: int, row: Row, load: float) -> Observed:

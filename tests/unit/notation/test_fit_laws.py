@@ -67,14 +67,13 @@ def test_a_law_spread_out_keeps_its_mean(law: str) -> None:
 
 
 def test_what_is_no_law_is_said_to_be_none() -> None:
-    for text in ("often", "gamma(3ms)", "exponential(soon)"):
-        with pytest.raises(ValueError, match=r"no law|neither a time"):
+    for text in ("often", "gamma(3ms)", "exponential(soon)", "none", "1min 30s", "metered, 1 times"):
+        with pytest.raises(ValueError, match=r"no law|not a time|no unit"):
             read_law(text)
 
 
-def test_a_span_of_several_units_is_their_sum() -> None:
-    assert read_law("1min 30s").mean == 90e9
-    assert read_law(3).timed is False
+def test_a_number_alone_is_a_fixed_law_without_a_unit() -> None:
+    assert read_law(3) == read_law("3") == Law("fixed", (3.0,), timed=False)
 
 
 def test_the_law_is_the_simplest_that_the_values_do_not_contradict() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from loadgo.documents.as_text import text_document
-from loadgo.profiling.document import profile_document
+from loadgo.profiling.document import profile_document, render_profile
 from loadgo.profiling.folded import folded
 from loadgo.profiling.pprof import pprof
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack, frame_of
@@ -171,3 +171,10 @@ def test_a_long_path_keeps_its_end() -> None:
     assert any(line[-5:] == ["10", "100.0", "%", "0.0", "%"] for line in ends)
     assert any(line[-4:] == ["10", "100.0", "%", "10"] for line in ends)
     assert any(line[-2:] == ["5", "6"] for line in ends)
+
+
+def test_json_has_all_stacks_and_the_other_formats_the_tables() -> None:
+    members = json.loads(render_profile(PROFILE, "json"))
+    assert [stack["samples"] for stack in members["stacks"]] == [stack.samples for stack in PROFILE.stacks]
+    for each in ("text", "md", "html"):
+        assert "By function" in render_profile(PROFILE, each)  # type: ignore[arg-type]

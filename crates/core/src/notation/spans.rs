@@ -45,6 +45,19 @@ pub fn print_span(span: Span) -> String {
 
 /// Reads a span that is the whole of `text`; a misread's offset is in `text`.
 pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
+    number_and_size(text).and_then(|(digits, size)| scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message)))
+}
+
+/// Reads a span that is the whole of `text` in nanoseconds, with fractions of a nanosecond; accepts what [`read`] accepts.
+pub fn read_unrounded(text: &str) -> Result<f64, SyntaxMistake> {
+    let (digits, size) = number_and_size(text)?;
+    scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message))?;
+    let number: f64 = digits.parse().expect("digits with at most one point are a number");
+    Ok(number * size as f64)
+}
+
+/// The number of a span, and the nanoseconds of its unit.
+fn number_and_size(text: &str) -> Result<(&str, u64), SyntaxMistake> {
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = (&text[..number], text[number..].trim_start());
     if digits.is_empty() {
@@ -53,11 +66,13 @@ pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
     if unit.is_empty() {
         return Err(SyntaxMistake::new(number, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
     }
-    let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-        let at = text.len() - unit.len();
-        return Err(SyntaxMistake::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")));
-    };
-    scaled(digits, *size).map_err(|message| SyntaxMistake::new(0, message))
+    match UNITS.iter().find(|(name, _)| *name == unit) {
+        Some((_, size)) => Ok((digits, *size)),
+        None => {
+            let at = text.len() - unit.len();
+            Err(SyntaxMistake::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")))
+        }
+    }
 }
 
 fn not_a_span(text: &str) -> String {

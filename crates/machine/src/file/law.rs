@@ -11,6 +11,8 @@ use loadgo_core::notation::spans;
 pub(super) enum Unit {
     /// A time: `3.3ms`.
     Time,
+    /// The same time without rounding to whole nanoseconds.
+    UnroundedTime,
     /// A time of the processor: `3.3ms`, or `2000 instructions` where so many are executed in a second.
     Processor(Option<f64>),
     /// A number without a unit: pages, words, lines, bytes.
@@ -71,9 +73,10 @@ pub(super) fn amount(text: &str, unit: Unit) -> Result<f64, SyntaxMistake> {
     let read = match (unit, text.strip_suffix("instructions").or(text.strip_suffix("instruction"))) {
         (Unit::Number, _) => number(text),
         (Unit::Processor(rate), Some(count)) => instructions(count.trim_end(), rate),
-        (Unit::Time, Some(_)) => {
+        (Unit::Time | Unit::UnroundedTime, Some(_)) => {
             Err(SyntaxMistake::new(0, format!("{text:?} is no time of the processor: write a time, as in 3.3ms")))
         }
+        (Unit::UnroundedTime, None) => spans::read_unrounded(text),
         (_, None) => time(text),
     };
     read.map_err(|misread| SyntaxMistake::new(lead + misread.at, misread.message))
@@ -197,12 +200,12 @@ fn takes(name: &str) -> &'static str {
     }
 }
 
-/// A law as a machine file writes it, and whether its amounts are times, in nanoseconds, or numbers.
+/// Parses a law of a machine file, and says whether its amounts are times. Times are nanoseconds and are not rounded.
 ///
 /// # Errors
 /// What would be right.
 pub fn parse(text: &str) -> Result<(Draw, bool), String> {
-    let of_times = read(text, Unit::Time);
+    let of_times = read(text, Unit::Time).and_then(|_| read(text, Unit::UnroundedTime));
     match (of_times, read(text, Unit::Number)) {
         (Ok(law), _) => Ok((law, true)),
         (_, Ok(law)) => Ok((law, false)),

@@ -17,6 +17,11 @@ def test_times_are_nanoseconds_and_numbers_stay_as_they_are() -> None:
     assert parts("geometric(8)") == ("geometric", [8.0], False, None, None)
 
 
+def test_a_time_has_its_fractions_of_a_nanosecond() -> None:
+    assert parts("423.3578us") == ("fixed", [423.3578 * 1e3], True, None, None)
+    assert parts("exponential(0.3ns, max 1.25us)") == ("exponential", [0.3], True, None, 1250.0)
+
+
 def test_an_amount_alone_is_a_fixed_law_and_none_has_no_values() -> None:
     assert parts("3.3ms") == ("fixed", [3.3e6], True, None, None)
     assert parts("20") == ("fixed", [20.0], False, None, None)

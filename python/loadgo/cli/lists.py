@@ -1,0 +1,83 @@
+"""The lists that commands print: runs, machines, tariffs, and what this host can measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import members_of
+from loadgo.documents.listing import Listing
+
+if TYPE_CHECKING:
+    from loadgo.records.runs import RecordedRun
+    from loadgo.running.doctor import Ability
+
+_RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "outcome", "interactions")
+_MACHINE_KEYS = ("name", "title", "processors", "commands", "source")
+_ABILITY_KEYS = ("name", "state", "how", "why_not", "remedy")
+_STATE_WORDS = {"exact": "yes", "estimated": "in part", "absent": "no"}
+
+
+def run_list(runs: Sequence[RecordedRun]) -> Listing:
+    """The runs, in their order."""
+    return Listing(
+        "runs",
+        ("run", "script", "system", "users", "interactions", "outcome"),
+        tuple((run.id, run.name, run.system, _count(run.users), _count(run.interactions), run.outcome) for run in runs),
+        _RUN_KEYS,
+        tuple(_record(run, _RUN_KEYS) for run in runs),
+        figures=frozenset({3, 4}),
+    )
+
+
+def machine_list() -> Listing:
+    """The machines that come with loadgo."""
+    from loadgo.running.machines import listed, machines
+
+    return Listing(
+        "machines",
+        ("machine", "title", "processors", "source"),
+        tuple(map(tuple, listed())),
+        _MACHINE_KEYS,
+        tuple(_record(machine, _MACHINE_KEYS) for machine in machines()),
+        figures=frozenset({2}),
+    )
+
+
+def tariff_list() -> Listing:
+    """The tariffs that come with loadgo; in records, each shift of each."""
+    from loadgo.measures.json_keys import JSON_KEYS
+    from loadgo.measures.tariff import bundled_tariffs, load_shifts, tariff_list_rows
+
+    records = tuple(members_of(shift, JSON_KEYS) for name in bundled_tariffs() for shift in load_shifts(name))
+    return Listing(
+        "tariffs",
+        ("tariff", "title", "prices", "source"),
+        tuple(map(tuple, tariff_list_rows())),
+        tuple(records[0]),
+        records,
+    )
+
+
+def ability_list(abilities: Sequence[Ability]) -> Listing:
+    """What can be measured and controlled on a host."""
+    return Listing(
+        "abilities",
+        ("ability", "to be had", "how, why not, and the remedy"),
+        tuple((ability.name, _STATE_WORDS[ability.state], _reasons(ability)) for ability in abilities),
+        _ABILITY_KEYS,
+        tuple(_record(ability, _ABILITY_KEYS) for ability in abilities),
+    )
+
+
+def _reasons(ability: Ability) -> str:
+    remedy = f"remedy: {ability.remedy}" if ability.remedy else ""
+    return "; ".join(filter(None, (ability.how, ability.why_not, remedy)))
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _record(value: object, keys: Sequence[str]) -> dict[str, object]:
+    return {key: getattr(value, key) for key in keys}

@@ -1,0 +1,149 @@
+"""A ready message as a document: the message in a line, a table of its figures, and remarks on them."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import textwrap
+from typing import TYPE_CHECKING
+
+from loadgo.documents.document import Document, Remarks
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, money_scale, number, plain, size
+from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
+from loadgo.ready_message.remarks import FIGURE_LABELS, remarks
+
+if TYPE_CHECKING:
+    from loadgo.documents.render import Format
+    from loadgo.running.command_run import CommandRun, Stage
+
+TEXT_CHARS = 80
+"""Width of a ready message as text."""
+_LABEL_CHARS = 23
+_MOST_COMMAND_CHARS = 24
+
+
+def render_ready(ready: Ready, format: Format = "text", *, color: bool = False) -> str:
+    """Renders a ready message as `format`: text, html, json or md. `color` is for text.
+
+    Raises `ValueError` for another format.
+    """
+    from rich.cells import cell_len
+
+    from loadgo.documents.render import render
+    from loadgo.ready_message.as_json import ready_json
+
+    width = max(TEXT_CHARS, *map(cell_len, _message(ready)))
+    return render(format, lambda: ready_document(ready), lambda: ready_json(ready), width=width, color=color)
+
+
+def ready_document(ready: Ready) -> Document:
+    """The ready message of a command as a document."""
+    answer, *further = _message(ready)
+    beside = remarks(ready)
+    return Document(
+        title=f"ready message of {_command(ready)}",
+        answer=answer,
+        further_answers=tuple(further),
+        sections=(*(_tables(ready) if ready.runs else ()), *([Remarks(tuple(beside))] if beside else [])),
+    )
+
+
+def _message(ready: Ready) -> list[str]:
+    """One line for each kind of run."""
+    if not ready.runs:
+        return [f"r {_command(ready)}: interrupted before a run"]
+    return [_stage_message(ready, stage) for stage in ready.stages]
+
+
+def _stage_message(ready: Ready, stage: Stage) -> str:
+    def median(figure: str) -> float | None:
+        return ready.spread(figure, stage).median
+
+    runs = ready.counted(stage)
+    real, cpu = median("real_ns"), median("cpu_ns")
+    share = f" ({digits(100 * cpu / real)} %)" if cpu is not None and real else ""
+    phrases = [
+        f"real {duration(real)}",
+        f"CPU {duration(cpu)}{share}",
+        f"faults {number(median('faults_minor'))} + {number(median('faults_major'))} major",
+        f"{len(runs)} runs" if len(runs) > 1 else "",
+        _first_failure(runs),
+    ]
+    return f"r {_command(ready) if stage == ONLY_STAGE else stage}: {', '.join(filter(None, phrases))}"
+
+
+def _command(ready: Ready) -> str:
+    return plain(textwrap.shorten(shlex.join(ready.command), _MOST_COMMAND_CHARS, placeholder="…") or "…")
+
+
+def _first_failure(runs: tuple[CommandRun, ...]) -> str:
+    """How the first run ended that did not succeed; empty when all succeeded."""
+    failed = next((run for run in runs if run.status), None)
+    if failed is None:
+        return ""
+    if failed.signal is None:
+        return f"exit {failed.exit_status}"
+    names = {known.value: known.name for known in signal.Signals}
+    return f"killed by {names.get(failed.signal, f'signal {failed.signal}')}"
+
+
+def _tables(ready: Ready) -> list[Table]:
+    """The figures of all kinds of runs: side by side for one run of each, else a table for each kind."""
+    if any(len(ready.counted(stage)) > 1 for stage in ready.stages):
+        return [_spread_table(ready, stage) for stage in ready.stages]
+    if ready.stages == (ONLY_STAGE,):
+        columns = (_labels(ready), _medians(ready, ONLY_STAGE, "", chars=11))
+        return [Table("", columns, as_printed=True, in_halves=True)]
+    medians = (_medians(ready, stage, stage, chars=14) for stage in ready.stages)
+    return [Table("", (_labels(ready), *medians), as_printed=True)]
+
+
+def _spread_table(ready: Ready, stage: Stage) -> Table:
+    """Several runs of one kind: each figure's median with its interval, and its extremes."""
+    spreads = [(figure, ready.spread(figure, stage)) for figure in READY_FIGURES]
+    columns = (
+        _labels(ready),
+        _medians(ready, stage, "median", chars=10),
+        Column("95 % interval", tuple(_interval(ready, *spread) for spread in spreads), chars=23),
+        Column("least", tuple(_shown(ready, figure, spread.least) for figure, spread in spreads), chars=10),
+        Column("most", tuple(_shown(ready, figure, spread.most) for figure, spread in spreads), chars=10),
+    )
+    return Table(f"{stage}:" if stage != ONLY_STAGE else "", columns, as_printed=True)
+
+
+def _labels(ready: Ready) -> Column:
+    labels = tuple(_cost_label(ready) if figure == "cost" else FIGURE_LABELS[figure] for figure in READY_FIGURES)
+    return Column("", labels, kind="words", chars=_LABEL_CHARS)
+
+
+def _medians(ready: Ready, stage: Stage, heading: str, *, chars: int) -> Column:
+    medians = (_shown(ready, figure, ready.spread(figure, stage).median) for figure in READY_FIGURES)
+    return Column(heading, tuple(medians), chars=chars)
+
+
+def _interval(ready: Ready, figure: str, spread: FigureSpread) -> str:
+    if spread.median is None:
+        return NOT_MEASURED
+    if spread.low is None:
+        return "too few"
+    return joined(_shown(ready, figure, spread.low), _shown(ready, figure, spread.high))
+
+
+def _shown(ready: Ready, figure: str, value: float | None) -> str:
+    """A value of one of `READY_FIGURES` with its unit."""
+    if figure == "max_resident_bytes":
+        return size(value) if value is not None else f"≤ {size(ready.floor_bytes)}"
+    if figure == "cost":
+        return money(value, ready.tariff.currency, _cost_scale(ready))
+    return duration(value) if figure.endswith("_ns") else number(value)
+
+
+def _cost_label(ready: Ready) -> str:
+    scale = _cost_scale(ready)
+    return "cost" if scale == 1 else f"cost of {scale:,}"
+
+
+def _cost_scale(ready: Ready) -> int:
+    """The number of such runs that the cost is shown for."""
+    return money_scale([ready.value("cost", run) for run in ready.runs])

@@ -1,0 +1,130 @@
+"""Remarks on a ready message: what a reader must know about its figures, a sentence or two each."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from loadgo.notation.figures import NOT_MEASURED, size
+from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, Ready
+
+if TYPE_CHECKING:
+    from loadgo.running.command_run import Cold, CommandRun
+
+FIGURE_LABELS = {
+    "real_ns": "real",
+    "cpu_ns": "CPU",
+    "cpu_user_ns": "CPU, user",
+    "cpu_system_ns": "CPU, system",
+    "ready_wait_ns": "ready-queue wait",
+    "paging_wait_ns": "paging wait",
+    "io_wait_ns": "I/O wait",
+    "faults_minor": "page faults, minor",
+    "faults_major": "page faults, major",
+    "max_resident_bytes": "memory, most",
+    "switches_voluntary": "switches, voluntary",
+    "switches_involuntary": "switches, involuntary",
+}
+"""Labels of the figures but for the cost, by name."""
+_SHORT_RUN_NS = 400_000_000
+"""Processor time below which the kernel's ticks divide user and system time coarsely."""
+_MOST_NAMED_FILES = 4
+
+
+def remarks(ready: Ready) -> list[str]:
+    """The remarks, in the order in which they are printed."""
+    return [
+        *_interruption(ready),
+        *_too_few_runs(ready),
+        *_missing_figures(ready),
+        *_coarse_split(ready),
+        *_left_running(ready.runs),
+        *_lost_records(ready.runs),
+        *_cold_start(ready),
+    ]
+
+
+def _interruption(ready: Ready) -> list[str]:
+    if ready.interrupted is None:
+        return []
+    name = signal.Signals(ready.interrupted).name
+    interrupted_runs = sum(run.interrupted for run in ready.runs)
+    has_left_out = 0 < interrupted_runs < len(ready.runs)
+    left_out = " The one that it came in is left out." if has_left_out else ""
+    return [f"{name} came: {len(ready.runs)} of {ready.asked} runs were begun.{left_out}"]
+
+
+def _too_few_runs(ready: Ready) -> list[str]:
+    counts = {len(ready.counted(stage)) for stage in ready.stages}
+    too_few = any(1 < count < FEWEST_INTERVAL_RUNS for count in counts)
+    return [f"too few: an interval needs {FEWEST_INTERVAL_RUNS} runs."] if too_few else []
+
+
+def _missing_figures(ready: Ready) -> list[str]:
+    """Why the table has dashes, in the meter's words."""
+    labels = [label for figure, label in FIGURE_LABELS.items() if _has_dash(ready, figure)]
+    lines = [f"note: {note}" for note in ready.notes]
+    if labels:
+        unexplained = "" if lines else " `loadgo doctor` tells what can be measured here."
+        lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
+    if any(run.max_resident_bytes is None for run in ready.runs):
+        lines.append("≤: the command had less memory than loadgo, whose own its account begins with.")
+    return lines
+
+
+def _has_dash(ready: Ready, figure: str) -> bool:
+    """Whether a figure is missing for some kind of run. Memory that is not measured has a bound instead of a dash."""
+    is_missing = any(ready.spread(figure, stage).median is None for stage in ready.stages)
+    return is_missing and figure != "max_resident_bytes"
+
+
+def _coarse_split(ready: Ready) -> list[str]:
+    """A remark on short runs, in which the kernel counts few ticks."""
+    shortest_ns = min((run.cpu_ns for run in ready.runs if run.cpu_ns is not None), default=_SHORT_RUN_NS)
+    if shortest_ns >= _SHORT_RUN_NS or "ticks" not in str(ready.sources.get("split", "")):
+        return []
+    return [f"user and system are told apart by {ready.sources['split']}: in a short run only their sum is exact."]
+
+
+def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:
+    count = sum(run.left_running or 0 for run in runs)
+    if not count:
+        return []
+    killed = count - sum(run.let_go for run in runs)
+    fate = "runs on" if not killed else f"was left; {killed} of these could not be let go and had to be killed"
+    processes = f"{count} process{'es' if count != 1 else ''}"
+    return [f"{processes} of the command's {fate}; what is used after its end is not in the figures."]
+
+
+def _lost_records(runs: tuple[CommandRun, ...]) -> list[str]:
+    lost = sum(run.lost for run in runs)
+    return [f"{lost} records of usage were lost: faults and waits are at least what is shown."] if lost else []
+
+
+def _cold_start(ready: Ready) -> list[str]:
+    cold = next((run.cold for run in ready.runs if run.cold is not None), None)
+    return [] if cold is None else [_dropped_files(cold), _files_in_memory(cold), _dropped_names(cold)]
+
+
+def _dropped_files(cold: Cold) -> str:
+    return (
+        f"cold: {len(cold.files)} files of {size(sum(file.bytes for file in cold.files))} belong to the command "
+        "(program, interpreter, libraries, arguments). What it opens by itself is not known beforehand and stayed."
+    )
+
+
+def _files_in_memory(cold: Cold) -> str:
+    unknown_count = sum(file.stayed_bytes is None for file in cold.files)
+    unknown = f" Of {unknown_count} files the kernel does not tell." if unknown_count else ""
+    stayed = sorted((file for file in cold.files if file.stayed_bytes), key=lambda file: -(file.stayed_bytes or 0))
+    if not stayed:
+        return f"cold: nothing of these stayed in memory.{unknown}"
+    named = [f"{file.path.name} {size(file.stayed_bytes)} of {size(file.bytes)}" for file in stayed[:_MOST_NAMED_FILES]]
+    further = [f"and {len(stayed) - len(named)} more"] if len(stayed) > len(named) else []
+    return f"cold: could not be dropped, for others use it: {', '.join([*named, *further])}.{unknown}"
+
+
+def _dropped_names(cold: Cold) -> str:
+    if cold.names_dropped:
+        return "cold: names and attributes of files were dropped, on the whole host."
+    return "cold: names and attributes of files were not dropped: only root may, outside of containers."
