@@ -123,7 +123,7 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_max_entries("names", map_sizes::names_of_processes(wanted))
         .map_max_entries("name_places", map_sizes::names_of_processes(wanted))
         .map_max_entries("processors", processors)
-        .load(loadgo_bpf::METERS)
+        .load(loadgo_bpf::METERS_OBJECT)
         .map_err(|error| Refused::of(&error))
 }
 
