@@ -10,6 +10,7 @@ PLAIN: frozenset[str] = frozenset(
     {
         "crates/bpf",
         "crates/rjs",
+        "crates/sys",
         "examples",
         "loadgo/attribution",
         "loadgo/comparison",
