@@ -10,6 +10,9 @@ PLAIN: frozenset[str] = frozenset(
     {
         "crates/calculator",
         "crates/statistics",
+        "crates/bpf",
+        "crates/rjs",
+        "crates/sys",
         "examples",
         "loadgo/attribution",
         "loadgo/comparison",

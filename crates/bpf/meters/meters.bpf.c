@@ -1,4 +1,4 @@
-/* The kernel's half of the meters: one program a hook, since each costs its own 70 ns an event whatever it does. */
+/* The kernel's half of the meters: one program for each hook, since every program costs about 70 ns an event. */
 #include "../kernel.h"
 #include "layout.h"
 #include "histogram.h"

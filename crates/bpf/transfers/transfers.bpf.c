@@ -1,4 +1,4 @@
-/* The kernel's half of a transfer: what a command's sockets moved, and the interrupts that worked for it, or for each end apart. */
+/* The kernel's half of transfers' meters: bytes that a command's sockets move, and interrupt time for the command or for each end. */
 #include "../kernel.h"
 #include "marked.h"
 #include "connections.h"

@@ -12,8 +12,8 @@ use crate::groups::Groups;
 use crate::groups::hierarchy::{Version, hierarchies};
 use crate::leftovers::Leftovers;
 use crate::usage::sources::{DELAY_ACCOUNTING, open_taskstats};
-use loadgo_sys::perf::{Whose, try_clock_event};
-use loadgo_sys::scheduling::{Policy, become_scheduled};
+use loadgo_sys::perf::{EventScope, try_clock_event};
+use loadgo_sys::scheduling::{Policy, set_policy};
 use loadgo_sys::tcp;
 use loadgo_sys::why::Why;
 use loadgo_sys::{kernel_tls, uring};
@@ -55,8 +55,8 @@ pub fn probe() -> Vec<Answer> {
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
     answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
     answers.extend([
-        tried("rings of calls (io_uring)", "io_uring_setup", uring::why_not()),
-        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::why_not()),
+        tried("rings of calls (io_uring)", "io_uring_setup", uring::unavailable_reason()),
+        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::unavailable_reason()),
         tried("sending without a copy (MSG_ZEROCOPY)", "setsockopt SO_ZEROCOPY", without_copy()),
     ]);
     answers
@@ -86,7 +86,7 @@ fn tried(ability: &'static str, how: &str, why_not: Option<Why>) -> Answer {
 
 fn without_copy() -> Option<Why> {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
-    let told = socket.map_err(io::Error::from).and_then(|socket| tcp::allow_without_copy(socket.as_fd()));
+    let told = socket.map_err(io::Error::from).and_then(|socket| tcp::enable_zerocopy(socket.as_fd()));
     told.err().map(|error| Why::new(format!("SO_ZEROCOPY: {error}"), "Linux 4.14 or later"))
 }
 
@@ -156,7 +156,7 @@ fn pressure() -> Answer {
 /// Tried in a thread of its own, which ends at once.
 fn fifo() -> Answer {
     let ability = "a driver that is never kept waiting (SCHED_FIFO)";
-    let tried = std::thread::spawn(|| become_scheduled(Policy::Fifo(1)));
+    let tried = std::thread::spawn(|| set_policy(Policy::Fifo(1)));
     match tried.join().expect("the thread does not panic") {
         Ok(()) => Answer::exact(ability, "permitted"),
         Err(error) => {
@@ -211,7 +211,7 @@ fn limit(ability: &'static str, controller: &str) -> Answer {
 fn perf_events() -> Answer {
     let ability = "perf events";
     let paranoid = read("/proc/sys/kernel/perf_event_paranoid");
-    match (try_clock_event(Whose::Everybodys), try_clock_event(Whose::Ours)) {
+    match (try_clock_event(EventScope::AllProcesses), try_clock_event(EventScope::OwnProcess)) {
         (Ok(()), _) => Answer::exact(ability, format!("permitted (perf_event_paranoid is {paranoid})")),
         (Err(error), Ok(())) => {
             let what = format!("whole host: no ({error}; perf_event_paranoid is {paranoid})");
@@ -228,7 +228,7 @@ fn perf_events() -> Answer {
 
 /// Whether a command of one's own can be profiled, without the kernel's part; it is tried.
 pub fn profiles_a_command() -> bool {
-    try_clock_event(Whose::Ours).is_ok()
+    try_clock_event(EventScope::OwnProcess).is_ok()
 }
 
 fn types() -> Answer {

@@ -2,7 +2,7 @@
 //!
 //! On an overloaded host a thread like any other was 54 to 72 ms late at the 99th percentile, one under SCHED_FIFO 40 us.
 
-use loadgo_sys::scheduling::{Policy, allowed_processors, become_scheduled, bind, present_policy, take_shortest_timer_slack};
+use loadgo_sys::scheduling::{Policy, allowed_processors, bind, current_policy, set_policy, set_shortest_timer_slack};
 use std::io;
 
 /// The priority asked for under SCHED_FIFO: above all ordinary programs, below the kernel's own threads at 50 and more.
@@ -48,10 +48,10 @@ pub fn take(wanted: Wanted) -> Granted {
     let mut notes = Vec::new();
     if wanted.class == Class::Batch {
         // Never refused: it only gives something up.
-        let _ = become_scheduled(Policy::Batch);
+        let _ = set_policy(Policy::Batch);
     }
     if wanted.class == Class::Fifo
-        && let Err(reason) = become_scheduled(Policy::Fifo(PRIORITY))
+        && let Err(reason) = set_policy(Policy::Fifo(PRIORITY))
     {
         notes.push(format!(
             "the driver runs without SCHED_FIFO ({reason}), and may be late on a busy host: run as root, or with CAP_SYS_NICE"
@@ -62,8 +62,8 @@ pub fn take(wanted: Wanted) -> Granted {
     {
         notes.push(format!("the driver is not bound to processor {processor}: {reason}"));
     }
-    take_shortest_timer_slack();
-    let (policy, number, priority) = present_policy();
+    set_shortest_timer_slack();
+    let (policy, number, priority) = current_policy();
     let (scheduling, name) = match policy {
         Policy::Fifo(priority) => (format!("fifo {priority}"), "SCHED_FIFO"),
         Policy::Batch => ("batch".to_string(), "SCHED_BATCH"),

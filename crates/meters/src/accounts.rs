@@ -13,7 +13,7 @@ use aya::maps::{HashMap as KernelHash, MapData};
 use loadgo_core::system::UserId;
 use loadgo_host::usage::waits::{self, Waited};
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use sessions::Told;
 use std::collections::HashMap;
 use std::fmt;
@@ -29,7 +29,7 @@ pub(crate) type SlotOfPid = KernelHash<MapData, u32, u32>;
 pub struct Accounts(Arc<Shared>);
 
 struct Shared {
-    memory: Mapped,
+    memory: MappedWords,
     /// Of each account, the user; 0: nobody that we know of.
     users: Vec<AtomicU32>,
     /// Of each account, whether its session has ended since [`Accounts::take_ended`] last looked.
@@ -38,7 +38,7 @@ struct Shared {
 
 impl Accounts {
     /// Accounts `1..places`, in the memory that the kernel's programs share.
-    pub(crate) fn new(memory: Mapped, places: usize) -> Accounts {
+    pub(crate) fn new(memory: MappedWords, places: usize) -> Accounts {
         let users = (0..places).map(|_| AtomicU32::new(0)).collect();
         let ended = (0..places).map(|_| AtomicBool::new(false)).collect();
         Accounts(Arc::new(Shared { memory, users, ended }))

@@ -11,7 +11,7 @@ use crate::programs::load::{Loaded, mapped};
 use crate::programs::names::{PRIMITIVES, names};
 use crate::tables::faults;
 use crate::wanted::{Tier, Wanted};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use memmap2::{Advice, MmapMut};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
@@ -116,7 +116,7 @@ fn metered_calls(bare: &Prices, loaded: &Loaded) -> Option<Price> {
     const WORDS: usize = 5 + crate::tables::histogram::BUCKETS / 2; // `struct primitive`
     let number = names().iter().position(|name| &**name == "getppid")?;
     let table = mapped(loaded, "primitives", loaded.processors as usize * PRIMITIVES * WORDS * 8).ok()?;
-    let read = |table: &Mapped| {
+    let read = |table: &MappedWords| {
         let words = &table.words()[(bare.processor * PRIMITIVES + number) * WORDS..];
         (words[0].load(Relaxed), words[2].load(Relaxed))
     };

@@ -76,7 +76,7 @@ impl Meters {
         };
         meters.sample(Instant(monotonic_ns() - origin_ns)).map_err(|why| Unavailable(why.into()))?; // what was before is not shown
         meters.lost.clear();
-        loadgo_sys::heap::give_back(); // 15 MB of what loading the programs took
+        loadgo_sys::heap::release_freed_memory(); // 15 MB of what loading the programs took
         Ok(meters)
     }
 

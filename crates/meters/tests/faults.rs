@@ -7,7 +7,7 @@ use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::limits::Limit;
 use loadgo_meters::{Meters, Tier, Wanted};
-use loadgo_sys::child::Used;
+use loadgo_sys::child::Wait4Usage;
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ struct Metered {
 /// Faults of a command by kind, as metered, and as wait4 has them.
 struct Found {
     kinds: BTreeMap<&'static str, u64>,
-    waited: Used,
+    waited: Wait4Usage,
     sample: Sample,
 }
 

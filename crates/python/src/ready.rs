@@ -4,7 +4,7 @@ use crate::errors;
 use loadgo_core::system::Usage;
 use loadgo_host::commands::cold::Cold;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
-use loadgo_sys::child::{Exit, Used};
+use loadgo_sys::child::{Exit, Wait4Usage};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -128,7 +128,7 @@ fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     Ok(told)
 }
 
-fn waited<'py>(py: Python<'py>, waited: &Used) -> PyResult<Bound<'py, PyDict>> {
+fn waited<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("user_ns", waited.user_ns)?;
     told.set_item("system_ns", waited.system_ns)?;

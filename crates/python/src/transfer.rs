@@ -8,8 +8,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
-use loadgo_rjs::jobs::{JobBounds, Jobs};
-use loadgo_rjs::rows::Rows;
+use loadgo_rjs::jobs::{JobLimits, Jobs};
+use loadgo_rjs::rows::TransferCsv;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{self, Ask, WhyNot};
 use loadgo_transfer::measuring::row::{End, InterruptsBy};
@@ -141,7 +141,7 @@ impl TransferServer {
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
         let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::meter_of_ends));
         let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, ..Bounds::default() });
-        let jobs = Arc::new(Jobs::new(JobBounds { job_time, ..JobBounds::of(&bounds) }));
+        let jobs = Arc::new(Jobs::new(JobLimits { job_time, ..JobLimits::for_server(&bounds) }));
         Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts, jobs }, rows })
     }
 
@@ -185,12 +185,12 @@ impl TransferServer {
     }
 }
 
-fn opened(py: Python<'_>, path: &Path) -> PyResult<Rows> {
-    Rows::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
+fn opened(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
+    TransferCsv::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
 }
 
 /// Adds a job's transfer to the table of them.
-fn kept(py: Python<'_>, news: &News, rows: Option<&mut Rows>) -> PyResult<()> {
+fn kept(py: Python<'_>, news: &News, rows: Option<&mut TransferCsv>) -> PyResult<()> {
     match (news, rows) {
         (News::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
             .add(request, end)

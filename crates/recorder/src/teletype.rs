@@ -11,7 +11,7 @@ use crate::asciicast::Writer;
 use crate::recording::{Dialogue, Ending, Event};
 use loadgo_core::time::Instant;
 use loadgo_sys::child::lead_a_session;
-use loadgo_sys::signals::{Signals, WINDOW_CHANGED};
+use loadgo_sys::signals::{Signals, WINDOW_SIGNAL_ID};
 use log::SessionLog;
 use raw::{RawTerminal, echo_is_off, window_size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -194,7 +194,7 @@ impl Relay<'_> {
     /// Passes a new window size on; how the session ends when a signal asks for that.
     fn signals_came(&mut self, master: &OwnedFd) -> io::Result<Option<Ending>> {
         for signal in self.signals.take() {
-            if signal != WINDOW_CHANGED {
+            if signal != WINDOW_SIGNAL_ID {
                 return Ok(Some(Ending::Stopped(signal)));
             }
             let size = window_size(self.order.input);

@@ -1,6 +1,7 @@
-//! The batch host: a submitted deck becomes a job, which leaves a print file for whoever has the job's name.
+//! The batch host: a submitted deck becomes a job, whose print file any client with the job's name can fetch.
 //!
-//! It keeps a few cards of each job, never a print file; so many jobs, each as long as the bounds say, and nothing on the disk.
+//! In memory it keeps a few cards of each job, and makes the print file from them while it is sent. The limits in [`JobLimits`] bound the
+//! number of jobs and how long each is kept. Nothing is written to disk.
 
 pub mod deck;
 
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use deck::{LONGEST_DECK, Output};
+use deck::{DeckOutput, MOST_DECK_BYTES};
 use loadgo_transfer::batch_host::{BatchHost, Plain, Work};
 use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP};
 use loadgo_transfer::moving::source::Source;
@@ -22,29 +23,29 @@ use loadgo_transfer::tickets::ticket;
 
 /// The limits of a batch host.
 #[derive(Debug, Clone, Copy)]
-pub struct JobBounds {
-    /// Jobs whose print file waits to be fetched; 0 takes none.
+pub struct JobLimits {
+    /// Largest number of jobs whose print files wait to be fetched; with 0, no jobs are taken.
     pub jobs: usize,
-    /// How long a job takes before its print file is there.
+    /// Time from a job's submission to its print file.
     pub job_time: Duration,
-    /// How long a print file that nobody fetches is kept.
+    /// Time after which a print file that no client fetched is forgotten.
     pub kept: Duration,
-    /// Bytes of the longest print file.
+    /// Largest size of a print file, in bytes.
     pub bytes: u64,
 }
 
-impl JobBounds {
-    /// Those of a server with these `bounds`, where nothing else is said of jobs.
-    pub fn of(bounds: &Bounds) -> JobBounds {
-        JobBounds { jobs: 1024, job_time: Duration::ZERO, kept: bounds.time, bytes: bounds.bytes }
+impl JobLimits {
+    /// Default limits for a server with these `bounds`.
+    pub fn for_server(bounds: &Bounds) -> JobLimits {
+        JobLimits { jobs: 1024, job_time: Duration::ZERO, kept: bounds.time, bytes: bounds.bytes }
     }
 }
 
-/// The jobs that a server has; clones share them.
+/// The jobs of a server; clones share them.
 #[derive(Debug, Clone)]
 pub struct Jobs {
-    bounds: JobBounds,
-    waiting: Arc<Mutex<HashMap<String, Waiting>>>,
+    limits: JobLimits,
+    finished: Arc<Mutex<HashMap<String, FinishedJob>>>,
 }
 
 /// Whether `word` can be the name of a job.
@@ -54,18 +55,18 @@ pub fn is_name(word: &str) -> bool {
 
 /// A finished job whose print file no client has acknowledged.
 #[derive(Debug)]
-struct Waiting {
-    output: Output,
+struct FinishedJob {
+    output: DeckOutput,
     ready: Instant,
 }
 
 impl BatchHost for Jobs {
-    fn begin(&self, request: &mut Request, goes_on: &mut dyn FnMut() -> bool) -> Result<Box<dyn Work>, String> {
+    fn begin(&self, request: &mut Request, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn Work>, String> {
         match (&request.job, request.direction) {
             (None, _) | (Some(Job::Store), Direction::Send) => Ok(Box::new(Plain)),
-            (Some(Job::Submit), Direction::Send) => Ok(Box::new(self.deck(request.size)?)),
+            (Some(Job::Submit), Direction::Send) => Ok(Box::new(self.accept_deck(request.size)?)),
             (Some(Job::Print(name)), Direction::Receive) => {
-                let print = self.print(name.clone(), goes_on)?;
+                let print = self.await_print_file(name.clone(), may_wait)?;
                 request.size = print.output.size();
                 Ok(Box::new(print))
             }
@@ -75,68 +76,69 @@ impl BatchHost for Jobs {
 }
 
 impl Jobs {
-    /// None yet, and never more than `bounds` say.
-    pub fn new(bounds: JobBounds) -> Jobs {
-        Jobs { bounds, waiting: Arc::default() }
+    /// No jobs yet.
+    pub fn new(limits: JobLimits) -> Jobs {
+        Jobs { limits, finished: Arc::default() }
     }
 
-    fn print(&self, name: String, goes_on: &mut dyn FnMut() -> bool) -> Result<Print, String> {
-        let ready = self.ready(&name)?;
+    fn await_print_file(&self, name: String, may_wait: &mut dyn FnMut() -> bool) -> Result<PrintFile, String> {
+        let ready = self.ready_time(&name)?;
         while Instant::now() < ready {
-            if !goes_on() {
+            if !may_wait() {
                 return Err("it was stopped".into());
             }
             std::thread::sleep(TO_LOOK_UP.min(ready.saturating_duration_since(Instant::now())));
         }
-        let output = self.waiting().get(&name).map(|job| job.output.clone()).ok_or_else(|| no_such(&name))?;
-        Ok(Print { jobs: self.clone(), name, output })
+        let output = self.finished().get(&name).map(|job| job.output.clone()).ok_or_else(|| unknown_job(&name))?;
+        Ok(PrintFile { jobs: self.clone(), name, output })
     }
 
-    fn deck(&self, size: u64) -> Result<Deck, String> {
-        if size > LONGEST_DECK {
-            return Err(format!("a deck of {size} bytes is too long: at most {LONGEST_DECK}; store what is larger"));
+    fn accept_deck(&self, size: u64) -> Result<ArrivingDeck, String> {
+        if size > MOST_DECK_BYTES {
+            return Err(format!("a deck of {size} bytes is too long: at most {MOST_DECK_BYTES}; store what is larger"));
         }
-        self.room()?;
+        self.make_room()?;
         let deck = memfd_create("loadgo-deck", MemfdFlags::CLOEXEC);
         let deck = deck.map_err(|error| format!("there is no memory for a deck: {error}"))?;
-        Ok(Deck { jobs: self.clone(), deck: deck.into() })
+        Ok(ArrivingDeck { jobs: self.clone(), deck: deck.into() })
     }
 
-    /// Forgets jobs whose print file nobody has fetched for as long as it is kept.
-    fn room(&self) -> Result<(), String> {
-        let (now, kept, mut waiting) = (Instant::now(), self.bounds.kept, self.waiting());
-        waiting.retain(|_, job| now < job.ready + kept);
-        match waiting.len() {
-            count if count < self.bounds.jobs => Ok(()),
-            _ if self.bounds.jobs == 0 => Err("no jobs are taken here".into()),
+    /// Forgets jobs whose print files are older than [`JobLimits::kept`], and fails if no further job can be taken.
+    fn make_room(&self) -> Result<(), String> {
+        let (now, kept, mut finished) = (Instant::now(), self.limits.kept, self.finished());
+        finished.retain(|_, job| now < job.ready + kept);
+        match finished.len() {
+            count if count < self.limits.jobs => Ok(()),
+            _ if self.limits.jobs == 0 => Err("no jobs are taken here".into()),
             count => Err(format!("{count} jobs wait here to be printed, and no more are kept: print some first")),
         }
     }
 
-    fn ready(&self, name: &str) -> Result<Instant, String> {
-        self.waiting().get(name).map(|job| job.ready).ok_or_else(|| no_such(name))
+    fn ready_time(&self, name: &str) -> Result<Instant, String> {
+        self.finished().get(name).map(|job| job.ready).ok_or_else(|| unknown_job(name))
     }
 
-    fn submitted(&self, deck: &File) -> Result<String, String> {
+    /// Makes a job of a complete deck, and returns the job's name.
+    fn submit(&self, deck: &File) -> Result<String, String> {
         let lost = |error: io::Error| format!("the deck is lost: {error}");
         let mut text = vec![0; deck.metadata().map_err(lost)?.len() as usize];
         deck.read_exact_at(&mut text, 0).map_err(lost)?;
         let output = deck::read(&text)?;
-        if output.size() > self.bounds.bytes {
-            return Err(format!("a print file of {} bytes is more than the {} allowed", output.size(), self.bounds.bytes));
+        if output.size() > self.limits.bytes {
+            return Err(format!("a print file of {} bytes is more than the {} allowed", output.size(), self.limits.bytes));
         }
-        self.room()?;
+        self.make_room()?;
         let name = ticket().map_err(lost)?;
-        self.waiting().insert(name.clone(), Waiting { output, ready: Instant::now() + self.bounds.job_time });
+        self.finished().insert(name.clone(), FinishedJob { output, ready: Instant::now() + self.limits.job_time });
         Ok(name)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn finished(&self) -> MutexGuard<'_, HashMap<String, FinishedJob>> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn no_such(name: &str) -> String {
+fn unknown_job(name: &str) -> String {
     let name: String = name.chars().take(40).collect();
     format!(
         "there is no job {}: it was never submitted here, was printed, or was forgotten; submit it again",
@@ -144,35 +146,35 @@ fn no_such(name: &str) -> String {
     )
 }
 
-/// A deck that comes, and is a job when all of it is there.
-struct Deck {
+/// A deck that arrives; once it is complete, it becomes a job.
+struct ArrivingDeck {
     jobs: Jobs,
     deck: File,
 }
 
-impl Work for Deck {
+impl Work for ArrivingDeck {
     fn place(&self) -> Option<io::Result<File>> {
         Some(self.deck.try_clone())
     }
 
     fn end(&self, complete: bool) -> Result<Option<String>, String> {
-        if complete { self.jobs.submitted(&self.deck).map(Some) } else { Ok(None) }
+        if complete { self.jobs.submit(&self.deck).map(Some) } else { Ok(None) }
     }
 }
 
-/// A print file that is fetched; until the client says that it has all of it, it can be fetched again.
-struct Print {
+/// A print file on its way to a client. Until the client acknowledges it, it can be fetched again.
+struct PrintFile {
     jobs: Jobs,
     name: String,
-    output: Output,
+    output: DeckOutput,
 }
 
-impl Work for Print {
+impl Work for PrintFile {
     fn source(&self) -> Option<io::Result<Source>> {
         Some(Source::repeated(&self.output.beginning(), self.output.size()))
     }
 
     fn confirmed(&self) {
-        self.jobs.waiting().remove(&self.name);
+        self.jobs.finished().remove(&self.name);
     }
 }

@@ -1,12 +1,12 @@
-//! Remote job entry, after the program of seed 002 (RFC 392): decks are submitted, print files fetched, files stored, in blocked
+//! Remote job entry, after the program of seed 002 (RFC 392): users submit decks, fetch print files and store files, in blocked
 //! records.
 //!
-//! `asked` reads the command line, `entry` does one job at the user's end, `batch` serves the batch host (`jobs`), and `rows` makes
-//! a table of its transfers. It is a small command of its own, because users type it by the thousand: its start must not hide what
-//! a transfer takes.
+//! `command_line` parses the arguments, `entry` does one job at the user's end, and `batch` serves the batch host, whose jobs are in
+//! `jobs`. `rows` writes a table of its transfers. The command is small and separate from `loadgo`: users type it by the thousand,
+//! and its start must not hide the time of a transfer.
 
-pub mod asked;
 pub mod batch;
+pub mod command_line;
 pub mod entry;
 pub mod jobs;
 pub mod rows;

@@ -1,4 +1,4 @@
-//! A table of jobs' transfers in CSV, a row for each: the columns that `loadgo transfer --read` knows, and the job.
+//! A CSV table of jobs' transfers: the column `job`, and the columns that `loadgo transfer --read` understands.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,31 +7,32 @@ use std::path::Path;
 use loadgo_transfer::measuring::row::End;
 use loadgo_transfer::protocol::wire::{Direction, Request};
 
-/// The columns; `load` is over five minutes, as in the seed.
-pub const COLUMNS: &str = "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";
+/// The table's header. `load` is the mean over five minutes, as in RFC 392.
+pub const CSV_COLUMNS: &str =
+    "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";
 
-/// A table that grows.
+/// A table of transfers in a file, open for appending.
 #[derive(Debug)]
-pub struct Rows {
+pub struct TransferCsv {
     file: File,
 }
 
-impl Rows {
-    /// Goes on with the table at `path`, or begins it.
+impl TransferCsv {
+    /// Opens the table at `path`, or creates it with its header.
     ///
     /// # Errors
-    /// When it cannot be written, or is another table.
-    pub fn open(path: &Path) -> io::Result<Rows> {
+    /// When the file cannot be written, or holds another table.
+    pub fn open(path: &Path) -> io::Result<TransferCsv> {
         let mut file = File::options().create(true).append(true).open(path)?;
         if file.metadata()?.len() == 0 {
-            file.write_all(format!("{COLUMNS}\n").as_bytes())?;
-        } else if std::fs::read_to_string(path)?.lines().next() != Some(COLUMNS) {
+            file.write_all(format!("{CSV_COLUMNS}\n").as_bytes())?;
+        } else if std::fs::read_to_string(path)?.lines().next() != Some(CSV_COLUMNS) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is another table: name a new file"));
         }
-        Ok(Rows { file })
+        Ok(TransferCsv { file })
     }
 
-    /// Adds the client's end of what `request` asked for; one that broke off is no row.
+    /// Appends the client's end of the transfer that `request` asked for, unless it broke off.
     ///
     /// # Errors
     /// When the disk is full.

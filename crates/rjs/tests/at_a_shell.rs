@@ -15,7 +15,7 @@ use loadgo_transfer::moving::records::pack;
 use loadgo_transfer::protocol::control::Control;
 use loadgo_transfer::protocol::wire::{Answer, Greeting, NAME, Request, Told, VERSION};
 
-/// Whoever waits longer waits for ever.
+/// A wait of this length counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn rjs(folder: &Path, words: &[&str], host: &str) -> Output {
@@ -23,8 +23,8 @@ fn rjs(folder: &Path, words: &[&str], host: &str) -> Output {
     order.args(words).current_dir(folder).env("BATCH_HOST", host).output().expect("it runs")
 }
 
-/// It, under way.
-fn begun(folder: &Path, words: &[&str], host: &str) -> Child {
+/// Starts `loadgo-rjs` with its output piped.
+fn start_rjs(folder: &Path, words: &[&str], host: &str) -> Child {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(words).current_dir(folder).env("BATCH_HOST", host);
     order.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
@@ -44,7 +44,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// A batch host, until dropped; where it is.
+/// A batch host, until dropped, with its address.
 struct Batch(Child, String);
 
 impl Batch {
@@ -108,7 +108,7 @@ fn a_batch_host_that_dies_in_the_middle_breaks_the_job_off_with_status_1() {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(["print", "a.job", "--into", "/dev/shm/none/a"]).current_dir(folder.path()).env("BATCH_HOST", &batch.1);
     assert_eq!(order.output().expect("it runs").status.code(), Some(2), "there is no such place");
-    let mut printing = begun(folder.path(), &["print", "a.job"], &batch.1);
+    let mut printing = start_rjs(folder.path(), &["print", "a.job"], &batch.1);
     let part = folder.path().join("a.print.incomplete");
     until(&mut printing, || fs::metadata(&part).is_ok_and(|part| part.len() > 0));
     drop(batch);
@@ -118,8 +118,8 @@ fn a_batch_host_that_dies_in_the_middle_breaks_the_job_off_with_status_1() {
     assert!(!part.exists() && !folder.path().join("a.print").exists());
 }
 
-/// A batch host for who comes first: it promises `size` bytes, does with the data connection what `moves` says, tells a row with `job`,
-/// and ends with what the client tells then.
+/// A batch host for one client, and its address. It promises `size` bytes, hands the data connection to `moves`, and sends a row with
+/// `job`. Its thread returns the row that the client sends then.
 fn host(
     size: Option<u64>,
     job: Option<&'static str>,
@@ -156,7 +156,7 @@ fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_go
         waits.recv().expect("it is told to");
         data.write_all(&block).expect("it hears");
     });
-    let mut first = begun(folder.path(), &["print", "a.job"], &at);
+    let mut first = start_rjs(folder.path(), &["print", "a.job"], &at);
     until(&mut first, || fs::metadata(&part).is_ok_and(|part| part.len() == 0));
     let second = rjs(folder.path(), &["print", "a.job"], &at);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
@@ -181,8 +181,8 @@ fn a_name_that_is_none_is_not_kept_as_a_jobs() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
-/// What `$0`, which is `loadgo-rjs`, and the shell say on a disk of 64 KiB at `small`, in a mount namespace that is gone with them; None
-/// without root, which is said.
+/// The output of `words` in a shell where `$0` is `loadgo-rjs`. A disk of 64 KiB is mounted at `small`, in a namespace of its own.
+/// Without root it is None, which a line on standard error says.
 fn on_a_small_disk(folder: &Path, host: &str, words: &str) -> Option<String> {
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     if !root {

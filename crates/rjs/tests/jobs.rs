@@ -10,9 +10,9 @@ use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use loadgo_rjs::jobs::deck::LONGEST_DECK;
-use loadgo_rjs::jobs::{JobBounds, Jobs};
-use loadgo_rjs::rows::{COLUMNS, Rows};
+use loadgo_rjs::jobs::deck::MOST_DECK_BYTES;
+use loadgo_rjs::jobs::{JobLimits, Jobs};
+use loadgo_rjs::rows::{CSV_COLUMNS, TransferCsv};
 use loadgo_transfer::batch_host::BatchHost;
 use loadgo_transfer::bounds::Bounds;
 use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
@@ -36,13 +36,13 @@ struct Batch {
 }
 
 impl Batch {
-    /// With the usual bounds but for jobs.
-    fn of_jobs(of: impl FnOnce(JobBounds) -> JobBounds) -> Batch {
+    /// A batch host with the default bounds, and with the limits of jobs that `change` makes of the default.
+    fn with_jobs(change: impl FnOnce(JobLimits) -> JobLimits) -> Batch {
         let bounds = Bounds::default();
-        Batch::start(bounds, of(JobBounds::of(&bounds)))
+        Batch::start(bounds, change(JobLimits::for_server(&bounds)))
     }
 
-    fn start(bounds: Bounds, of_jobs: JobBounds) -> Batch {
+    fn start(bounds: Bounds, of_jobs: JobLimits) -> Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
@@ -88,7 +88,7 @@ impl Drop for Batch {
 
 #[test]
 fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
-    let batch = Batch::of_jobs(|usual| usual);
+    let batch = Batch::with_jobs(|usual| usual);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\nX\n");
     let done = batch.printed(&name, &into).expect("it is printed");
@@ -104,7 +104,7 @@ fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
 #[test]
 fn the_jobs_time_passes_before_its_print_file_is_there() {
     let job_time = Duration::from_millis(700);
-    let batch = Batch::of_jobs(|usual| JobBounds { job_time, ..usual });
+    let batch = Batch::with_jobs(|usual| JobLimits { job_time, ..usual });
     let begun = Instant::now();
     let name = batch.submitted(b"X\n");
     let done = batch.printed(&name, &batch.folder.path().join("print")).expect("it is printed");
@@ -114,7 +114,7 @@ fn the_jobs_time_passes_before_its_print_file_is_there() {
 
 #[test]
 fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
-    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 1, ..usual });
+    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
     for (deck, why) in [(&b""[..], "no cards"), (b"A\n//PRINT many\n", "card 2")] {
         let done = batch.asked(Job::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
         assert_eq!(done.job, None);
@@ -127,12 +127,12 @@ fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
 #[test]
 fn more_than_the_bounds_say_is_refused_in_words() {
     let bounds = Bounds { bytes: 600_000, ..Bounds::default() };
-    let batch = Batch::start(bounds, JobBounds { jobs: 2, ..JobBounds::of(&bounds) });
+    let batch = Batch::start(bounds, JobLimits { jobs: 2, ..JobLimits::for_server(&bounds) });
     let refused = |deck: &[u8]| match batch.asked(Job::Submit, Some(batch.file(deck)), None) {
         Err(why) => why,
         Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
     };
-    assert!(refused(&vec![b'\n'; LONGEST_DECK as usize + 1]).contains("too long"));
+    assert!(refused(&vec![b'\n'; MOST_DECK_BYTES as usize + 1]).contains("too long"));
     assert!(refused(b"//PRINT 4546\n").contains("more than the 600000"));
     let name = batch.submitted(b"//PRINT 4545\n");
     batch.submitted(b"X\n");
@@ -144,7 +144,7 @@ fn more_than_the_bounds_say_is_refused_in_words() {
 #[test]
 fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
     for (time, kept) in [(Duration::from_secs(3600), true), (Duration::ZERO, false)] {
-        let jobs = Jobs::new(JobBounds { jobs: 1, ..JobBounds::of(&Bounds { time, ..Bounds::default() }) });
+        let jobs = Jobs::new(JobLimits { jobs: 1, ..JobLimits::for_server(&Bounds { time, ..Bounds::default() }) });
         let mut request: Request = serde_json::from_str(&submits(2)).expect("a request");
         let work = jobs.begin(&mut request, &mut || true).expect("there is room");
         work.place().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
@@ -154,7 +154,7 @@ fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer()
     }
 }
 
-/// A request to submit a deck of so many bytes.
+/// A request to submit a deck of `size` bytes.
 fn submits(size: u64) -> String {
     let first = r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"send","method":"records","message":4096"#;
     format!("{first},\"size\":{size},\"job\":\"submit\"}}")
@@ -168,7 +168,7 @@ fn prints(name: &str) -> String {
 
 #[test]
 fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
-    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 1, ..usual });
+    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
     let name = batch.submitted(b"//PRINT 50\n");
     let broke_off = End { broke_off: Some("No space left on device".into()), ..End::default() };
     for says in [None, Some(Told { end: broke_off, job: None })] {
@@ -192,7 +192,7 @@ fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
 
 #[test]
 fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_another() {
-    let batch = Batch::of_jobs(|usual| usual);
+    let batch = Batch::with_jobs(|usual| usual);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\n");
     let ask = |bytes: u64| Ask {
@@ -210,7 +210,7 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
 
 #[test]
 fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
-    let batch = Batch::of_jobs(|usual| JobBounds { jobs: 0, ..usual });
+    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 0, ..usual });
     let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
     assert!(told.contains("no jobs are taken"), "{told}");
     let told = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print")).expect_err("there is none");
@@ -219,7 +219,7 @@ fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
 
 #[test]
 fn a_job_that_goes_the_other_way_is_refused() {
-    let batch = Batch::of_jobs(|usual| usual);
+    let batch = Batch::with_jobs(|usual| usual);
     let (method, bounds, size) = (Method::Records, Bounds::default(), Some(10));
     for (direction, job) in [(Direction::Receive, Job::Submit), (Direction::Receive, Job::Store)] {
         let plain = Ask {
@@ -243,7 +243,7 @@ fn a_job_that_goes_the_other_way_is_refused() {
 
 #[test]
 fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
-    let batch = Batch::of_jobs(|usual| usual);
+    let batch = Batch::with_jobs(|usual| usual);
     let wave = vec![b'w'; 200_001];
     let done = batch.asked(Job::Store, Some(batch.file(&wave)), None).expect("it is stored");
     assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);
@@ -252,11 +252,11 @@ fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
     };
     let path = batch.folder.path().join("rows.csv");
     for _ in 0..2 {
-        Rows::open(&path).expect("a table").add(&request, &theirs).expect("written");
+        TransferCsv::open(&path).expect("a table").add(&request, &theirs).expect("written");
     }
     let text = fs::read_to_string(&path).expect("it is there");
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[0], COLUMNS);
+    assert_eq!(lines[0], CSV_COLUMNS);
     assert!(lines[1].starts_with("store,records,s,200001,4096,"), "{}", lines[1]);
     assert_eq!(lines.len(), 3);
     let cells: Vec<_> = lines[1].split(',').collect();
@@ -270,6 +270,6 @@ fn another_table_is_not_written_into() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("other.csv");
     fs::write(&path, "a,b\n1,2\n").expect("written");
-    assert!(Rows::open(&path).expect_err("it is another").to_string().contains("another table"));
+    assert!(TransferCsv::open(&path).expect_err("it is another").to_string().contains("another table"));
     assert_eq!(fs::read_to_string(&path).expect("it is there"), "a,b\n1,2\n");
 }

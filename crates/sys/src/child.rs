@@ -1,4 +1,4 @@
-//! Child processes: what is arranged before they execute, how they end, and what they used.
+//! Child processes: how they are set up before they execute, how they end, and the resources that they used.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
@@ -11,15 +11,15 @@ use std::process::Command;
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this status.
+    /// The process exited with this status.
     Status(i32),
-    /// By this signal.
+    /// This signal killed the process.
     Signal(i32),
 }
 
-/// What a process used, with all the descendants that were waited for: the account of wait4(2).
+/// Resources that a process used, with all its descendants that were waited for, by wait4(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct Wait4Usage {
     /// Processor time in programs.
     pub user_ns: u64,
     /// Processor time in the system.
@@ -28,7 +28,7 @@ pub struct Used {
     pub faults_minor: u64,
     /// Page faults with I/O.
     pub faults_major: u64,
-    /// The most memory that one of the processes had.
+    /// Largest resident memory of any of the processes.
     pub max_resident_bytes: u64,
     /// Times that a process gave the processor up.
     pub switches_voluntary: u64,
@@ -36,7 +36,7 @@ pub struct Used {
     pub switches_involuntary: u64,
 }
 
-/// Reaps the child `pid` if it has ended; its end.
+/// Reaps the child `pid` and returns how it ended; None if it runs or is no child.
 pub fn reap(pid: i32) -> Option<Exit> {
     let (_, status) = rustix::process::waitpid(Some(id(pid)?), WaitOptions::NOHANG).ok()??;
     Some(exit_of(status.as_raw()))
@@ -44,21 +44,21 @@ pub fn reap(pid: i32) -> Option<Exit> {
 
 /// Waits for the child `pid` and reaps it.
 pub fn wait(pid: i32) {
-    // A child that somebody else has reaped is gone as well.
+    // A child that another thread has reaped is gone as well.
     let _ = id(pid).map(|pid| rustix::process::waitpid(Some(pid), WaitOptions::empty()));
 }
 
-/// Waits for the child `pid` and reaps it; its end, and what it used.
+/// Waits for the child `pid`, reaps it, and returns how it ended and what it used.
 ///
 /// # Errors
 /// The kernel's: no child of ours has this id.
-pub fn wait_with_usage(pid: i32) -> io::Result<(Exit, Used)> {
+pub fn wait_with_usage(pid: i32) -> io::Result<(Exit, Wait4Usage)> {
     let (mut status, mut used) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
     loop {
         // SAFETY: both places live during the call.
         if unsafe { libc::wait4(pid, &mut status, 0, used.as_mut_ptr()) } >= 0 {
             // SAFETY: the kernel has filled it in, and all zeros is a valid rusage too.
-            return Ok((exit_of(status), Used::of(&unsafe { used.assume_init() })));
+            return Ok((exit_of(status), Wait4Usage::from_rusage(&unsafe { used.assume_init() })));
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
@@ -67,7 +67,7 @@ pub fn wait_with_usage(pid: i32) -> io::Result<(Exit, Used)> {
     }
 }
 
-/// Whether the child `pid` has ended, without reaping it; with `wait`, returns when it has.
+/// Whether the child `pid` has ended, without reaping it. With `wait`, waits until it has.
 ///
 /// # Errors
 /// The kernel's: no child of ours has this id.
@@ -78,7 +78,7 @@ pub fn has_ended(pid: i32, wait: bool) -> io::Result<bool> {
     loop {
         match rustix::process::waitid(WaitId::Pid(pid), options) {
             Err(rustix::io::Errno::INTR) => {}
-            told => return Ok(told?.is_some()),
+            status => return Ok(status?.is_some()),
         }
     }
 }
@@ -89,7 +89,7 @@ pub fn any_has_ended() -> bool {
     rustix::process::waitid(WaitId::All, options).is_ok_and(|ended| ended.is_some())
 }
 
-/// Sends `signal` to the process `pid`; nothing happens where there is none.
+/// Sends `signal` to the process `pid`, if there is such a process.
 pub fn signal(pid: i32, signal: Signal) {
     let _ = id(pid).map(|pid| rustix::process::kill_process(pid, signal));
 }
@@ -99,12 +99,12 @@ pub fn signal_group(leader: i32, signal: Signal) {
     let _ = id(leader).map(|leader| rustix::process::kill_process_group(leader, signal));
 }
 
-/// Starts `command` in a process group of its own, which the kernel kills when the calling thread ends; its id.
+/// Starts `command` in a process group of its own, and returns its process id. The kernel kills it when the calling thread ends.
 ///
-/// The caller reaps it: nothing here waits for it or kills it.
+/// The caller must reap the child.
 ///
 /// # Errors
-/// It cannot be executed.
+/// The command cannot be executed.
 pub fn start_that_dies_with_this_thread(command: &mut Command) -> io::Result<i32> {
     let ours = rustix::process::getpid();
     let prepare = move || {
@@ -119,7 +119,7 @@ pub fn start_that_dies_with_this_thread(command: &mut Command) -> io::Result<i32
     Ok(command.spawn()?.id() as i32)
 }
 
-/// Lets `command`, when it is spawned, lead a session whose controlling terminal is its standard input.
+/// Lets `command` lead a session when spawned, with its standard input as controlling terminal.
 pub fn lead_a_session(command: &mut Command) {
     // SAFETY: between fork and exec only two system calls are made; descriptor 0 is open there.
     unsafe {
@@ -130,7 +130,7 @@ pub fn lead_a_session(command: &mut Command) {
     }
 }
 
-/// Lets `command`, when it is spawned, join the control groups whose `cgroup.procs` are `groups`.
+/// Lets `command` join control groups when spawned; `groups` are the paths of their `cgroup.procs`.
 pub fn join_groups_before_exec(command: &mut Command, groups: Vec<CString>) {
     let join = move || groups.iter().try_for_each(|group| join_group(group));
     // SAFETY: between fork and exec `join` only opens, writes and closes; it allocates nothing.
@@ -143,18 +143,18 @@ fn join_group(group: &CStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets `command`, when it is spawned, write its process id (four bytes) to `told`, and wait for a byte, or the end, of
-/// `held` before it executes.
+/// Lets `command` wait, when spawned, before it executes. The child writes its process id (four bytes) to `pid_pipe`, and waits for
+/// a byte or the end of `release_pipe`.
 ///
-/// Both descriptors must stay open until it was spawned.
-pub fn hold_before_exec(command: &mut Command, told: BorrowedFd<'_>, held: BorrowedFd<'_>) {
-    let (told, held) = (told.as_raw_fd(), held.as_raw_fd());
+/// Both descriptors must stay open until the command has been spawned.
+pub fn hold_before_exec(command: &mut Command, pid_pipe: BorrowedFd<'_>, release_pipe: BorrowedFd<'_>) {
+    let (pid_pipe, release_pipe) = (pid_pipe.as_raw_fd(), release_pipe.as_raw_fd());
     let wait = move || {
         let pid = std::process::id().to_ne_bytes();
         // SAFETY: the child was forked while both descriptors were open.
-        let (told, held) = unsafe { (BorrowedFd::borrow_raw(told), BorrowedFd::borrow_raw(held)) };
-        rustix::io::write(told, &pid)?;
-        rustix::io::read(held, &mut [0])?;
+        let (pid_pipe, release_pipe) = unsafe { (BorrowedFd::borrow_raw(pid_pipe), BorrowedFd::borrow_raw(release_pipe)) };
+        rustix::io::write(pid_pipe, &pid)?;
+        rustix::io::read(release_pipe, &mut [0])?;
         Ok(())
     };
     // SAFETY: between fork and exec `wait` only writes and reads; it allocates nothing.
@@ -172,10 +172,10 @@ fn exit_of(status: i32) -> Exit {
     }
 }
 
-impl Used {
-    fn of(used: &libc::rusage) -> Used {
+impl Wait4Usage {
+    fn from_rusage(used: &libc::rusage) -> Wait4Usage {
         let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-        Used {
+        Wait4Usage {
             user_ns: ns(used.ru_utime),
             system_ns: ns(used.ru_stime),
             faults_minor: used.ru_minflt as u64,
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_child_used_is_told() {
+    fn a_child_that_works_has_used_time_faults_and_memory() {
         let (exit, used) = wait_with_usage(start("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")).expect("a child");
         assert_eq!(exit, Exit::Status(0));
         assert!(used.user_ns + used.system_ns > 1_000_000 && used.faults_minor > 0 && used.max_resident_bytes > 0, "{used:?}");
@@ -223,10 +223,10 @@ mod tests {
     fn a_held_child_tells_its_id_and_waits_to_be_released() {
         use std::io::{Read, Write};
         use std::os::fd::AsFd;
-        let (mut joined, told) = io::pipe().expect("a pipe");
-        let (held, mut release) = io::pipe().expect("a pipe");
+        let (mut joined, pid_pipe) = io::pipe().expect("a pipe");
+        let (release_pipe, mut release) = io::pipe().expect("a pipe");
         let mut command = Command::new("/bin/true");
-        hold_before_exec(&mut command, told.as_fd(), held.as_fd());
+        hold_before_exec(&mut command, pid_pipe.as_fd(), release_pipe.as_fd());
         std::thread::scope(|scope| {
             let spawned = scope.spawn(|| command.spawn().expect("it starts").id());
             let mut pid = [0; 4];

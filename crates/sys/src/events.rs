@@ -1,4 +1,4 @@
-//! What an event loop waits for: descriptors (epoll), an absolute deadline (timerfd), and other threads (eventfd).
+//! The parts of an event loop: descriptors (epoll), an absolute deadline (timerfd), and wake-ups by other threads (eventfd).
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -9,21 +9,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Descriptors that are waited for together.
 ///
-/// Terminals are edge-triggered: a level-triggered one is asked again after each reading whether more is there, and a
-/// terminal without input answers only after its kernel worker has run (10 us and two switches an interaction).
+/// Terminals are edge-triggered. A level-triggered terminal would be polled again after each reading, and without input it answers
+/// only after its kernel worker has run. That would cost 10 us and two context switches for each interaction.
 pub struct Epoll {
     fd: OwnedFd,
     events: Vec<Event>,
 }
 
-/// A descriptor that something has come to.
+/// A descriptor that has become ready.
 #[derive(Clone, Copy, Debug)]
-pub struct Came {
-    /// The name under which it was added.
+pub struct ReadyDescriptor {
+    /// The key with which the descriptor was added.
     pub key: u64,
-    /// The other side is closed.
+    /// Whether the other side is closed.
     pub hung_up: bool,
-    /// There is room to write.
+    /// Whether there is room to write.
     pub writable: bool,
 }
 
@@ -42,7 +42,7 @@ impl Epoll {
         Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(256) })
     }
 
-    /// Waits for what comes to `fd`, told once, under the name `key`.
+    /// Adds `fd` under `key`; each arrival of data is reported once.
     ///
     /// # Errors
     /// When the kernel has no memory for it.
@@ -50,24 +50,24 @@ impl Epoll {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
     }
 
-    /// Waits for `fd` and tells of it until it was read.
+    /// Adds `fd` under `key`; it is reported until its data were read.
     ///
     /// # Errors
     /// When the kernel has no memory for it.
-    pub fn add_quiet(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
+    pub fn add_level_triggered(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(key), EventFlags::IN)?)
     }
 
-    /// Waits for room to write as well, or no longer.
+    /// Waits for room to write in `fd` too, or stops doing so.
     ///
     /// # Errors
     /// When `fd` was not added.
-    pub fn also_for_writing(&self, fd: BorrowedFd<'_>, key: u64, writing: bool) -> io::Result<()> {
+    pub fn set_write_interest(&self, fd: BorrowedFd<'_>, key: u64, writing: bool) -> io::Result<()> {
         let interest = if writing { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN | EventFlags::ET };
         Ok(epoll::modify(&self.fd, fd, EventData::new_u64(key), interest)?)
     }
 
-    /// Waits for `fd` no longer.
+    /// Stops waiting for `fd`.
     ///
     /// # Errors
     /// When `fd` was not added.
@@ -75,13 +75,13 @@ impl Epoll {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Waits until something has come; how much. An interrupted wait brings nothing.
+    /// Waits until descriptors are ready and returns their number; 0 after an interrupted wait.
     pub fn wait(&mut self) -> usize {
         self.wait_for(None)
     }
 
-    /// How much has come, without waiting.
-    pub fn look(&mut self) -> usize {
+    /// Number of ready descriptors, without waiting.
+    pub fn poll(&mut self) -> usize {
         self.wait_for(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
     }
 
@@ -92,15 +92,15 @@ impl Epoll {
         self.events.len()
     }
 
-    /// What has come as number `index`.
-    pub fn came(&self, index: usize) -> Came {
+    /// The ready descriptor number `index` of the last wait.
+    pub fn ready_descriptor(&self, index: usize) -> ReadyDescriptor {
         let Event { flags, data, .. } = self.events[index];
         let hung_up = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        Came { key: data.u64(), hung_up, writable: flags.contains(EventFlags::OUT) }
+        ReadyDescriptor { key: data.u64(), hung_up, writable: flags.contains(EventFlags::OUT) }
     }
 }
 
-/// A timer on the monotonic clock that goes off at an absolute instant.
+/// A timer on the monotonic clock that expires at an absolute instant.
 #[derive(Debug)]
 pub struct Timer {
     fd: OwnedFd,
@@ -117,19 +117,19 @@ impl Timer {
         Ok(Timer { fd, armed_ns: 0 })
     }
 
-    /// Lets the timer go off at `at_ns`; costs nothing when it is set for that already.
-    pub fn set(&mut self, at_ns: u64) {
-        if at_ns == self.armed_ns {
+    /// Lets the timer expire at `deadline_ns`. No system call is made if it is set for that already.
+    pub fn set(&mut self, deadline_ns: u64) {
+        if deadline_ns == self.armed_ns {
             return;
         }
-        self.armed_ns = at_ns;
-        let it_value = Timespec { tv_sec: (at_ns / 1_000_000_000) as i64, tv_nsec: (at_ns % 1_000_000_000) as i64 };
+        self.armed_ns = deadline_ns;
+        let it_value = Timespec { tv_sec: (deadline_ns / 1_000_000_000) as i64, tv_nsec: (deadline_ns % 1_000_000_000) as i64 };
         let setting = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
-        // It fails only for a time that is no time, or for a descriptor that is no timer.
+        // This fails only for an invalid time, or for a descriptor that is no timer.
         let _ = timerfd_settime(&self.fd, TimerfdTimerFlags::ABSTIME, &setting);
     }
 
-    /// Takes note that it went off; it stays so, and is told again, until it is set again.
+    /// Notes that the timer has expired. It stays ready until it is set again.
     pub fn acknowledge(&mut self) {
         self.armed_ns = 0;
     }
@@ -140,12 +140,12 @@ impl Timer {
     }
 }
 
-/// A count of things to do: one thread adds to it, others wait until they may take one off.
+/// A count of things to do. One thread adds to it; others wait until they can take one.
 #[derive(Debug)]
 pub struct Semaphore(OwnedFd);
 
 impl Semaphore {
-    /// Nothing to do yet.
+    /// A semaphore with count 0.
     ///
     /// # Errors
     /// When there is no descriptor left.
@@ -153,13 +153,13 @@ impl Semaphore {
         Ok(Semaphore(eventfd(0, EventfdFlags::SEMAPHORE | EventfdFlags::CLOEXEC)?))
     }
 
-    /// Adds `count`; it does not wait.
+    /// Adds `count` without waiting.
     pub fn add(&self, count: u64) {
-        // It waits, or fails, only at a count of 2^64 - 1.
+        // This waits, or fails, only at a count of 2^64 - 1.
         let _ = rustix::io::write(&self.0, &count.to_ne_bytes());
     }
 
-    /// Waits until the count is not 0, and takes one off.
+    /// Waits until the count is not 0, and subtracts 1.
     pub fn take(&self) {
         while let Err(rustix::io::Errno::INTR) = rustix::io::read(&self.0, &mut [0; 8]) {}
     }
@@ -170,7 +170,7 @@ impl Semaphore {
 pub struct Bell(OwnedFd);
 
 impl Bell {
-    /// A silent bell.
+    /// A bell that has not been rung.
     ///
     /// # Errors
     /// When there is no descriptor left.
@@ -178,13 +178,13 @@ impl Bell {
         Ok(Bell(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?))
     }
 
-    /// Rings; it stays rung until it is heard.
+    /// Rings the bell, which stays rung until it is reset.
     pub fn ring(&self) {
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 
-    /// Whether it was rung since it was last heard.
-    pub fn heard(&self) -> bool {
+    /// Resets the bell and returns whether it was rung.
+    pub fn take_ring(&self) -> bool {
         rustix::io::read(&self.0, &mut [0; 8]).is_ok()
     }
 

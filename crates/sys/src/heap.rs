@@ -1,10 +1,10 @@
-//! The heap of this process: what the allocator keeps of memory that was freed.
+//! The heap of this process: how freed memory returns to the kernel.
 
-/// Gives freed memory back to the kernel, as far as the allocator can (glibc; elsewhere it does nothing). It takes some
-/// milliseconds: for after a part of the work that needed much and is over.
-pub fn give_back() {
+/// Returns freed memory to the kernel, if the allocator can: with glibc, not elsewhere. This takes some milliseconds, so it is
+/// called only after work that needed much memory.
+pub fn release_freed_memory() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it touches only what the allocator itself holds as free, under the allocator's own locks.
+    // SAFETY: the call touches only memory that the allocator holds as free, under the allocator's own locks.
     unsafe {
         libc::malloc_trim(0);
     }

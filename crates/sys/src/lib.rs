@@ -1,7 +1,7 @@
 //! System calls behind safe functions: all of loadgo's unsafe code is here.
 //!
-//! Where rustix or the standard library has a safe wrapper, other crates call that. This crate has the rest, and what the
-//! event loop of a host is made of. Each `unsafe` block says why it is sound.
+//! Where rustix or the standard library has a safe wrapper, other crates call that. This crate has the other calls, and the
+//! parts of a host's event loop. Each `unsafe` block says why it is sound.
 
 pub mod child;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! Memory shared with kernel programs: an array map (`BPF_F_MMAPABLE`), read and written without system calls.
+//! Memory shared with kernel programs: an array map (`BPF_F_MMAPABLE`) that is read and written without system calls.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -7,48 +7,48 @@ use std::slice;
 use std::sync::atomic::AtomicU64;
 
 /// An array map in this process's memory, as words; unmapped when dropped.
-pub struct Mapped {
+pub struct MappedWords {
     start: NonNull<AtomicU64>,
     words: usize,
 }
 
 // SAFETY: what is mapped stays where it is until the drop, and is only reached as atomics.
-unsafe impl Send for Mapped {}
+unsafe impl Send for MappedWords {}
 // SAFETY: as above.
-unsafe impl Sync for Mapped {}
+unsafe impl Sync for MappedWords {}
 
-impl Mapped {
-    /// Maps the first `bytes` (a multiple of 8) of the map `fd`; writing to the words is then an access violation.
+impl MappedWords {
+    /// Maps the first `bytes` (a multiple of 8) of the map `fd` for reading only.
     ///
     /// # Errors
-    /// When the kernel refuses: the map is shorter, or was not made to be mapped.
-    pub fn for_reading(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<Mapped> {
+    /// The kernel refuses: the map is shorter, or was not made to be mapped.
+    pub fn for_reading(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<MappedWords> {
         map(fd, bytes, libc::PROT_READ)
     }
 
-    /// Likewise, and the words may be written.
+    /// Maps the first `bytes` (a multiple of 8) of the map `fd` for reading and writing.
     ///
     /// # Errors
-    /// As with [`Mapped::for_reading`].
-    pub fn for_writing(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<Mapped> {
+    /// As with [`MappedWords::for_reading`].
+    pub fn for_writing(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<MappedWords> {
         map(fd, bytes, libc::PROT_READ | libc::PROT_WRITE)
     }
 
-    /// All of it.
+    /// All mapped words.
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: so many words are mapped there as long as `self` lives.
+        // SAFETY: that number of words is mapped there as long as `self` lives.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedWords {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nobody has a reference into it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
     }
 }
 
-fn map(fd: BorrowedFd<'_>, bytes: usize, protection: i32) -> io::Result<Mapped> {
+fn map(fd: BorrowedFd<'_>, bytes: usize, protection: i32) -> io::Result<MappedWords> {
     assert!(bytes > 0 && bytes.is_multiple_of(8), "words are mapped, and at least one");
     // SAFETY: a new mapping at a place of the kernel's choice touches none of our memory.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
@@ -56,7 +56,7 @@ fn map(fd: BorrowedFd<'_>, bytes: usize, protection: i32) -> io::Result<Mapped> 
         return Err(io::Error::last_os_error());
     }
     let start = NonNull::new(start.cast()).expect("mmap gives a mapping or fails");
-    Ok(Mapped { start, words: bytes / 8 })
+    Ok(MappedWords { start, words: bytes / 8 })
 }
 
 #[cfg(test)]
@@ -69,7 +69,8 @@ mod tests {
     fn what_one_mapping_writes_another_reads() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(4096).unwrap();
-        let (ours, theirs) = (Mapped::for_writing(file.as_fd(), 64).unwrap(), Mapped::for_reading(file.as_fd(), 64).unwrap());
+        let (ours, theirs) =
+            (MappedWords::for_writing(file.as_fd(), 64).unwrap(), MappedWords::for_reading(file.as_fd(), 64).unwrap());
         ours.words()[7].store(42, Relaxed);
         assert_eq!(theirs.words().iter().map(|word| word.load(Relaxed)).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 0, 42]);
     }
@@ -77,6 +78,6 @@ mod tests {
     #[test]
     fn what_cannot_be_mapped_is_an_error() {
         let (reader, _writer) = io::pipe().unwrap();
-        assert!(Mapped::for_reading(reader.as_fd(), 64).is_err());
+        assert!(MappedWords::for_reading(reader.as_fd(), 64).is_err());
     }
 }

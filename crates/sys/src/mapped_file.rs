@@ -1,6 +1,6 @@
 //! The pages of a file, mapped, and sent to a socket from where they are.
 //!
-//! Only the kernel reads them, so a file that shrinks meanwhile is an error of the call (`EFAULT`) and no signal.
+//! Only the kernel reads the pages. So a file that shrinks meanwhile causes an error of the call (`EFAULT`) and no signal.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -19,10 +19,10 @@ impl MappedFile {
     /// Maps the first `bytes` of `file`, at least one.
     ///
     /// # Errors
-    /// When the kernel refuses: it is no file that can be mapped.
+    /// The kernel cannot map this file.
     pub fn map(file: BorrowedFd<'_>, bytes: usize) -> io::Result<MappedFile> {
         if bytes == 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "nothing cannot be mapped"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty file cannot be mapped"));
         }
         // SAFETY: a new mapping at a place of the kernel's choice touches none of our memory.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
@@ -32,22 +32,23 @@ impl MappedFile {
         Ok(MappedFile { start: NonNull::new(start.cast()).expect("mmap gives a mapping or fails"), bytes })
     }
 
-    /// Sends up to `length` bytes from the place `at` on to `onto`, with `send`'s `flags`; how many it took, 0 behind the end.
+    /// Sends up to `length` bytes at `offset` to the socket `onto`, with the `flags` of `send`. Returns how many the socket took, 0 behind
+    /// the end of the file.
     ///
     /// # Errors
     /// The kernel's; `EFAULT` when the file has no such bytes any more.
-    pub fn send(&self, onto: BorrowedFd<'_>, at: usize, length: usize, flags: i32) -> io::Result<usize> {
-        let (start, length) = self.piece(at, length);
-        // SAFETY: so many bytes from there on are in the mapping, which lives as long as `self`; the kernel only reads.
+    pub fn send(&self, onto: BorrowedFd<'_>, offset: usize, length: usize, flags: i32) -> io::Result<usize> {
+        let (start, length) = self.piece(offset, length);
+        // SAFETY: `length` bytes from `start` on are in the mapping, which lives as long as `self`; the kernel only reads.
         let sent = unsafe { libc::send(onto.as_raw_fd(), start.cast(), length, flags) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Where the place `at` is, and how many of `length` bytes from there on are mapped.
-    pub(crate) fn piece(&self, at: usize, length: usize) -> (*const u8, usize) {
-        let at = at.min(self.bytes);
-        // SAFETY: the place is in the mapping, or right behind it.
-        (unsafe { self.start.as_ptr().add(at) }, length.min(self.bytes - at))
+    /// The address of `offset`, and how many of `length` bytes from there on are mapped.
+    pub(crate) fn piece(&self, offset: usize, length: usize) -> (*const u8, usize) {
+        let offset = offset.min(self.bytes);
+        // SAFETY: the address is in the mapping, or right behind it.
+        (unsafe { self.start.as_ptr().add(offset) }, length.min(self.bytes - offset))
     }
 }
 

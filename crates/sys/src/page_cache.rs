@@ -1,4 +1,4 @@
-//! Which pages of a file are in memory, and how they are dropped from it.
+//! The page cache: how much of a file is in memory, and how its pages are dropped.
 
 use std::fs::File;
 use std::io;
@@ -6,24 +6,24 @@ use std::os::fd::AsRawFd;
 
 use rustix::fs::{Advice, fadvise, fdatasync};
 
-/// Drops the file's pages that nobody has mapped; those not yet on the device are written first.
+/// Drops the file's pages from memory, except those that a process has mapped. Pages not yet on the device are written first.
 ///
 /// # Errors
-/// The file cannot be dropped: it is a pipe or a device.
+/// The file is a pipe or a device.
 pub fn drop_pages(file: &File) -> io::Result<()> {
     let _ = fdatasync(file); // a file that is only read needs no writing
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// How many of the first `bytes` of a file are in memory; `None` where the kernel does not tell.
+/// Number of the first `bytes` of a file that are in memory, by whole pages. None if the kernel does not say.
 pub fn resident_bytes(file: &File, bytes: u64) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
-    let pages = by_cachestat(file).or_else(|| by_mincore(file, bytes, page))?;
+    let pages = pages_by_cachestat(file).or_else(|| pages_by_mincore(file, bytes, page))?;
     Some((pages * page).min(bytes))
 }
 
-/// The whole file's pages in memory, as the kernel counts them (6.5 and later).
-fn by_cachestat(file: &File) -> Option<u64> {
+/// Number of the whole file's pages in memory, by cachestat(2) of Linux 6.5 and later.
+fn pages_by_cachestat(file: &File) -> Option<u64> {
     const CACHESTAT: libc::c_long = 451;
     let range = [0u64; 2];
     let mut counts = [0u64; 5];
@@ -32,7 +32,7 @@ fn by_cachestat(file: &File) -> Option<u64> {
     (result == 0).then_some(counts[0])
 }
 
-fn by_mincore(file: &File, bytes: u64, page: u64) -> Option<u64> {
+fn pages_by_mincore(file: &File, bytes: u64, page: u64) -> Option<u64> {
     let length = usize::try_from(bytes).ok().filter(|length| *length > 0)?;
     let mut present = vec![0u8; length.div_ceil(page as usize)];
     // SAFETY: a new mapping that nobody reads through; the vector has a byte for each of its pages; it is unmapped again.
@@ -57,8 +57,8 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("cold-{}.tmp", std::process::id()));
         std::fs::write(&path, vec![7; 1 << 20]).unwrap();
         let file = File::open(&path).unwrap();
-        let whole = by_mincore(&file, 1 << 20, 4096);
-        assert_eq!(whole, by_cachestat(&file).or(whole));
+        let pages = pages_by_mincore(&file, 1 << 20, 4096);
+        assert_eq!(pages, pages_by_cachestat(&file).or(pages));
         assert_eq!(resident_bytes(&file, 1 << 20), Some(1 << 20));
         let dropped = drop_pages(&file);
         std::fs::remove_file(&path).unwrap();

@@ -7,30 +7,30 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The flag of swapon(2) that gives the device a priority, which stands in the lower bits.
-const PREFER: i32 = 0x8000;
+/// Flag of swapon(2) for a device with a priority, which is in the lower bits.
+const PREFER_FLAG: i32 = 0x8000;
 
-/// Begins to page to the device or file `path`, with this priority (0 to 32767; the highest is taken first).
+/// Begins to page to the device or file `path`, with a priority of 0 to 32767. The kernel uses the highest first.
 ///
 /// # Errors
 /// The kernel's: no privilege, or nothing that can be paged to.
 pub fn swap_on(path: &Path, priority: i32) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path is a string with its final zero, alive during the call.
-    done(unsafe { libc::swapon(path.as_ptr(), PREFER | priority) })
+    check_result(unsafe { libc::swapon(path.as_ptr(), PREFER_FLAG | priority) })
 }
 
-/// Stops paging to `path`; what is there is read back into memory.
+/// Stops paging to `path`; the kernel reads its pages back into memory.
 ///
 /// # Errors
 /// The kernel's: no privilege, no such device, or no memory for what is on it.
 pub fn swap_off(path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path is a string with its final zero, alive during the call.
-    done(unsafe { libc::swapoff(path.as_ptr()) })
+    check_result(unsafe { libc::swapoff(path.as_ptr()) })
 }
 
-/// Gives the file `bytes` of storage without holes, by writing where the file system knows no better way.
+/// Allocates `bytes` of storage without holes for the file. Where the file system cannot, zeros are written.
 ///
 /// # Errors
 /// The file system is full.
@@ -42,7 +42,7 @@ pub fn fill_without_holes(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-fn done(result: libc::c_int) -> io::Result<()> {
+fn check_result(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_paging_device_is_refused() {
+    fn a_path_that_is_no_paging_device_is_refused() {
         assert!(swap_on(Path::new("/dev/null"), 0).is_err());
         assert!(swap_off(Path::new("/dev/null")).is_err());
     }

@@ -3,26 +3,26 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Whose events are asked for.
+/// The processes whose events are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// Of all processes on a processor, the kernel's part too.
-    Everybodys,
-    /// Of this process, without the kernel's part.
-    Ours,
+pub enum EventScope {
+    /// All processes on a processor, with their time in the kernel.
+    AllProcesses,
+    /// This process alone, without its time in the kernel.
+    OwnProcess,
 }
 
 /// Opens the event of a software clock and closes it again.
 ///
 /// # Errors
 /// The kernel's reason.
-pub fn try_clock_event(whose: Whose) -> io::Result<()> {
+pub fn try_clock_event(scope: EventScope) -> io::Result<()> {
     const SOFTWARE: u64 = 1;
     const EXCLUDE_KERNEL: u64 = 1 << 5;
     let mut attributes = [0u64; 16];
     attributes[0] = SOFTWARE | (size_of::<[u64; 16]>() as u64) << 32;
-    attributes[5] = if whose == Whose::Ours { EXCLUDE_KERNEL } else { 0 };
-    let (pid, processor) = if whose == Whose::Ours { (0, -1) } else { (-1, rustix::thread::sched_getcpu() as i32) };
+    attributes[5] = if scope == EventScope::OwnProcess { EXCLUDE_KERNEL } else { 0 };
+    let (pid, processor) = if scope == EventScope::OwnProcess { (0, -1) } else { (-1, rustix::thread::sched_getcpu() as i32) };
     // SAFETY: the attributes are ours, all zeros but for the size, the kind, which is valid (a software clock), and one flag.
     match unsafe { libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), pid, processor, -1, 0) } {
         -1 => Err(io::Error::last_os_error()),
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_watch_everybody_may_watch_himself() {
-        assert!(try_clock_event(Whose::Everybodys).is_err() || try_clock_event(Whose::Ours).is_ok());
+    fn a_process_that_may_watch_all_processes_may_watch_itself() {
+        assert!(try_clock_event(EventScope::AllProcesses).is_err() || try_clock_event(EventScope::OwnProcess).is_ok());
     }
 }

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The executable file of the program `name`: itself where the name has a slash, else the first of that name in
-/// `search_path`, directories with colons between.
+/// The executable file of the program `name`. A name with a slash is the path itself; another name is searched in the directories
+/// of `search_path`, which colons separate.
 pub fn program_file(name: &OsStr, search_path: &OsStr) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(name)).filter(|path| is_executable(path));
@@ -24,7 +24,7 @@ fn is_executable(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn found(name: &str, search_path: &str) -> Option<PathBuf> {
+    fn search(name: &str, search_path: &str) -> Option<PathBuf> {
         program_file(OsStr::new(name), OsStr::new(search_path))
     }
 
@@ -37,14 +37,14 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
         }
         let both = format!("{}::{}", folder.path().display(), other.path().display());
-        assert_eq!(found("tool", &both), Some(other.path().join("tool")));
-        assert_eq!(found("no-such-tool", &both), None);
+        assert_eq!(search("tool", &both), Some(other.path().join("tool")));
+        assert_eq!(search("no-such-tool", &both), None);
     }
 
     #[test]
     fn a_name_with_a_slash_is_not_looked_up() {
-        assert_eq!(found("/bin/sh", ""), Some("/bin/sh".into()));
-        assert_eq!(found("./sh", "/bin"), None);
-        assert_eq!(found("/etc", "/bin"), None);
+        assert_eq!(search("/bin/sh", ""), Some("/bin/sh".into()));
+        assert_eq!(search("./sh", "/bin"), None);
+        assert_eq!(search("/etc", "/bin"), None);
     }
 }

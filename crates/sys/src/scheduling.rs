@@ -8,9 +8,9 @@ use std::io;
 pub enum Policy {
     /// SCHED_FIFO with this priority: before all ordinary threads, until it sleeps.
     Fifo(i32),
-    /// SCHED_BATCH: like any other, but a wake-up takes the processor from nobody.
+    /// SCHED_BATCH: an ordinary thread whose wake-ups preempt no other thread.
     Batch,
-    /// Any other, by the kernel's number; SCHED_OTHER is 0.
+    /// Another policy, by the kernel's number; SCHED_OTHER is 0.
     Other(i32),
 }
 
@@ -19,11 +19,11 @@ pub fn thread_id() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// Asks for `policy` for the calling thread; threads and processes that it starts are ordinary again.
+/// Sets the policy of the calling thread. Threads and processes that it starts have the ordinary policy again.
 ///
 /// # Errors
 /// The kernel's reason.
-pub fn become_scheduled(policy: Policy) -> io::Result<()> {
+pub fn set_policy(policy: Policy) -> io::Result<()> {
     let (number, sched_priority) = match policy {
         Policy::Fifo(priority) => (libc::SCHED_FIFO, priority),
         Policy::Batch => (libc::SCHED_BATCH, 0),
@@ -37,8 +37,8 @@ pub fn become_scheduled(policy: Policy) -> io::Result<()> {
     }
 }
 
-/// The policy of the calling thread, the policy's number, and the priority, as the kernel tells them.
-pub fn present_policy() -> (Policy, i32, i32) {
+/// The calling thread's policy, with the policy's number and the priority, as the kernel reports them.
+pub fn current_policy() -> (Policy, i32, i32) {
     let mut parameter = libc::sched_param { sched_priority: 0 };
     // SAFETY: the kernel fills the parameter, which lives during the call; 0 is the calling thread.
     let number = unsafe {
@@ -71,7 +71,7 @@ pub fn bind(processor: usize) -> io::Result<()> {
 pub fn use_all_processors() {
     let mut set = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|processor| set.set(processor));
-    // The kernel takes those that exist.
+    // The kernel ignores processors that do not exist.
     let _ = sched_setaffinity(None, &set);
 }
 
@@ -81,8 +81,8 @@ pub fn allowed_processors() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|processor| set.is_set(*processor)).collect()
 }
 
-/// Lets timers of the calling thread go off to the nanosecond, as the kernel's timer slack allows.
-pub fn take_shortest_timer_slack() {
+/// Gives the calling thread the shortest timer slack, 1 ns.
+pub fn set_shortest_timer_slack() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
@@ -91,10 +91,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_thread_becomes_is_what_the_kernel_says_of_it() {
+    fn the_kernel_reports_the_policy_and_the_processors_that_were_set() {
         std::thread::spawn(|| {
-            become_scheduled(Policy::Batch).expect("giving something up is never refused");
-            assert_eq!(present_policy().0, Policy::Batch);
+            set_policy(Policy::Batch).expect("giving something up is never refused");
+            assert_eq!(current_policy().0, Policy::Batch);
             let processor = allowed_processors()[0];
             bind(processor).expect("it was allowed");
             assert_eq!(allowed_processors(), [processor]);

@@ -1,8 +1,8 @@
-//! A ring of bytes in memory that two processes share: one fills it from a file, the other empties it into one.
+//! A ring of bytes in memory that two processes share: the filler fills it from a file, the emptier empties it into one.
 //!
-//! The memory is a sealed memfd, so that neither can take it away from under the other; the bytes in it are touched by the
-//! kernel alone, in `pread` and `write`, and never by a reference. Whoever finds it full, or empty, waits on a futex; the
-//! other wakes him only where he said that he waits.
+//! The memory is a sealed memfd, which neither process can shrink under the other. Only the kernel touches the bytes, in
+//! `pread` and `write`; no reference points to them. A filler that finds the ring full, or an emptier that finds it empty,
+//! sets a flag and waits on a futex. The other process wakes it only if the flag is set.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -15,23 +15,23 @@ use rustix::io::Errno;
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
-/// So many bytes are in the ring at most.
-pub const CAPACITY: u32 = 1 << 20;
-/// The first page holds the marks, the bytes follow.
-const BYTES_AT: usize = 4096;
-const MAPPED: usize = BYTES_AT + CAPACITY as usize;
+/// Size of the ring.
+pub const RING_BYTES: u32 = 1 << 20;
+/// Size of the first page, which holds the indices; the ring's bytes follow.
+const INDEX_PAGE_BYTES: usize = 4096;
+const MAPPED_BYTES: usize = INDEX_PAGE_BYTES + RING_BYTES as usize;
 
-/// Each in a line of the processor's cache of its own.
+/// A number in a cache line of its own.
 #[repr(C, align(64))]
-struct Mark(AtomicU32);
+struct RingIndex(AtomicU32);
 
-/// How far each has come, as sums that begin again behind the last number, and whether he waits for the other.
+/// Total bytes that each process has moved, modulo 2^32, and whether it waits for the other.
 #[repr(C)]
-struct Marks {
-    filled: Mark,
-    emptied: Mark,
-    filler_waits: Mark,
-    emptier_waits: Mark,
+struct RingIndices {
+    filled: RingIndex,
+    emptied: RingIndex,
+    filler_waits: RingIndex,
+    emptier_waits: RingIndex,
 }
 
 /// One end of the ring.
@@ -40,7 +40,7 @@ pub struct SharedRing {
     memory: OwnedFd,
 }
 
-// SAFETY: what is mapped stays where it is until the drop; the marks are atomic, and the bytes are touched by the kernel alone.
+// SAFETY: what is mapped stays where it is until the drop; the indices are atomic, and the bytes are touched by the kernel alone.
 unsafe impl Send for SharedRing {}
 
 impl std::fmt::Debug for SharedRing {
@@ -56,7 +56,7 @@ impl SharedRing {
     /// When there is no memory for it.
     pub fn create() -> io::Result<SharedRing> {
         let memory = memfd_create("loadgo-ring", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&memory, MAPPED as u64)?;
+        ftruncate(&memory, MAPPED_BYTES as u64)?;
         fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         SharedRing::map(memory)
     }
@@ -64,11 +64,11 @@ impl SharedRing {
     /// The ring that another process made.
     ///
     /// # Errors
-    /// When it is none, or can be taken away.
+    /// The memory is no ring, or can be shrunk.
     pub fn open(memory: OwnedFd) -> io::Result<SharedRing> {
         let sealed = fcntl_get_seals(&memory).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
-        if !sealed || fstat(&memory)?.st_size != MAPPED as i64 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "what came is no memory to be shared"));
+        if !sealed || fstat(&memory)?.st_size != MAPPED_BYTES as i64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the received descriptor is no shared memory"));
         }
         SharedRing::map(memory)
     }
@@ -76,120 +76,120 @@ impl SharedRing {
     fn map(memory: OwnedFd) -> io::Result<SharedRing> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at a place of the kernel's choice touches none of our memory.
-        let start = unsafe { libc::mmap(ptr::null_mut(), MAPPED, rights, libc::MAP_SHARED, memory.as_raw_fd(), 0) };
+        let start = unsafe { libc::mmap(ptr::null_mut(), MAPPED_BYTES, rights, libc::MAP_SHARED, memory.as_raw_fd(), 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
         Ok(SharedRing { start: NonNull::new(start.cast()).expect("mmap gives a mapping or fails"), memory })
     }
 
-    /// The memory, to be handed to the other process.
+    /// The memory's descriptor, for the other process.
     pub fn memory(&self) -> BorrowedFd<'_> {
         self.memory.as_fd()
     }
 
-    fn marks(&self) -> &Marks {
-        // SAFETY: the mapping begins with the marks, is aligned to a page, cannot shrink, and they are all atomic.
+    fn indices(&self) -> &RingIndices {
+        // SAFETY: the mapping begins with the indices, is aligned to a page, cannot shrink, and they are all atomic.
         unsafe { self.start.cast().as_ref() }
     }
 
-    /// How many bytes are in it.
+    /// Number of bytes in the ring.
     ///
     /// # Errors
-    /// When the other end has put nonsense there.
+    /// The other end has written impossible indices.
     pub fn held(&self) -> io::Result<u32> {
-        let marks = self.marks();
-        let held = marks.filled.0.load(Ordering::SeqCst).wrapping_sub(marks.emptied.0.load(Ordering::SeqCst));
-        if held > CAPACITY {
+        let indices = self.indices();
+        let held = indices.filled.0.load(Ordering::SeqCst).wrapping_sub(indices.emptied.0.load(Ordering::SeqCst));
+        if held > RING_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the other end has spoilt the shared memory"));
         }
         Ok(held)
     }
 
-    /// Fills it with up to `length` bytes of `from` from the place `at` on, as far as there is room in one piece: how many came.
+    /// Fills the ring with up to `length` bytes at `offset` of the file `from`, as many as fit in one piece. Returns their number.
     ///
     /// # Errors
-    /// The file's.
-    pub fn fill(&self, from: BorrowedFd<'_>, at: u64, length: usize) -> io::Result<usize> {
-        let (mark, room) = (&self.marks().filled.0, CAPACITY - self.held()?);
-        let (place, length) = piece(mark.load(Ordering::SeqCst), room, length);
-        // SAFETY: so many bytes are mapped from there on, and the kernel alone writes them.
-        let came = unsafe { libc::pread(from.as_raw_fd(), self.at(place), length, at as libc::off_t) };
-        let came = usize::try_from(came).map_err(|_| io::Error::last_os_error())?;
-        self.moved_on(mark, came, &self.marks().emptier_waits.0);
-        Ok(came)
+    /// The file's error.
+    pub fn fill(&self, from: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<usize> {
+        let (index, room) = (&self.indices().filled.0, RING_BYTES - self.held()?);
+        let (position, length) = piece(index.load(Ordering::SeqCst), room, length);
+        // SAFETY: `length` bytes are mapped from there on, and only the kernel writes them.
+        let count = unsafe { libc::pread(from.as_raw_fd(), self.address(position), length, offset as libc::off_t) };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        self.advance(index, count, &self.indices().emptier_waits.0);
+        Ok(count)
     }
 
-    /// Empties up to `length` bytes of it into `into`, as far as they are there in one piece: how many went.
+    /// Empties up to `length` bytes of the ring into the file `into`, as many as lie in one piece. Returns their number.
     ///
     /// # Errors
-    /// The file's.
+    /// The file's error.
     pub fn empty(&self, into: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
-        let mark = &self.marks().emptied.0;
-        let (place, length) = piece(mark.load(Ordering::SeqCst), self.held()?, length);
-        // SAFETY: so many bytes are mapped from there on, and the kernel alone reads them.
-        let went = unsafe { libc::write(into.as_raw_fd(), self.at(place), length) };
-        let went = usize::try_from(went).map_err(|_| io::Error::last_os_error())?;
-        self.moved_on(mark, went, &self.marks().filler_waits.0);
-        Ok(went)
+        let index = &self.indices().emptied.0;
+        let (position, length) = piece(index.load(Ordering::SeqCst), self.held()?, length);
+        // SAFETY: `length` bytes are mapped from there on, and only the kernel reads them.
+        let count = unsafe { libc::write(into.as_raw_fd(), self.address(position), length) };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        self.advance(index, count, &self.indices().filler_waits.0);
+        Ok(count)
     }
 
-    fn at(&self, place: usize) -> *mut libc::c_void {
-        // SAFETY: the place is below the capacity, so it is in the mapping.
-        unsafe { self.start.as_ptr().add(BYTES_AT + place).cast() }
+    fn address(&self, position: usize) -> *mut libc::c_void {
+        // SAFETY: the position is below the ring's size, so it is in the mapping.
+        unsafe { self.start.as_ptr().add(INDEX_PAGE_BYTES + position).cast() }
     }
 
-    /// The other is woken where he waits for this mark.
-    fn moved_on(&self, mark: &AtomicU32, by: usize, other_waits: &AtomicU32) {
-        mark.fetch_add(by as u32, Ordering::SeqCst);
-        if by > 0 && other_waits.swap(0, Ordering::SeqCst) != 0 {
-            let _ = futex::wake(mark, futex::Flags::empty(), 1);
+    /// Adds `count` to an index, and wakes the other process if it waits for that.
+    fn advance(&self, index: &AtomicU32, count: usize, other_waits: &AtomicU32) {
+        index.fetch_add(count as u32, Ordering::SeqCst);
+        if count > 0 && other_waits.swap(0, Ordering::SeqCst) != 0 {
+            let _ = futex::wake(index, futex::Flags::empty(), 1);
         }
     }
 
-    /// Waits until the other end has made room, where there are not yet `needed` bytes of it, for at most `time`.
+    /// Waits for at most `time` until the ring has room for `needed` bytes; it may return before.
     ///
     /// # Errors
     /// As with [`SharedRing::held`].
     pub fn wait_for_room(&self, needed: u32, time: Duration) -> io::Result<()> {
-        let marks = self.marks();
-        self.wait(&marks.emptied.0, &marks.filler_waits.0, |held| CAPACITY - held < needed, time)
+        let indices = self.indices();
+        self.wait(&indices.emptied.0, &indices.filler_waits.0, |held| RING_BYTES - held < needed, time)
     }
 
-    /// Waits until there are bytes, for at most `time`; it may end without.
+    /// Waits for at most `time` until the ring has bytes; it may return before.
     ///
     /// # Errors
     /// As with [`SharedRing::held`].
     pub fn wait_for_bytes(&self, time: Duration) -> io::Result<()> {
-        let marks = self.marks();
-        self.wait(&marks.filled.0, &marks.emptier_waits.0, |held| held == 0, time)
+        let indices = self.indices();
+        self.wait(&indices.filled.0, &indices.emptier_waits.0, |held| held == 0, time)
     }
 
-    /// Waits on the other's mark, while what the ring holds is of no use.
-    fn wait(&self, mark: &AtomicU32, waits: &AtomicU32, useless: impl Fn(u32) -> bool, time: Duration) -> io::Result<()> {
-        let seen = mark.load(Ordering::SeqCst);
+    /// Waits until the other process changes `index`, unless `must_wait` is false for the number of bytes in the ring.
+    fn wait(&self, index: &AtomicU32, waits: &AtomicU32, must_wait: impl Fn(u32) -> bool, time: Duration) -> io::Result<()> {
+        let before = index.load(Ordering::SeqCst);
         waits.store(1, Ordering::SeqCst);
-        if !useless(self.held()?) {
+        if !must_wait(self.held()?) {
             return Ok(());
         }
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        match futex::wait(mark, futex::Flags::empty(), seen, Some(&time)) {
+        match futex::wait(index, futex::Flags::empty(), before, Some(&time)) {
             Ok(()) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Where the next byte is, and how many of `wanted` there are in one piece, of `there`.
-fn piece(mark: u32, there: u32, wanted: usize) -> (usize, usize) {
-    let place = (mark % CAPACITY) as usize;
-    (place, wanted.min(there as usize).min(CAPACITY as usize - place))
+/// Position of the next byte, and how many of `wanted` bytes lie there in one piece if the ring has `available`.
+fn piece(index: u32, available: u32, wanted: usize) -> (usize, usize) {
+    let position = (index % RING_BYTES) as usize;
+    (position, wanted.min(available as usize).min(RING_BYTES as usize - position))
 }
 
 impl Drop for SharedRing {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nobody has a reference into it.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), MAPPED) };
+        unsafe { libc::munmap(self.start.as_ptr().cast(), MAPPED_BYTES) };
     }
 }
 
@@ -243,12 +243,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_could_be_taken_away_is_refused_and_so_is_nonsense_in_it() {
+    fn memory_that_could_shrink_is_refused_and_so_are_impossible_indices() {
         let plain = tempfile::tempfile().expect("a file");
-        plain.set_len(MAPPED as u64).expect("long");
+        plain.set_len(MAPPED_BYTES as u64).expect("long");
         SharedRing::open(plain.into()).expect_err("it has no seals");
         let ring = SharedRing::create().expect("a ring");
-        ring.marks().filled.0.store(CAPACITY + 1, Ordering::SeqCst);
+        ring.indices().filled.0.store(RING_BYTES + 1, Ordering::SeqCst);
         assert!(ring.held().expect_err("it is too much").to_string().contains("spoilt"));
     }
 }

@@ -1,30 +1,30 @@
-//! Signals as bytes in a pipe, while a person's session is recorded; afterwards they are handled as before.
+//! Signals as bytes in a pipe, while a session is recorded. Afterwards they are handled as before.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The signal that tells of a new size of the terminal's window.
-pub const WINDOW_CHANGED: i32 = libc::SIGWINCH;
+/// The signal for a new size of the terminal's window.
+pub const WINDOW_SIGNAL_ID: i32 = libc::SIGWINCH;
 
-/// The signals that matter: the window's size, and whatever asks a process to end.
-const SIGNALS: [i32; 5] = [WINDOW_CHANGED, libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
+/// The signals that are listened to: the window's size, and those that ask a process to end.
+const SIGNALS: [i32; 5] = [WINDOW_SIGNAL_ID, libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
 
-/// Where the handler writes; -1 while nobody listens.
-static PIPE: AtomicI32 = AtomicI32::new(-1);
+/// Descriptor to which the handler writes; -1 while no recording listens.
+static PIPE_FD: AtomicI32 = AtomicI32::new(-1);
 
-extern "C" fn tell(signal: libc::c_int) {
+extern "C" fn write_signal(signal: libc::c_int) {
     let byte = signal as u8;
     // SAFETY: write and errno are safe in a handler, the pipe is not blocking, and errno is given back.
     unsafe {
         let errno = *libc::__errno_location();
-        libc::write(PIPE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+        libc::write(PIPE_FD.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
         *libc::__errno_location() = errno;
     }
 }
 
-/// Listens to the signals until it is dropped. One at a time in a process.
+/// Listens to the signals until dropped. A process can have only one at a time.
 pub struct Signals {
     reader: OwnedFd,
     _writer: OwnedFd,
@@ -35,22 +35,22 @@ impl Signals {
     /// Begins to listen.
     ///
     /// # Errors
-    /// No pipe is to be had, or another recording already listens.
+    /// No pipe can be made, or another recording already listens.
     pub fn listen() -> io::Result<Signals> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        if PIPE.compare_exchange(-1, writer.as_raw_fd(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        if PIPE_FD.compare_exchange(-1, writer.as_raw_fd(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return Err(io::Errno::BUSY);
         }
-        let before = SIGNALS.map(|signal| replace(signal, &telling()));
+        let before = SIGNALS.map(|signal| replace(signal, &writing_action()));
         Ok(Signals { reader, _writer: writer, before })
     }
 
-    /// Readable when a signal has come.
+    /// Descriptor that is readable when a signal has arrived.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
 
-    /// The signals that have come since.
+    /// Removes and returns the signals that have arrived.
     pub fn take(&self) -> Vec<i32> {
         let mut bytes = [0u8; 64];
         let count = io::read(&self.reader, &mut bytes).unwrap_or(0);
@@ -63,19 +63,19 @@ impl Drop for Signals {
         for (signal, action) in SIGNALS.iter().zip(&self.before) {
             replace(*signal, action);
         }
-        PIPE.store(-1, Ordering::Release);
+        PIPE_FD.store(-1, Ordering::Release);
     }
 }
 
-fn telling() -> libc::sigaction {
+fn writing_action() -> libc::sigaction {
     // SAFETY: all zeroes is a valid sigaction: no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = tell as *const () as usize;
+    action.sa_sigaction = write_signal as *const () as usize;
     action.sa_flags = libc::SA_RESTART;
     action
 }
 
-/// Handles `signal` by `action`; how it was handled before.
+/// Sets the action of `signal` and returns the previous one.
 fn replace(signal: i32, action: &libc::sigaction) -> libc::sigaction {
     // SAFETY: both pointers are to valid sigactions; the handler touches only what a handler may.
     unsafe {

@@ -1,7 +1,7 @@
 //! Starts a program on a new pseudo-terminal, cheaply enough for tens of thousands of them.
 //!
-//! The child is cloned with the parent's memory and, at first, its table of descriptors (as vfork does), and unshares an
-//! empty table at once: copying the driver's table into each child would make 16,000 log-ins take 25 s instead of 10.
+//! The child is cloned, as by vfork, with the parent's memory and table of descriptors. It replaces the table with an empty
+//! one at once. Copying the driver's table into each child would make 16,000 log-ins take 25 s instead of 10.
 //! Between clone and exec the child only makes system calls on memory that was prepared before; it never allocates.
 
 use rustix::fs::{Mode, OFlags, open};
@@ -12,28 +12,28 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr;
 
-const STACK_LENGTH: usize = 64 * 1024;
+const STACK_BYTES: usize = 64 * 1024;
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
 
-/// A program ready to be executed: everything the child needs, allocated beforehand.
+/// A program ready to be executed, with its arguments allocated beforehand.
 #[derive(Debug)]
-pub struct Program {
+pub struct PreparedProgram {
     path: CString,
     arguments: Vec<CString>,
 }
 
-impl Program {
-    /// `path` run with `arguments`, of which the first is the program's own name.
-    pub fn new(path: CString, arguments: Vec<CString>) -> Program {
-        Program { path, arguments }
+impl PreparedProgram {
+    /// The program at `path` with `arguments`, the first of which is the program's own name.
+    pub fn new(path: CString, arguments: Vec<CString>) -> PreparedProgram {
+        PreparedProgram { path, arguments }
     }
 }
 
-/// Where and as what a program is started.
+/// The surroundings in which a program is started.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct LaunchSetup<'a> {
     /// The environment, `NAME=value` each.
     pub environment: &'a [CString],
     /// The working directory.
@@ -53,8 +53,8 @@ pub struct Spawner {
 // SAFETY: the stack belongs to this value alone and is used only inside `spawn`, which takes `&mut self`.
 unsafe impl Send for Spawner {}
 
-/// What the child reads: plain pointers into memory that the suspended parent keeps.
-struct Orders {
+/// Instructions for the child: plain pointers into memory that the suspended parent keeps.
+struct ChildOrders {
     slave: *const libc::c_char,
     path: *const libc::c_char,
     arguments: *const *const libc::c_char,
@@ -62,7 +62,7 @@ struct Orders {
     directory: *const libc::c_char,
     join: *const *const libc::c_char,
     affinity: *const libc::cpu_set_t,
-    /// What failed, and its errno; written by the child.
+    /// The call that failed, written by the child; with its errno below.
     failed: &'static str,
     errno: libc::c_int,
 }
@@ -71,11 +71,11 @@ impl Spawner {
     /// A spawner whose children may use the processors in the calling thread's present affinity.
     ///
     /// # Errors
-    /// When there is no memory for the children's stack.
+    /// There is no memory for the children's stack.
     pub fn new() -> io::Result<Spawner> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
         // SAFETY: an anonymous mapping at any address.
-        let stack = unsafe { libc::mmap(ptr::null_mut(), STACK_LENGTH, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let stack = unsafe { libc::mmap(ptr::null_mut(), STACK_BYTES, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         if stack == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -88,22 +88,22 @@ impl Spawner {
         Ok(Spawner { stack, affinity })
     }
 
-    /// Starts `program` as the leader of a session whose controlling terminal is a new one; the terminal's master side,
-    /// which does not block, and the leader's process id. The caller waits for the process.
+    /// Starts `program` as the leader of a session on a new controlling terminal. Returns the terminal's master side, which does
+    /// not block, and the leader's process id. The caller waits for the process.
     ///
     /// # Errors
-    /// What could not be done, for which terminal or program, with the kernel's reason.
-    pub fn spawn(&mut self, program: &Program, place: &Place<'_>) -> io::Result<(OwnedFd, i32)> {
+    /// The step that failed, for which terminal or program, with the kernel's reason.
+    pub fn spawn(&mut self, program: &PreparedProgram, setup: &LaunchSetup<'_>) -> io::Result<(OwnedFd, i32)> {
         let (master, slave) = open_terminal()?;
         let arguments = pointers(&program.arguments);
-        let environment = pointers(place.environment);
-        let join = pointers(place.join);
-        let mut orders = Orders {
+        let environment = pointers(setup.environment);
+        let join = pointers(setup.join);
+        let mut orders = ChildOrders {
             slave: slave.as_ptr(),
             path: program.path.as_ptr(),
             arguments: arguments.as_ptr(),
             environment: environment.as_ptr(),
-            directory: place.directory.as_ptr(),
+            directory: setup.directory.as_ptr(),
             join: join.as_ptr(),
             affinity: &self.affinity,
             failed: "",
@@ -120,7 +120,7 @@ impl Spawner {
         Ok((master, pid))
     }
 
-    fn clone_child(&mut self, orders: &mut Orders) -> io::Result<i32> {
+    fn clone_child(&mut self, orders: &mut ChildOrders) -> io::Result<i32> {
         // A handler must not run in the child, whose memory is ours: all signals wait until the child has executed.
         // SAFETY: the sets are valid; the child's own mask is cleared in `child`.
         unsafe {
@@ -129,7 +129,7 @@ impl Spawner {
             libc::sigfillset(&mut all);
             libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_FILES | libc::SIGCHLD;
-            let top = self.stack.byte_add(STACK_LENGTH);
+            let top = self.stack.byte_add(STACK_BYTES);
             let pid = libc::clone(child, top, flags, ptr::from_mut(orders).cast());
             let result = if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid) };
             libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
@@ -141,7 +141,7 @@ impl Spawner {
 impl Drop for Spawner {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, of this length, and no child runs on it.
-        unsafe { libc::munmap(self.stack, STACK_LENGTH) };
+        unsafe { libc::munmap(self.stack, STACK_BYTES) };
     }
 }
 
@@ -150,18 +150,18 @@ extern "C" fn child(orders: *mut libc::c_void) -> libc::c_int {
     // SAFETY: the parent is suspended and keeps the orders alive; every pointer in them is to a terminated string or
     // array; only system calls are made, nothing is allocated, and _exit runs no handlers.
     unsafe {
-        let orders = &mut *orders.cast::<Orders>();
-        orders.failed = follow(orders);
+        let orders = &mut *orders.cast::<ChildOrders>();
+        orders.failed = execute(orders);
         orders.errno = *libc::__errno_location();
         libc::_exit(127)
     }
 }
 
-/// Does everything in turn; the name of what failed.
+/// Executes the program with all its surroundings. Returns the name of the step that failed.
 ///
 /// # Safety
 /// Only in a freshly cloned child, with pointers as in [`child`].
-unsafe fn follow(orders: &Orders) -> &'static str {
+unsafe fn execute(orders: &ChildOrders) -> &'static str {
     // SAFETY: see `child`.
     unsafe {
         if libc::setsid() < 0 {
@@ -186,7 +186,7 @@ unsafe fn follow(orders: &Orders) -> &'static str {
         if !join_groups(orders.join) {
             return "joining the control group";
         }
-        forget_the_drivers_ways(orders.affinity);
+        reset_inherited_settings(orders.affinity);
         if libc::chdir(orders.directory) < 0 {
             return "entering the home directory";
         }
@@ -196,7 +196,7 @@ unsafe fn follow(orders: &Orders) -> &'static str {
 }
 
 /// # Safety
-/// As [`follow`].
+/// As for [`execute`].
 unsafe fn join_groups(mut join: *const *const libc::c_char) -> bool {
     // SAFETY: see `child`; the array ends with a null pointer.
     unsafe {
@@ -212,11 +212,11 @@ unsafe fn join_groups(mut join: *const *const libc::c_char) -> bool {
     }
 }
 
-/// Signals, affinity and timer slack as a program that a person starts has them.
+/// Sets signals, affinity and timer slack as for a program that a person starts.
 ///
 /// # Safety
-/// As [`follow`].
-unsafe fn forget_the_drivers_ways(affinity: *const libc::cpu_set_t) {
+/// As for [`execute`].
+unsafe fn reset_inherited_settings(affinity: *const libc::cpu_set_t) {
     // SAFETY: see `child`; the handlers changed are the child's own copy (no CLONE_SIGHAND).
     unsafe {
         let ignorable = [
@@ -241,12 +241,12 @@ unsafe fn forget_the_drivers_ways(affinity: *const libc::cpu_set_t) {
     }
 }
 
-/// A new terminal of 24 by 80: its master side, and the path of the other.
+/// Opens a terminal of 24 lines by 80 columns. Returns its master side and the path of its slave side.
 fn open_terminal() -> io::Result<(OwnedFd, CString)> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let master = open(c"/dev/ptmx", flags, Mode::empty()).map_err(|reason| {
         let reason = io::Error::from(reason);
-        io::Error::new(reason.kind(), format!("no terminal could be had: {reason}"))
+        io::Error::new(reason.kind(), format!("no terminal can be opened: {reason}"))
     })?;
     unlockpt(&master)?;
     tcsetwinsize(&master, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 })?;

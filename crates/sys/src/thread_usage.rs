@@ -1,29 +1,29 @@
-//! What the calling thread has used: `getrusage(RUSAGE_THREAD)` and the thread's processor clock.
+//! Resources that the calling thread has used, by `getrusage(RUSAGE_THREAD)` and the thread's processor clock.
 
 use libc::{RUSAGE_THREAD, getrusage, rusage, timeval};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Sums since the thread began; times in nanoseconds.
+/// Totals since the thread began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadUsage {
-    /// All processor time, exactly.
+    /// Exact processor time.
     pub cpu_ns: u64,
-    /// In the program; where the kernel counts by its clock's ticks, this division is an estimate.
+    /// Processor time in the program. Where the kernel counts by clock ticks, the division into user and system is an estimate.
     pub user_ns: u64,
-    /// In the kernel, likewise.
+    /// Processor time in the kernel, with the same caveat.
     pub system_ns: u64,
-    /// Page faults without reading.
+    /// Page faults that needed no device.
     pub faults_minor: u64,
-    /// Page faults that read.
+    /// Page faults that waited for a device.
     pub faults_major: u64,
-    /// How often it gave its processor up.
+    /// Times that the thread gave up its processor.
     pub switches_voluntary: u64,
-    /// How often it was taken from it.
+    /// Times that the thread lost its processor and would have gone on.
     pub switches_involuntary: u64,
 }
 
 impl ThreadUsage {
-    /// Of the thread that calls.
+    /// Reads the totals of the calling thread.
     pub fn read() -> ThreadUsage {
         // Safety: the kernel fills the whole of a structure that is all numbers.
         let used = unsafe {

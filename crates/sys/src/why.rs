@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A refusal of the host: what was tried and what it said, and the remedy, both in words for a person.
+/// A refusal of the host, in words for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// What was tried, and what the host answered.
+    /// The attempt, and the host's answer.
     pub what: String,
-    /// What would make it possible; empty when nothing is known to.
+    /// A change that would make it possible; empty if none is known.
     pub remedy: String,
 }
 

@@ -48,7 +48,7 @@ impl Programs {
         for (map, entries) in room {
             loader.map_max_entries(map, *entries);
         }
-        let object = loader.load(loadgo_bpf::TRANSFERS).map_err(|error| Unavailable(Refused::of(&error)))?;
+        let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| Unavailable(Refused::of(&error)))?;
         Ok(Programs { object, btf })
     }
 

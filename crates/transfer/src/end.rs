@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loadgo_sys::tcp::{counted, unacknowledged};
+use loadgo_sys::tcp::{byte_counts, unacknowledged_segments};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 
@@ -21,7 +21,7 @@ use crate::moving::{receive, send, wait_for_bytes};
 /// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network; its interrupts, exactly
 /// told, until all is acknowledged.
 pub(crate) fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
-    let before = counted(socket.fd());
+    let before = byte_counts(socket.fd());
     let (begun, mut moved) = (used::begin(account), Moved::default());
     let sent = send(&mut way, source, socket, &mut moved);
     let used = begun.end();
@@ -37,7 +37,7 @@ pub(crate) fn sender(mut way: Way, account: Account, source: &Source, socket: &S
 /// Waits until the far end's kernel has acknowledged all that was sent.
 fn all_acknowledged(socket: &Socket) {
     let until = Instant::now() + TO_GO_OUT;
-    while unacknowledged(socket.fd()).is_some_and(|left| left > 0) && Instant::now() < until {
+    while unacknowledged_segments(socket.fd()).is_some_and(|left| left > 0) && Instant::now() < until {
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -46,7 +46,7 @@ fn all_acknowledged(socket: &Socket) {
 fn gone_out(socket: &Socket, before: u64, wire: u64) -> Option<u64> {
     let until = Instant::now() + TO_GO_OUT;
     loop {
-        let (now, _) = counted(socket.fd())?;
+        let (now, _) = byte_counts(socket.fd())?;
         if now - before >= wire || Instant::now() >= until {
             return Some(now - before);
         }
@@ -70,7 +70,7 @@ pub(crate) fn receiver(mut way: Way, account: Account, size: u64, socket: &Socke
     let begun = used::begin(account);
     let received = came.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
     let received = received.and_then(|()| place.whole());
-    of(way.method, begun.end(), moved, received, counted(socket.fd()).map(|(_, now)| now - before))
+    of(way.method, begun.end(), moved, received, byte_counts(socket.fd()).map(|(_, now)| now - before))
 }
 
 /// So many bytes come first on a data connection.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::{fs, thread};
 
 use loadgo_core::system::{Usage, UserId};
-use loadgo_sys::child::{Exit, Used, hold_before_exec, join_groups_before_exec, wait_with_usage};
+use loadgo_sys::child::{Exit, Wait4Usage, hold_before_exec, join_groups_before_exec, wait_with_usage};
 use loadgo_sys::clock::monotonic_ns;
 
 use crate::commands::cold::{Cold, files_of, find_program, make_cold};
@@ -68,7 +68,7 @@ pub struct Run {
     /// How it ended.
     pub exit: Exit,
     /// What wait4 says of it and of those it waited for.
-    pub waited: Used,
+    pub waited: Wait4Usage,
     /// Processes of the command that still ran when it had ended; 0 where there is no control group to tell.
     pub left_running: usize,
     /// Those of them that were let go: they run on unmetered. The others are killed when the [`Oneshot`] is dropped.

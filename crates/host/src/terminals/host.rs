@@ -18,7 +18,7 @@ use loadgo_core::script::{ReadyRule, Script, ScriptStep};
 use loadgo_core::system::{Event, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::events::{Bell, Came, Epoll, Timer};
+use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -94,9 +94,9 @@ impl Host {
     /// When the kernel refuses a descriptor or memory.
     pub fn new(setting: Setting, meter: Meter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
         let (epoll, timer, started) = (Epoll::new()?, Timer::new()?, Arc::new(Bell::new()?));
-        epoll.add_quiet(timer.fd(), TIMER)?;
-        epoll.add_quiet(stop.fd(), STOP)?;
-        epoll.add_quiet(started.fd(), STARTED)?;
+        epoll.add_level_triggered(timer.fd(), TIMER)?;
+        epoll.add_level_triggered(stop.fd(), STOP)?;
+        epoll.add_level_triggered(started.fd(), STARTED)?;
         let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
             patterns: ReadyPatterns::of(untils(&setting.script)),
@@ -149,17 +149,17 @@ impl Host {
             self.timer.set(self.setting.origin_ns + deadline.max(now + Span(1)).0);
             self.epoll.wait()
         } else {
-            self.epoll.look()
+            self.epoll.poll()
         };
         for user in hungry {
             self.read_terminal(user);
         }
         for index in 0..came {
-            let Came { key, hung_up, writable } = self.epoll.came(index);
+            let ReadyDescriptor { key, hung_up, writable } = self.epoll.ready_descriptor(index);
             match key {
                 TIMER => self.timer.acknowledge(),
-                STOP if self.stop.heard() => self.pending.push(Event::Stop { at: self.now() }),
-                STARTED if self.started.heard() => self.seat_the_started(),
+                STOP if self.stop.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
+                STARTED if self.started.take_ring() => self.seat_the_started(),
                 STOP | STARTED => {}
                 user => self.serve(user as UserId, hung_up, writable),
             }

@@ -10,7 +10,7 @@ use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
 use loadgo_sys::child;
 use loadgo_sys::events::{Bell, Semaphore};
-use loadgo_sys::spawn::{Place, Program, Spawner};
+use loadgo_sys::spawn::{LaunchSetup, PreparedProgram, Spawner};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -210,7 +210,7 @@ impl Drop for Starters {
 
 struct Starter {
     ground: Arc<Ground>,
-    program: Program,
+    program: PreparedProgram,
     spawner: Spawner,
     random: File,
     shared: Arc<Shared>,
@@ -260,14 +260,14 @@ impl Starter {
             None => Vec::new(),
         };
         let directory = c_string(home.as_os_str().as_bytes());
-        let place = Place { environment: &environment, directory: &directory, join: &join };
+        let place = LaunchSetup { environment: &environment, directory: &directory, join: &join };
         self.spawner.spawn(&self.program, &place)
     }
 }
 
-fn program(login: &Login) -> Program {
+fn program(login: &Login) -> PreparedProgram {
     let words = login.words.iter().map(|word| c_string(word.as_bytes())).collect();
-    Program::new(c_string(login.path.as_os_str().as_bytes()), words)
+    PreparedProgram::new(c_string(login.path.as_os_str().as_bytes()), words)
 }
 
 fn copy_of(error: &io::Error) -> io::Error {

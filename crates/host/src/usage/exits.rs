@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use loadgo_core::system::UserId;
 
 use crate::usage::taskstats::{FAMILY, Record, Sums, record_in};
-use loadgo_sys::netlink::{ERROR, Request, Socket, payload, u16_at};
+use loadgo_sys::netlink::{ERROR_MESSAGE_ID, NetlinkRequest, NetlinkSocket, payload, u16_at};
 
 const GET: u8 = 1;
 const LISTEN: u16 = 3;
@@ -24,7 +24,7 @@ const MOST_PENDING: usize = 1 << 16;
 /// The records of ended processes, sorted to users.
 #[derive(Debug)]
 pub struct Exits {
-    socket: Socket,
+    socket: NetlinkSocket,
     message: Box<[u8; 4096]>,
     family_tree: FamilyTree,
     drops_seen: u64,
@@ -48,13 +48,13 @@ impl Exits {
 
     /// The same, with room for so many bytes of records that were not yet taken.
     pub fn listen_with_buffer(users: usize, bytes: usize) -> io::Result<Exits> {
-        let socket = Socket::open()?;
-        socket.buffer(bytes);
+        let socket = NetlinkSocket::open()?;
+        socket.set_buffer_size(bytes);
         let family = socket.family(FAMILY)?;
         let mut processors = std::fs::read("/sys/devices/system/cpu/possible")?;
         processors.retain(|byte| !byte.is_ascii_whitespace());
         processors.push(0);
-        socket.send(&Request::new(family, GET, LISTEN, &processors).acknowledged())?;
+        socket.send(&NetlinkRequest::new(family, GET, LISTEN, &processors).acknowledged())?;
         let mut exits =
             Exits { socket, message: Box::new([0; 4096]), family_tree: FamilyTree::new(users), drops_seen: 0, lost: 0 };
         exits.await_acknowledgement()?;
@@ -64,7 +64,7 @@ impl Exits {
     fn await_acknowledgement(&mut self) -> io::Result<()> {
         loop {
             let length = self.socket.receive(&mut self.message[..])?;
-            let acknowledged = u16_at(&self.message[..length], 4) == Some(ERROR);
+            let acknowledged = u16_at(&self.message[..length], 4) == Some(ERROR_MESSAGE_ID);
             payload(&self.message[..length])?;
             if acknowledged {
                 return Ok(());

@@ -8,7 +8,7 @@
 use std::io;
 use std::ops::{AddAssign, Sub};
 
-use loadgo_sys::netlink::{Attributes, Request, Socket, payload, u16_at, u32_at, u64_at};
+use loadgo_sys::netlink::{NetlinkAttributes, NetlinkRequest, NetlinkSocket, payload, u16_at, u32_at, u64_at};
 
 pub(crate) const FAMILY: &str = "TASKSTATS";
 const GET: u8 = 1;
@@ -66,7 +66,7 @@ pub(crate) struct Record {
 /// A socket on which the kernel is asked about live tasks.
 #[derive(Debug)]
 pub(crate) struct Taskstats {
-    socket: Socket,
+    socket: NetlinkSocket,
     family: u16,
     answer: Box<[u8; 2048]>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Taskstats {
 impl Taskstats {
     /// Opens the socket; needs CAP_NET_ADMIN, which the first question shows.
     pub fn open() -> io::Result<Taskstats> {
-        let socket = Socket::open()?;
+        let socket = NetlinkSocket::open()?;
         let family = socket.family(FAMILY)?;
         let mut opened = Taskstats { socket, family, answer: Box::new([0; 2048]) };
         opened.get(std::process::id())?;
@@ -83,7 +83,7 @@ impl Taskstats {
 
     /// What the live task `pid` has used; no allocation.
     pub fn get(&mut self, pid: u32) -> io::Result<Record> {
-        self.socket.send(&Request::new(self.family, GET, GET_BY_PID, &pid.to_ne_bytes()))?;
+        self.socket.send(&NetlinkRequest::new(self.family, GET, GET_BY_PID, &pid.to_ne_bytes()))?;
         let length = self.socket.receive(&mut self.answer[..])?;
         record_in(&self.answer[..length])?.ok_or_else(|| io::Error::other("a taskstats answer of an unknown layout"))
     }
@@ -92,7 +92,7 @@ impl Taskstats {
 /// The record of a task in a message; `None` when there is none, or its layout is unknown.
 pub(crate) fn record_in(message: &[u8]) -> io::Result<Option<Record>> {
     let task = payload(message)?.find(|(kind, _)| *kind == OF_A_TASK);
-    let stats = task.and_then(|(_, inner)| Attributes(inner).find(|(kind, _)| *kind == STATS));
+    let stats = task.and_then(|(_, inner)| NetlinkAttributes(inner).find(|(kind, _)| *kind == STATS));
     Ok(stats.and_then(|(_, bytes)| Record::parse(bytes)))
 }
 

@@ -11,7 +11,7 @@ use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::io::Read;
 use std::os::fd::AsFd;
 
@@ -123,7 +123,7 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_max_entries("names", map_sizes::names_of_processes(wanted))
         .map_max_entries("name_places", map_sizes::names_of_processes(wanted))
         .map_max_entries("processors", processors)
-        .load(loadgo_bpf::METERS)
+        .load(loadgo_bpf::METERS_OBJECT)
         .map_err(|error| Refused::of(&error))
 }
 
@@ -165,9 +165,9 @@ pub(crate) fn map_of<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, nam
 ///
 /// # Errors
 /// In words, when it is no array, or the kernel does not map it.
-pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<Mapped, String> {
+pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<MappedWords, String> {
     let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
-    Mapped::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
+    MappedWords::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Tells the kernel's programs of all tasks, of all processors, and which process is ours.

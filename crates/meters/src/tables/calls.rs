@@ -10,7 +10,7 @@ use crate::programs::names::{PRIMITIVES, names};
 use crate::tables::histogram::{BUCKETS, grown};
 use crate::wanted::{Tier, Wanted};
 use loadgo_core::record::{PrimitiveRow, Sample};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,7 +21,7 @@ const SUMS: usize = 5;
 
 /// The primitives as they were last read.
 pub(crate) struct Calls {
-    table: Mapped,
+    table: MappedWords,
     names: Vec<Arc<str>>,
     last: Vec<Counts>,
 }
@@ -61,11 +61,11 @@ struct Counts {
 }
 
 /// How often it was called.
-fn called(table: &Mapped, number: usize) -> u64 {
+fn called(table: &MappedWords, number: usize) -> u64 {
     everywhere(table, number).map(|words| words[0].load(Relaxed)).sum()
 }
 
-fn read(table: &Mapped, number: usize) -> Counts {
+fn read(table: &MappedWords, number: usize) -> Counts {
     let mut counts = Counts { sums: [0; SUMS], buckets: [0; BUCKETS] };
     for words in everywhere(table, number) {
         for (sum, word) in counts.sums.iter_mut().zip(words) {
@@ -81,7 +81,7 @@ fn read(table: &Mapped, number: usize) -> Counts {
 }
 
 /// The words of a primitive, on each processor.
-fn everywhere(table: &Mapped, number: usize) -> impl Iterator<Item = &[AtomicU64]> {
+fn everywhere(table: &MappedWords, number: usize) -> impl Iterator<Item = &[AtomicU64]> {
     table.words().chunks_exact(WORDS).skip(number).step_by(PRIMITIVES)
 }
 

@@ -7,7 +7,7 @@ use crate::programs::load::{Loaded, map_of, mapped};
 use crate::wanted::Wanted;
 use aya::maps::{Map, MapData, Queue};
 use loadgo_core::record::{Lost, Sample};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,7 +19,7 @@ struct Freed {
     free: Queue<MapData, u32>,
     slot_of_pid: SlotOfPid,
     over: Vec<u32>,
-    counters: Mapped,
+    counters: MappedWords,
     refused: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::tables::processors::{Processors, State};
 use crate::wanted::Wanted;
 use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
 use loadgo_core::system::UserId;
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -22,8 +22,8 @@ const OTHERS: &str = "others";
 
 /// The processes as they were last shown.
 pub(crate) struct Processes {
-    table: Mapped,
-    counters: Mapped,
+    table: MappedWords,
+    counters: MappedWords,
     processors: Processors,
     running: HashMap<usize, Running>,
     /// Processor time and ready wait of each place.

@@ -7,7 +7,7 @@ use crate::programs::layout::{CATEGORIES, category, processor, waiting};
 use crate::programs::load::{Loaded, mapped};
 use crate::tables::idle::Waiting;
 use aya::maps::{Array, Map};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 
@@ -20,7 +20,7 @@ pub(crate) type Times = [u64; CATEGORIES.len()];
 
 /// The processors, shared with the kernel's programs.
 pub(crate) struct Processors {
-    memory: Mapped,
+    memory: MappedWords,
     stride: usize,
 }
 

@@ -8,7 +8,7 @@ use crate::tables::processors::{Processors, State};
 use crate::tables::shown::grown;
 use crate::wanted::Wanted;
 use loadgo_core::record::{QueueRow, Sample};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -36,7 +36,7 @@ const LENGTHS: [&str; QUEUE_LENGTHS] = [
 pub(crate) struct Queue {
     processors: Processors,
     read: Vec<State>,
-    present: Mapped,
+    present: MappedWords,
     present_read: Option<(u64, u64)>,
     name: Arc<str>,
     shown: [u64; QUEUE_LENGTHS],

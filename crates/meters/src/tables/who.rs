@@ -7,7 +7,7 @@
 
 use crate::programs::load::{Loaded, mapped};
 use aya::maps::{HashMap as KernelHash, MapData, MapError};
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
@@ -45,7 +45,7 @@ type Tallies = HashMap<u64, Tally>;
 
 /// The sums as they were last read.
 pub(crate) struct Who {
-    lines: Mapped,
+    lines: MappedWords,
     hashes: [Hash; 2],
     half: u64,
     last: Tallies,
@@ -97,7 +97,7 @@ fn hash(loaded: &mut Loaded, name: &str) -> Result<Hash, String> {
 }
 
 /// The sums of all lines that are whole.
-fn read_lines(lines: &Mapped) -> Tallies {
+fn read_lines(lines: &MappedWords) -> Tallies {
     let mut sums = Tallies::new();
     for line in lines.words().chunks_exact(WORDS).flat_map(|words| words[LINE..].chunks_exact(LINE)) {
         if let Some((key, tally)) = read_line(line) {

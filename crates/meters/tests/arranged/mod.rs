@@ -3,7 +3,7 @@
 pub mod group;
 
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::mapped::Mapped;
+use loadgo_sys::mapped::MappedWords;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use std::fs::File;
@@ -157,7 +157,7 @@ fn cold_file(what: &str) -> PathBuf {
 fn touch(path: &Path) {
     let file = File::open(path).unwrap();
     fadvise(&file, 0, None, Advice::Random).unwrap();
-    let mapped = Mapped::for_reading(file.as_fd(), FILE_BYTES).unwrap();
+    let mapped = MappedWords::for_reading(file.as_fd(), FILE_BYTES).unwrap();
     for page in scattered() {
         std::hint::black_box(mapped.words()[page * PAGE / 8].load(Relaxed));
     }

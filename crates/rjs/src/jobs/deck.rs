@@ -1,86 +1,86 @@
-//! A deck of cards for the batch host, and the print file that it asks for: no input, no output, only what they say.
+//! A deck of cards for the batch host, and the print file that the deck asks for.
 //!
-//! A card is a line of at most [`LONGEST_CARD`] bytes. `//PRINT 700` asks for so many lines of a printer, `//PUNCH 900` for so
-//! many cards; without either the deck itself is listed. What is printed is the deck over and over, each line with its number.
+//! A card is a line of at most [`MOST_CARD_BYTES`]. `//PRINT 700` asks for 700 lines of a printer and `//PUNCH 900` for 900 punched
+//! cards; a deck without either is listed once. The print file repeats the deck, with a number before each line.
 
 use loadgo_transfer::moving::records::RECORD;
 
-/// A deck is no longer than this, in bytes: they were small.
-pub const LONGEST_DECK: u64 = 512 << 10;
-/// No card is longer.
-pub(crate) const LONGEST_CARD: usize = 1024;
-/// A card that is punched, its newline with it.
-const CARD: usize = 80;
-/// So many cards of a deck are kept for its print file.
-const KEPT: usize = 100;
-/// So many lines are made; a longer print file begins again with the first.
-const LINES_MADE: u64 = 1024;
-/// Before the card on a line: its number and two blanks.
-const NUMBER: usize = 8;
-/// So much of a card stands on the longest line, before its newline; no more of it is kept.
-const SHOWN: usize = RECORD - NUMBER - 1;
+/// Largest size of a deck: decks of RFC 392 were small.
+pub const MOST_DECK_BYTES: u64 = 512 << 10;
+/// Largest size of a card.
+pub(crate) const MOST_CARD_BYTES: usize = 1024;
+/// Size of a punched card with its newline.
+const PUNCHED_CARD_BYTES: usize = 80;
+/// Number of a deck's cards that are kept for its print file.
+const MOST_KEPT_CARDS: usize = 100;
+/// Number of different lines in a print file; a longer one repeats them.
+const MOST_DIFFERENT_LINES: u64 = 1024;
+/// Bytes before the card on a line: the line's number and two blanks.
+const LINE_NUMBER_BYTES: usize = 8;
+/// Bytes of a card that the longest line shows before its newline; the rest of a card is not kept.
+const SHOWN_CARD_BYTES: usize = RECORD - LINE_NUMBER_BYTES - 1;
 
-/// What a deck asks for: a file of lines that are all as long.
+/// The print file of a deck: `lines` lines of `line` bytes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct DeckOutput {
     cards: Vec<Vec<u8>>,
     lines: u64,
     line: usize,
 }
 
-/// Reads what the deck `text` asks for.
+/// Parses the deck in `text`.
 ///
 /// # Errors
-/// In words, with the number of the card that is wrong.
-pub fn read(text: &[u8]) -> Result<Output, String> {
-    let (mut cards, mut asked, mut count) = (Vec::new(), None, 0);
+/// A sentence with the number of the card that has a mistake.
+pub fn read(text: &[u8]) -> Result<DeckOutput, String> {
+    let (mut cards, mut order, mut count) = (Vec::new(), None, 0);
     for card in text.split_inclusive(|byte| *byte == b'\n') {
         count += 1;
         let card = card.strip_suffix(b"\n").unwrap_or(card);
-        if card.len() > LONGEST_CARD {
-            return Err(format!("card {count} has {} bytes: a card has at most {LONGEST_CARD}", card.len()));
+        if card.len() > MOST_CARD_BYTES {
+            return Err(format!("card {count} has {} bytes: a card has at most {MOST_CARD_BYTES}", card.len()));
         }
-        asked = asked_for(card).map_err(|why| format!("card {count}: {why}"))?.or(asked);
-        if cards.len() < KEPT {
-            let shown = card.trim_ascii_end().iter().take(SHOWN);
+        order = parse_order(card).map_err(|mistake| format!("card {count}: {mistake}"))?.or(order);
+        if cards.len() < MOST_KEPT_CARDS {
+            let shown = card.trim_ascii_end().iter().take(SHOWN_CARD_BYTES);
             cards.push(shown.map(|byte| if byte.is_ascii_graphic() { *byte } else { b' ' }).collect());
         }
     }
     if cards.is_empty() {
         return Err("the deck has no cards: the first line of a deck is its first card".into());
     }
-    let (lines, line) = asked.unwrap_or((count, RECORD));
-    Ok(Output { cards, lines, line })
+    let (lines, line) = order.unwrap_or((count, RECORD));
+    Ok(DeckOutput { cards, lines, line })
 }
 
-/// How many lines and how long, where this card asks for some.
-fn asked_for(card: &[u8]) -> Result<Option<(u64, usize)>, String> {
+/// Number of lines and bytes of each line, if this card orders any.
+fn parse_order(card: &[u8]) -> Result<Option<(u64, usize)>, String> {
     let words = String::from_utf8_lossy(card);
     let mut words = words.split_ascii_whitespace();
     let line = match words.next() {
         Some("//PRINT") => RECORD,
-        Some("//PUNCH") => CARD,
+        Some("//PUNCH") => PUNCHED_CARD_BYTES,
         _ => return Ok(None),
     };
     let number = words.next().and_then(|word| word.parse().ok()).filter(|number| (1..=u64::MAX >> 16).contains(number));
-    let wrong = || "how many lines? write //PRINT 700, or //PUNCH 900 for cards".to_owned();
-    number.map(|number| Some((number, line))).ok_or_else(wrong)
+    let mistake = || "how many lines? write //PRINT 700, or //PUNCH 900 for cards".to_owned();
+    number.map(|number| Some((number, line))).ok_or_else(mistake)
 }
 
-impl Output {
-    /// How many bytes it has.
+impl DeckOutput {
+    /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.lines * self.line as u64
     }
 
-    /// Its first lines: all of them, or as many as are made before it begins again.
+    /// The file's different lines, which a longer file repeats.
     pub fn beginning(&self) -> Vec<u8> {
-        let made = self.lines.min(LINES_MADE);
-        let mut text = Vec::with_capacity(made as usize * self.line);
-        for (at, card) in (1..=made).zip(self.cards.iter().cycle()) {
+        let count = self.lines.min(MOST_DIFFERENT_LINES);
+        let mut text = Vec::with_capacity(count as usize * self.line);
+        for (number, card) in (1..=count).zip(self.cards.iter().cycle()) {
             let end = text.len() + self.line;
-            text.extend_from_slice(format!("{at:>width$}  ", width = NUMBER - 2).as_bytes());
-            text.extend(card.iter().take(self.line - NUMBER - 1));
+            text.extend_from_slice(format!("{number:>width$}  ", width = LINE_NUMBER_BYTES - 2).as_bytes());
+            text.extend(card.iter().take(self.line - LINE_NUMBER_BYTES - 1));
             text.resize(end - 1, b' ');
             text.push(b'\n');
         }
@@ -112,28 +112,28 @@ mod tests {
     fn a_massive_print_file_begins_again_instead_of_being_made_whole() {
         let output = read(b"//PRINT 1000000\n").expect("a deck");
         assert_eq!(output.size(), 132_000_000);
-        assert_eq!(output.beginning().len() as u64, LINES_MADE * 132);
+        assert_eq!(output.beginning().len() as u64, MOST_DIFFERENT_LINES * 132);
     }
 
     #[test]
     fn what_is_no_deck_is_refused_with_its_card() {
-        for (deck, told) in [
+        for (deck, words) in [
             (&b""[..], "no cards"),
             (b"a\n//PRINT\n", "card 2"),
             (b"//PRINT -1", "card 1"),
             (b"//PUNCH 0", "card 1"),
             (b"//PRINT 99999999999999999999", "card 1"),
         ] {
-            assert!(read(deck).expect_err("it is refused").contains(told), "{told}");
+            assert!(read(deck).expect_err("it is refused").contains(words), "{words}");
         }
-        assert!(read(&[b'x'; LONGEST_CARD + 1]).expect_err("it is refused").contains("at most"));
+        assert!(read(&[b'x'; MOST_CARD_BYTES + 1]).expect_err("it is refused").contains("at most"));
     }
 
     #[test]
     fn of_a_card_no_more_is_kept_than_it_has_and_a_line_shows() {
         let kept = |card: &str| read(format!("{card}\n").as_bytes()).expect("a deck").cards[0].len();
-        assert_eq!([kept("X = 1"), kept("X = 1   "), kept(&"x".repeat(LONGEST_CARD))], [5, 5, 123]);
-        let line = read("x".repeat(LONGEST_CARD).as_bytes()).expect("a deck").beginning();
+        assert_eq!([kept("X = 1"), kept("X = 1   "), kept(&"x".repeat(MOST_CARD_BYTES))], [5, 5, 123]);
+        let line = read("x".repeat(MOST_CARD_BYTES).as_bytes()).expect("a deck").beginning();
         assert_eq!(line, format!("     1  {}\n", "x".repeat(123)).as_bytes());
     }
 

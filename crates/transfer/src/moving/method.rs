@@ -96,8 +96,8 @@ impl Method {
     /// Why this host cannot do it; None when it can.
     pub fn why_not(self) -> Option<Why> {
         match self {
-            Method::Ktls => kernel_tls::why_not(),
-            Method::IoUring => uring::why_not(),
+            Method::Ktls => kernel_tls::unavailable_reason(),
+            Method::IoUring => uring::unavailable_reason(),
             _ => None,
         }
     }

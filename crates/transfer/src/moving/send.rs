@@ -97,7 +97,7 @@ fn mapped(source: &Source, message: usize, socket: &Socket, moved: &mut Moved) -
     }
     let file = MappedFile::map(source.fd(), source.period() as usize)?;
     in_pieces(source, message, socket, moved, |socket, moved, place, length| {
-        socket.patiently(moved, |fd| file.send(fd, place as usize, length, tcp::NO_SIGNAL))
+        socket.patiently(moved, |fd| file.send(fd, place as usize, length, tcp::SEND_NO_SIGNAL_FLAG))
     })
 }
 
@@ -147,14 +147,15 @@ fn without_copy(source: &Source, message: usize, socket: &Socket, moved: &mut Mo
     if source.size() == 0 {
         return Ok(());
     }
-    tcp::allow_without_copy(socket.fd())?;
+    tcp::enable_zerocopy(socket.fd())?;
     let file = MappedFile::map(source.fd(), source.period() as usize)?;
     let mut out = 0;
     in_pieces(source, message, socket, moved, |socket, moved, place, length| {
         if out >= WITHOUT_COPY_AT_ONCE {
             settle(socket, moved, &mut out, WITHOUT_COPY_AT_ONCE / 2)?;
         }
-        let written = socket.patiently(moved, |fd| file.send(fd, place as usize, length, tcp::WITHOUT_COPY | tcp::NO_SIGNAL))?;
+        let written = socket
+            .patiently(moved, |fd| file.send(fd, place as usize, length, tcp::SEND_ZEROCOPY_FLAG | tcp::SEND_NO_SIGNAL_FLAG))?;
         out += 1;
         Ok(written)
     })?;
@@ -164,7 +165,7 @@ fn without_copy(source: &Source, message: usize, socket: &Socket, moved: &mut Mo
 /// Waits until the network is done with all but `left` of the sends that are `out`.
 fn settle(socket: &Socket, moved: &mut Moved, out: &mut usize, left: usize) -> io::Result<()> {
     while *out > left {
-        let sends = socket.patiently(moved, |fd| match tcp::done_without_copy(fd)? {
+        let sends = socket.patiently(moved, |fd| match tcp::zerocopy_completions(fd)? {
             Some(done) => Ok(done.sends as usize),
             None => wait_for_word(fd),
         })?;

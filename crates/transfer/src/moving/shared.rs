@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use loadgo_sys::shared_ring::{CAPACITY, SharedRing};
+use loadgo_sys::shared_ring::{RING_BYTES, SharedRing};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -22,11 +22,11 @@ use crate::moving::source::{Source, shrunk};
 /// # Errors
 /// As with `send::send`.
 pub fn send(source: &Source, message: usize, ring: &SharedRing, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
-    let message = message.min(CAPACITY as usize / 2) as u64;
+    let message = message.min(RING_BYTES as usize / 2) as u64;
     while moved.payload < source.size() {
         let (place, length) = source.piece(moved.payload, message);
         patiently(socket, moved, Gone::IsAnError, || {
-            let room = (CAPACITY - ring.held()?) as usize;
+            let room = (RING_BYTES - ring.held()?) as usize;
             if room < length { ring.wait_for_room(length as u32, TO_LOOK_UP).map(|()| false) } else { Ok(true) }
         })?;
         moved.calls += 1;

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use loadgo_sys::kernel_tls::{self, Secrets};
+use loadgo_sys::kernel_tls::{self, TlsSecrets};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider};
@@ -120,9 +120,9 @@ pub(crate) fn hand_to_kernel(way: &mut Way, line: &mut Counted<'_>) -> io::Resul
     let tls = way.tls.take().ok_or_else(|| io::Error::other("there are no keys for TLS"))?;
     let secrets = tls.dangerous_extract_secrets().map_err(io::Error::other)?;
     let fd = line.socket.fd();
-    kernel_tls::over_tcp(fd)?;
-    kernel_tls::give_keys(fd, kernel_tls::Way::Out, &in_bytes(secrets.tx)?)?;
-    kernel_tls::give_keys(fd, kernel_tls::Way::In, &in_bytes(secrets.rx)?)
+    kernel_tls::attach_to_tcp(fd)?;
+    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::Out, &in_bytes(secrets.tx)?)?;
+    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::In, &in_bytes(secrets.rx)?)
 }
 
 /// As [`agree`], but not a byte is read behind the last record of the agreement: the kernel reads on from there.
@@ -146,12 +146,12 @@ fn agree_by_records(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<
 /// Kind, version and length of a record of TLS.
 const RECORD_HEADER: usize = 5;
 
-fn in_bytes((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<Secrets> {
+fn in_bytes((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<TlsSecrets> {
     let other = || io::Error::other("the two agreed on a cipher that the kernel is not given keys for");
     let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { return Err(other()) };
     let key = key.as_ref().try_into().map_err(|_| other())?;
     let iv = iv.as_ref().try_into().map_err(|_| other())?;
-    Ok(Secrets { key, iv, record })
+    Ok(TlsSecrets { key, iv, record })
 }
 
 /// Sends `bytes` enciphered.

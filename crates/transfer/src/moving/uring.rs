@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use loadgo_sys::mapped_file::MappedFile;
-use loadgo_sys::tcp::counted;
-use loadgo_sys::uring::{LONGEST_CHAIN, Ring};
+use loadgo_sys::tcp::byte_counts;
+use loadgo_sys::uring::{CallRing, MOST_CHAINED_CALLS};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
@@ -30,7 +30,7 @@ pub fn send(source: &Source, message: usize, socket: &Socket, moved: &mut Moved)
     if source.size() == 0 {
         return Ok(());
     }
-    let mut ring = Ring::over(MappedFile::map(source.fd(), source.period() as usize)?)?;
+    let mut ring = CallRing::new(MappedFile::map(source.fd(), source.period() as usize)?)?;
     while moved.payload < source.size() {
         let pieces = pieces(source, moved.payload, message);
         ring.send(socket.fd(), &pieces);
@@ -57,7 +57,7 @@ pub fn send(source: &Source, message: usize, socket: &Socket, moved: &mut Moved)
 /// # Errors
 /// As with `receive::receive`, and why there is no io_uring.
 pub fn receive(size: u64, message: usize, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
-    let mut ring = Ring::over(vec![0; CHAIN_BYTES.max(message)])?;
+    let mut ring = CallRing::new(vec![0; CHAIN_BYTES.max(message)])?;
     while moved.payload < size {
         let lengths = lengths(size - moved.payload, message);
         ring.receive(socket.fd(), &lengths);
@@ -85,8 +85,8 @@ pub fn receive(size: u64, message: usize, socket: &Socket, place: &mut File, mov
 
 /// The next messages of the file, as many as a chain holds.
 fn pieces(source: &Source, from: u64, message: usize) -> Vec<(usize, usize)> {
-    let (mut pieces, mut at) = (Vec::with_capacity(LONGEST_CHAIN), from);
-    while at < source.size() && pieces.len() < LONGEST_CHAIN {
+    let (mut pieces, mut at) = (Vec::with_capacity(MOST_CHAINED_CALLS), from);
+    while at < source.size() && pieces.len() < MOST_CHAINED_CALLS {
         let (place, length) = source.piece(at, message as u64);
         pieces.push((place as usize, length));
         at += length as u64;
@@ -96,7 +96,7 @@ fn pieces(source: &Source, from: u64, message: usize) -> Vec<(usize, usize)> {
 
 /// The next messages that come, as many as a chain and its memory hold.
 fn lengths(left: u64, message: usize) -> Vec<usize> {
-    let messages = (CHAIN_BYTES / message).clamp(1, LONGEST_CHAIN);
+    let messages = (CHAIN_BYTES / message).clamp(1, MOST_CHAINED_CALLS);
     let mut left = left.min((messages * message) as u64) as usize;
     let mut lengths = Vec::with_capacity(messages);
     while left > 0 {
@@ -116,7 +116,7 @@ fn done(result: i32, after_another: bool) -> io::Result<Option<usize>> {
 }
 
 /// Waits until a chain is done; where it must not go on, the socket is shut, and its calls are ended.
-fn wait<M>(ring: &mut Ring<M>, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
+fn wait<M>(ring: &mut CallRing<M>, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
     let (mut waited, mut before) = (Duration::ZERO, None);
     loop {
         moved.calls += 1;
@@ -124,12 +124,12 @@ fn wait<M>(ring: &mut Ring<M>, socket: &Socket, moved: &mut Moved) -> io::Result
             return Ok(());
         }
         // A message that comes slowly is no call that is done, but the socket counts its bytes.
-        let now = counted(socket.fd());
+        let now = byte_counts(socket.fd());
         waited = if now.is_some() && now != before { Duration::ZERO } else { waited + TO_LOOK_UP };
         before = now;
         if let Err(why) = socket.goes_on(waited) {
             let _ = shutdown(socket.fd(), Shutdown::Both); // a far end that has gone first says ENOTCONN, and its calls end too
-            ring.end();
+            ring.cancel();
             return Err(why);
         }
     }
@@ -142,11 +142,11 @@ mod tests {
     use std::net::UdpSocket;
     use std::sync::Arc;
 
-    use loadgo_sys::uring::why_not;
+    use loadgo_sys::uring::unavailable_reason;
 
     #[test]
     fn a_socket_that_cannot_be_shut_still_tells_why_nothing_goes_on() {
-        if let Some(why) = why_not() {
+        if let Some(why) = unavailable_reason() {
             writeln!(io::stderr(), "not tried: {why}").expect("said");
             return;
         }

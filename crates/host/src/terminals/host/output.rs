@@ -22,7 +22,7 @@ impl Host {
         let written = if seat.unsent.is_empty() { write(master, keys).unwrap_or(0) } else { 0 };
         if written < keys.len() {
             seat.unsent.extend_from_slice(&keys[written..]);
-            let _ = epoll.also_for_writing(master.as_fd(), u64::from(user), true);
+            let _ = epoll.set_write_interest(master.as_fd(), u64::from(user), true);
         }
     }
 
@@ -34,7 +34,7 @@ impl Host {
         seat.unsent.drain(..written);
         if seat.unsent.is_empty() {
             seat.unsent = Vec::new();
-            let _ = epoll.also_for_writing(master.as_fd(), u64::from(user), false);
+            let _ = epoll.set_write_interest(master.as_fd(), u64::from(user), false);
         }
     }
 
