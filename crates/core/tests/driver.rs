@@ -1,13 +1,11 @@
 //! What the driver promises, on a system in virtual time.
 
-mod virtual_host;
-
+use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::{Summary, drive};
 use loadgo_core::load::{Load, Model, WarmUp};
 use loadgo_core::record::{Outcome, Phase};
 use loadgo_core::script::Script;
 use loadgo_core::time::{Instant, Span};
-use virtual_host::{Answer, Kept, VirtualHost, script};
 
 fn run(script: &Script, load: &Load, host: &mut VirtualHost) -> (Kept, Summary) {
     let mut kept = Kept::default();
