@@ -1,17 +1,13 @@
 """What is shipped: the public names, the extension module and its stub, versions, and what is in a wheel."""
 
 import ast
-import re
 import subprocess
 import sys
 import tomllib
 import zipfile
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import loadgo
-import pytest
 from loadgo import _loadgo
 from support.places import PROJECT
 
@@ -79,37 +75,6 @@ def test_a_function_keeps_its_name_whatever_file_was_imported_before() -> None:
 def test_no_package_has_a_public_functions_name() -> None:
     packages = {place.name for place in (PROJECT / "python/loadgo").iterdir()}
     assert not packages & {*loadgo.__all__}
-
-
-DOCUMENTS = [*(PROJECT / "docs").glob("*.md"), PROJECT / "README.md"]
-
-
-def lines_of_code(document: Path) -> list[str]:
-    """The code in a document: between backquotes, and in indented lines."""
-    text = document.read_text(encoding="utf-8")
-    return [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^    (.*)$", text, re.MULTILINE)]
-
-
-def is_module(name: str) -> bool:
-    """Whether a module can be imported by this name."""
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_each_name_in_a_document_can_be_used_as_it_stands_there(document: Path) -> None:
-    """`loadgo.NAME` is public or a module; what `from MODULE import NAME` imports is in that module."""
-    missing = []
-    for line in lines_of_code(document):
-        for module, names in re.findall(r"from (loadgo[\w.]*) import (\w+(?:, \w+)*)", line):
-            there = import_module(module) if is_module(module) else None
-            missing += [f"{module}.{name}" for name in names.split(", ") if not hasattr(there, name)]
-        for name in re.findall(r"(?<![\w/.-])loadgo\.\w[\w.]*\w", line):
-            public = name.split(".")[1] in loadgo.__all__
-            missing += [] if public or is_module(name) else [name]
-    assert not missing
 
 
 def test_versions_agree() -> None:

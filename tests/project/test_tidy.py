@@ -144,6 +144,17 @@ def test_unsafe_is_in_the_sys_crate_alone() -> None:
     assert not outside, outside
 
 
+def test_a_test_program_of_many_files_has_all_of_them() -> None:
+    """Cargo looks for no tests by itself where `autotests = false`: a file that `all.rs` does not name never runs."""
+    programs = [path for path in committed(".rs") if path.name == "all.rs"]
+    assert programs
+    for program in programs:
+        assert "autotests = false" in text(program.parent.parent / "Cargo.toml")
+        parts = set(re.findall(r"^mod (\w+);", text(program), re.MULTILINE))
+        files = {path.stem for path in committed(".rs") if path.parent == program.parent} - {"all"}
+        assert files <= parts, f"{program} leaves out {sorted(files - parts)}"
+
+
 def module_graph() -> ModuleType:
     """`scripts/module_graph.py`, imported."""
     spec = importlib.util.spec_from_file_location("module_graph", PROJECT / "scripts" / "module_graph.py")

@@ -1,13 +1,11 @@
 //! What the driver promises, on a system in virtual time.
 
-mod virtual_host;
-
+use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::record::{Outcome, Phase};
 use loadgo_core::script::Script;
 use loadgo_core::time::{Instant, Span};
-use virtual_host::{Answer, Kept, VirtualHost, script};
 
 fn run(script: &Script, load: &OfferedLoad, host: &mut VirtualHost) -> (Kept, SessionCounts) {
     let mut kept = Kept::default();

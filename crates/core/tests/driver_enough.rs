@@ -1,12 +1,10 @@
 //! A load that ends when its recorder has enough.
 
-mod virtual_host;
-
+use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::{Instant, Span};
-use virtual_host::{Answer, Kept, VirtualHost, script};
 
 /// Keeps everything, and has enough after so many interactions.
 struct Enough {

@@ -2,10 +2,8 @@
 //!
 //! In each case ▶ marks the place that the mistake must name; what follows the text must be in the message.
 
-mod script_cases;
-
+use crate::script_cases::all;
 use loadgo_core::script::parse;
-use script_cases::all;
 
 /// Line and column of ▶, and the text without it.
 fn place(marked: &str) -> (Option<(usize, usize)>, String) {

@@ -27,6 +27,12 @@ pub enum Draw {
     Bounded(Box<Draw>, f64, f64),
 }
 
+impl Default for Draw {
+    fn default() -> Draw {
+        Draw::ZERO
+    }
+}
+
 impl Draw {
     /// Always nothing.
     pub const ZERO: Draw = Draw::Fixed(0.0);

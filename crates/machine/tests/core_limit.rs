@@ -4,17 +4,14 @@
 //! fault every e(150/m) of its work, by Chamberlin's curve with b = 0.1 s and c = 40 pages. A fault takes v = 15 ms of the processor
 //! and S = 25 ms of a drum: the machine of 1969, on which more than two programs in memory are too many.
 
-mod markov_chain;
-mod models;
-
 use std::sync::Arc;
 
+use crate::markov_chain::Chain;
+use crate::models::{exponential, machine, work};
 use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{
     Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Supervisor,
 };
-use markov_chain::Chain;
-use models::{exponential, machine, work};
 
 const USERS: u32 = 20;
 const THINK: f64 = 15.0;

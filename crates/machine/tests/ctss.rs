@@ -1,8 +1,6 @@
 //! CTSS's queues, against cases worked by hand from Corbató 1962.
 
-mod discipline;
-
-use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::ctss::Ctss;
 use loadgo_machine::disciplines::order::Order;
 use loadgo_machine::disciplines::{Facts, Off, ReadyList, Stay, Turn, Why};

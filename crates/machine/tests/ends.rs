@@ -1,11 +1,9 @@
 //! Machines whose time, or whose commands, have no end within reach: the run ends in words, or at the moment that was asked for.
 
-mod models;
-#[path = "../../core/tests/virtual_host/mod.rs"]
-mod virtual_host;
-
 use std::sync::Arc;
 
+use crate::models::{machine, server, work};
+use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::random::{RandomStream, StreamPurpose};
@@ -18,8 +16,6 @@ use loadgo_machine::meters::Meters;
 use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, Store, StoreKind};
 use loadgo_machine::system::{self, Simulated};
-use models::{command, machine, server, work};
-use virtual_host::{Kept, script};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: f64 = 3600e9;
@@ -114,7 +110,7 @@ fn a_pareto_law_without_a_tail_is_a_constant() {
 #[test]
 fn a_command_with_too_many_stops_is_refused_or_ends_the_run() {
     let asks = |law: Draw| {
-        let asks = Command { cpu: Draw::Fixed(1e9), requests: vec![(0, law)], ..command("asks") };
+        let asks = Command { cpu: Draw::Fixed(1e9), requests: vec![(0, law)], ..Command::without_needs("asks") };
         let mut made = machine(1, Discipline::FirstCome, asks, Population::Closed(1), Draw::Fixed(1e9));
         made.stores = vec![server("disk", 1)];
         made

@@ -2,15 +2,13 @@
 //!
 //! Each figure is a mean over batches of one run with a fixed seed, and must lie within four standard errors of the exact one.
 
-mod models;
-
 use std::sync::Arc;
 
+use crate::models::{SECOND, at_processors, at_store, central_server, exponential, machine, routed, server, work};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::meters::{Category, Meters};
 use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{Discipline, Machine, Population};
-use models::{SECOND, at_processors, at_store, central_server, exponential, machine, routed, server, work};
 
 const BATCHES: usize = 30;
 

@@ -1,8 +1,6 @@
 //! Machine files with one mistake each, files that are like others, and values set from outside.
 
-mod cases;
-
-use cases::{all, good};
+use crate::cases::{all, good};
 use loadgo_machine::file::{Mistake, Origin, key_and_value, parse, parse_with, print};
 use loadgo_machine::spec::{Discipline, Machine, Population};
 

@@ -1,8 +1,6 @@
 //! Machines drawn at random are read back from their print to the same; texts mangled at random are read or refused inside them.
 
-mod drawn_machine;
-
-use drawn_machine::machine;
+use crate::drawn_machine::machine;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::file::{Mistake, Origin, parse, parse_with, print};
 use loadgo_machine::spec::Machine;

@@ -1,11 +1,9 @@
 //! Demand paging: against a memory that follows page by page, against the headway law, and conservation over random sequences.
 
-mod page_by_page;
-
+use crate::page_by_page::{Direct, Law};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::frames::Frames;
 use loadgo_machine::spec::{Behind, Headway, Paging, Replacement};
-use page_by_page::{Direct, Law};
 use proptest::prelude::*;
 
 const MS: f64 = 1e6;

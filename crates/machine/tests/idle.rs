@@ -1,14 +1,12 @@
 //! Why processors idle: each of them for a cause of its own, and all of the time accounted for.
 
-mod models;
-
 use std::sync::Arc;
 
+use crate::models::machine;
 use loadgo_machine::draw::Draw;
 use loadgo_machine::meters::{Category, Meters};
 use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{Command, Discipline, Limit, Machine, Population, Store, StoreKind};
-use models::{command, machine};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -24,7 +22,7 @@ impl Sink for Finish {
 /// Users of 16 processors who think for 2 s, work for 1 s, and in the middle of that wait for a disk for 1 s.
 fn sixteen(users: u32, discipline: Discipline) -> Machine {
     let seconds = |count: f64| Draw::Fixed(count * SECOND as f64);
-    let waits = Command { cpu: seconds(1.0), requests: vec![(0, Draw::Fixed(1.0))], ..command("waits") };
+    let waits = Command { cpu: seconds(1.0), requests: vec![(0, Draw::Fixed(1.0))], ..Command::without_needs("waits") };
     let mut made = machine(16, discipline, waits, Population::Closed(users), seconds(2.0));
     let disk = StoreKind::Server { service: seconds(1.0), servers: u32::MAX };
     made.stores = vec![Store { name: "disk".into(), kind: disk, interrupts: false }];

@@ -1,8 +1,6 @@
 //! Linux's fair share, against cases worked by hand, and the bound that EEVDF promises.
 
-mod discipline;
-
-use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::linux::Linux;
 use loadgo_machine::disciplines::virtual_deadlines::VirtualDeadlines;
 use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Turn, Why};

@@ -1,8 +1,6 @@
 //! Rows of a simulated machine's memory: every frame is somebody's, and what comes and goes is what the engine counts.
 
-#[path = "../../core/tests/virtual_host/mod.rs"]
-mod virtual_host;
-
+use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{MemoryRow, Sample};
@@ -16,7 +14,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use virtual_host::{Kept, script};
 
 const FRAMES: u64 = 64;
 const WIRED: u64 = 16;

@@ -1,9 +1,8 @@
 //! What must stay the same when a machine is changed, and what cannot work at all.
 
-mod models;
-
 use std::sync::Arc;
 
+use crate::models::{self, at_processors, at_store, machine, server};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::meters::{Category, Meters};
@@ -12,13 +11,12 @@ use loadgo_machine::spec::{
     Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Swapping,
     SystemTable, WhenTableFull,
 };
-use models::{at_processors, at_store, command, machine, server};
 
 const MS: u64 = 1_000_000;
 
 /// A machine with demand paging of so many frames, that so many users work on.
 fn paged(frames: u32, limit: Limit, users: u32) -> Machine {
-    let edit = Command { cpu: Draw::Exponential(1e9), pages: Draw::Fixed(60.0), ..command("edit") };
+    let edit = Command { cpu: Draw::Exponential(1e9), pages: Draw::Fixed(60.0), ..Command::without_needs("edit") };
     let mut made = machine(1, Discipline::FirstCome, edit, Population::Closed(users), Draw::Exponential(5e9));
     made.stores = vec![Store {
         name: "drum".into(),
@@ -206,7 +204,7 @@ fn a_load_that_is_more_than_the_machine_can_answer_is_told_in_words() {
     let open = machine(1, Discipline::FirstCome, work, Population::Open(50.0), Draw::ZERO);
     let told = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err();
     assert!(told.contains("faster than it can answer"), "{told}");
-    let nothing = machine(1, Discipline::FirstCome, command("nothing"), Population::Closed(3), Draw::ZERO);
+    let nothing = machine(1, Discipline::FirstCome, Command::without_needs("nothing"), Population::Closed(3), Draw::ZERO);
     let told = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err();
     assert!(told.contains("no time passes"), "{told}");
 }

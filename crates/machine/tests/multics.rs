@@ -1,8 +1,6 @@
 //! Multics's list, against cases worked by hand from the traffic controller's rules.
 
-mod discipline;
-
-use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::multics::Multics;
 use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use proptest::prelude::*;

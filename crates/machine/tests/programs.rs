@@ -1,15 +1,13 @@
 //! Commands that are the same program to the memory, and stores that interrupt nobody.
 
-mod models;
-
 use std::sync::Arc;
 
+use crate::models::{machine, server, work};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::{Engine, Told};
 use loadgo_machine::file::{parse, print};
 use loadgo_machine::meters::{Category, Meters};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, StoreKind};
-use models::{machine, server, work};
 
 /// What the meters say when a user has given these commands, one after the other.
 fn meters(machine: &Machine, commands: &[u32]) -> Meters {

@@ -1,17 +1,14 @@
 //! Any machine that is not refused carries its users: nobody is lost, time goes on, and all of it is accounted for.
 
-mod models;
-mod working_machine;
-
 use std::sync::Arc;
 
+use crate::models::{SECOND, machine};
+use crate::working_machine::machines;
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::{Engine, Told};
 use loadgo_machine::meters::{Category, Meters};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, StoreKind, Supervisor};
-use models::{SECOND, command, machine};
 use proptest::prelude::*;
-use working_machine::machines;
 
 const MS: u64 = 1_000_000;
 
@@ -120,7 +117,7 @@ proptest! {
 
 #[test]
 fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
-    let mut made = machine(1, Discipline::FirstCome, command("none"), Population::Closed(1), Draw::ZERO);
+    let mut made = machine(1, Discipline::FirstCome, Command::without_needs("none"), Population::Closed(1), Draw::ZERO);
     made.commands = vec![Command {
         cpu: Draw::Fixed(1e9),
         lines_out: Draw::Fixed(2.0),
@@ -128,7 +125,7 @@ fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
         line_walls: Draw::Fixed(6.0),
         requests: vec![(0, Draw::Fixed(3.0))],
         segment_faults: Draw::Fixed(2.0),
-        ..command("print")
+        ..Command::without_needs("print")
     }];
     made.stores =
         vec![Store { name: "disk".into(), kind: StoreKind::Server { service: Draw::Fixed(5e7), servers: 1 }, interrupts: true }];

@@ -1,7 +1,6 @@
 //! The reference of machine files: every example on its page is a good machine and runs, every key and law that there is stands there.
 
-mod cases;
-
+use crate::cases;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::{Discipline, Machine, Population, Residence};
 use loadgo_machine::study::{Subject, study};

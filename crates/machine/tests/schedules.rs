@@ -1,11 +1,9 @@
 //! Each discipline on the whole machine: who is done when, to the nanosecond, in cases worked by hand and against one simple processor.
 
-mod discipline;
-
 use std::sync::Arc;
 
-use discipline::bare::{come, live, machine};
-use discipline::{Interaction, MS, interaction, schedule};
+use crate::discipline::bare::{come, live, machine};
+use crate::discipline::{Interaction, MS, interaction, schedule};
 use loadgo_machine::disciplines::Facts;
 use loadgo_machine::disciplines::ctss::Ctss;
 use loadgo_machine::disciplines::first_come::FirstCome;

@@ -4,14 +4,12 @@
 //! two moves of 2241 words: with exponential think times that is Takács' machine repairman with one repairman and any service law
 //! (Introduction to the Theory of Queues, 1962, chapter 5).
 
-mod models;
-
 use std::sync::Arc;
 
+use crate::models::{exponential, machine, work};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{Class, Command, Discipline, Machine, Population, Residence, Store, StoreKind, Swapping};
-use models::{exponential, machine, work};
 
 const WORK: f64 = 0.012;
 const TRANSFER: f64 = 2241.0 / 33_800.0;

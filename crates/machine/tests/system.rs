@@ -1,8 +1,6 @@
 //! A simulated machine behind the driver's door: it answers as a host does, and its meters add up.
 
-#[path = "../../core/tests/virtual_host/mod.rs"]
-mod virtual_host;
-
+use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Outcome, Sample};
@@ -15,7 +13,6 @@ use loadgo_machine::system::{Simulated, Sink, unknown_commands};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use virtual_host::{Kept, script};
 
 const MACHINE: &str = r#"
 title = "A test's machine"

@@ -1,8 +1,6 @@
 //! TENEX's queues, against cases worked by hand from its scheduler's listing.
 
-mod discipline;
-
-use discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::tenex::Tenex;
 use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
 use loadgo_machine::spec::TenexQueue;

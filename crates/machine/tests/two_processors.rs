@@ -1,9 +1,7 @@
 //! Two processors and one ready list: who runs, and which processor is taken from whom.
 
-mod discipline;
-
-use discipline::bare::{live, machine};
-use discipline::{Interaction, MS, interaction};
+use crate::discipline::bare::{live, machine};
+use crate::discipline::{Interaction, MS, interaction};
 use loadgo_machine::disciplines::Facts;
 use loadgo_machine::meters::Category;
 use loadgo_machine::spec::{Discipline, Limit};

@@ -1,10 +1,9 @@
 //! Whom a machine's answers are about: users who are alike in two classes or in one, who come after others, who are not alone.
 
-mod models;
-mod working_machine;
-
 use std::sync::Arc;
 
+use crate::models::{SECOND, machine, server};
+use crate::working_machine::machines;
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::{Answer, Engine, Told};
 use loadgo_machine::meters::Meters;
@@ -12,9 +11,7 @@ use loadgo_machine::simulate::{self, Sink};
 use loadgo_machine::spec::{
     Class, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, StoreKind, Swapping,
 };
-use models::{SECOND, command, machine, server};
 use proptest::prelude::*;
-use working_machine::machines;
 
 /// Stops after so many interactions.
 struct So(usize);
@@ -47,7 +44,7 @@ fn visited() -> Machine {
         pages: Draw::Fixed(20.0),
         common: 0.5,
         image_words: Draw::Fixed(5_000.0),
-        ..command("edit")
+        ..Command::without_needs("edit")
     };
     let made = machine(1, Discipline::FirstCome, edit, Population::Open(0.01), Draw::ZERO);
     Machine { stores: vec![server("drum", 1), server("disk", 1)], ..made }
@@ -73,7 +70,7 @@ fn who_comes_has_his_program_brought_from_where_commands_are_kept() {
 /// Twenty answers to user 1 of a machine with a processor and a share of memory for each of two users, where user 2 gives so many
 /// commands meanwhile.
 fn answers(share: u32, others: usize) -> Vec<Answer> {
-    let edit = Command { cpu: Draw::Exponential(2e9), pages: Draw::Fixed(60.0), ..command("edit") };
+    let edit = Command { cpu: Draw::Exponential(2e9), pages: Draw::Fixed(60.0), ..Command::without_needs("edit") };
     let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), Draw::ZERO);
     made.stores = vec![server("drum", u32::MAX)];
     made.stores[0].kind = StoreKind::Server { service: Draw::Fixed(1e7), servers: u32::MAX };

@@ -2,6 +2,8 @@
 //!
 //! The disk is a tmpfs of 16 MB, which only root may mount; for anybody else the test says so and looks at nothing.
 
+mod timeouts;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt64Type;
-use loadgo_core::record::{Interaction, Outcome, Phase, Recorder};
-use loadgo_core::system::Usage;
-use loadgo_core::time::Instant;
+use loadgo_core::record::Recorder as _;
 use loadgo_store::{Error, Folder, Follower, Recording, Stopped, Table, WhenFull, finish, whole};
+use timeouts::interaction;
 
 const ROWS: u64 = 200_000;
 const RUN: &str = "format = 1\nfinished = false\n";
@@ -63,26 +64,6 @@ fn record(folder: Folder, rows: u64) -> Stopped {
     }
     drop(front);
     recording.stop()
-}
-
-fn interaction(number: u64) -> Interaction<'static> {
-    Interaction {
-        user: 1,
-        pass: 1,
-        line: 1,
-        command: "edit",
-        planned: Instant(number),
-        sent: Instant(number),
-        first_output: None,
-        ready: None,
-        typing_ns: 0,
-        think_ns: 0,
-        usage: Usage::default(),
-        bytes_out: 0,
-        exit_status: None,
-        outcome: Outcome::Timeout,
-        phase: Phase::Steady,
-    }
 }
 
 fn fill(path: &Path) {

@@ -1,13 +1,15 @@
 //! A writer's thread that panics: nobody waits for it, nothing of it stays, and what it left unwritten is told.
 
-use loadgo_core::record::{Interaction, Outcome, Phase, Recorder as _, Sample, TimeRow};
-use loadgo_core::system::Usage;
+mod timeouts;
+
+use loadgo_core::record::{Recorder as _, Sample, TimeRow};
 use loadgo_core::time::Instant;
 use loadgo_store::{Disk, Folder, Output, Recording, WhenFull};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
+use timeouts::interaction;
 
 /// More rows than may wait for the writer.
 const ROWS: u64 = 300_000;
@@ -56,26 +58,6 @@ impl Output for PanickingFile {
 
     fn sync(&mut self) -> io::Result<()> {
         self.file.sync_all()
-    }
-}
-
-fn interaction(number: u64) -> Interaction<'static> {
-    Interaction {
-        user: 1,
-        pass: 1,
-        line: 1,
-        command: "edit",
-        planned: Instant(number),
-        sent: Instant(number),
-        first_output: None,
-        ready: None,
-        typing_ns: 0,
-        think_ns: 0,
-        usage: Usage::default(),
-        bytes_out: 0,
-        exit_status: None,
-        outcome: Outcome::Timeout,
-        phase: Phase::Steady,
     }
 }
 

@@ -14,30 +14,8 @@ use toml::de::{DeTable, DeValue};
 /// The name of the command that stands for all others.
 pub(super) const ANY: &str = "*";
 
-/// The keys of a command.
-const KEYS: [&str; 21] = [
-    "program",
-    "cpu",
-    "pages",
-    "common",
-    "image_words",
-    "segment_faults",
-    "bound_faults",
-    "wall_crossings",
-    "processes",
-    "lines_out",
-    "line_bytes",
-    "line_cpu",
-    "line_faults",
-    "line_walls",
-    "network_bytes",
-    "network_byte_cpu",
-    "requests",
-    "route",
-    "priority",
-    "nice",
-    "status",
-];
+/// The keys of a command that it may have beside its needs.
+const STANDING: [&str; 3] = ["priority", "nice", "status"];
 
 /// Reads the commands in the order of the file.
 pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, SyntaxMistake> {
@@ -90,9 +68,11 @@ fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, seen: &mut Vec<&'a str
 }
 
 fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &Reading) -> Result<Command, SyntaxMistake> {
-    let known: Vec<_> = KEYS.into_iter().chain(["like"]).collect();
+    let known: Vec<_> = NEEDS.into_iter().chain(STANDING).chain(["like"]).collect();
     table.only(&known, &known, "a command")?;
-    if let Some(command) = route::read(table, reading)?.map(|route| Command { route: Some(route), ..nothing(name) }) {
+    if let Some(command) =
+        route::read(table, reading)?.map(|route| Command { route: Some(route), ..Command::without_needs(name) })
+    {
         let other = NEEDS.into_iter().filter(|key| *key != "route").find(|key| table.get(key).is_some());
         return match other {
             Some(key) => {
@@ -122,7 +102,7 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
         network_bytes: table.get("network_bytes").map_or(Ok(Amount::Drawn(Draw::ZERO)), |value| amount(table.text, value))?,
         network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(Draw::ZERO),
         requests: storage::requests(table, reading)?,
-        ..nothing(name)
+        ..Command::without_needs(name)
     };
     with_standing(command, table)
 }
@@ -131,34 +111,6 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
 fn with_standing(command: Command, table: &KeyedTable<'_>) -> Result<Command, SyntaxMistake> {
     let exit_status = count(table, "status", 0..256)?.map(|status| status as u8);
     Ok(Command { priority: count32(table, "priority", 0)?.unwrap_or(0), nice: nice(table)?, exit_status, ..command })
-}
-
-/// A command that needs nothing.
-pub(super) fn nothing(name: &str) -> Command {
-    Command {
-        name: name.into(),
-        program: String::new(),
-        cpu: Draw::ZERO,
-        pages: Draw::ZERO,
-        common: 0.0,
-        image_words: Draw::ZERO,
-        segment_faults: Draw::ZERO,
-        bound_faults: Draw::ZERO,
-        wall_crossings: Draw::ZERO,
-        processes: Draw::ZERO,
-        lines_out: Draw::ZERO,
-        line_bytes: Draw::ZERO,
-        line_cpu: Draw::ZERO,
-        line_faults: Draw::ZERO,
-        line_walls: Draw::ZERO,
-        network_bytes: Amount::Drawn(Draw::ZERO),
-        network_byte_cpu: Draw::ZERO,
-        requests: Vec::new(),
-        priority: 0,
-        nice: 0,
-        exit_status: None,
-        route: None,
-    }
 }
 
 /// The program that it is to the memory; empty where none is said.

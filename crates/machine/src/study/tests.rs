@@ -7,31 +7,7 @@ use crate::spec::*;
 /// Users who think for 10 s and then ask a processor for 0.3 s.
 fn repairman(users: u32) -> Arc<Machine> {
     let seconds = 1e9;
-    let zero = || Draw::ZERO;
-    let command = Command {
-        name: "work".into(),
-        program: String::new(),
-        cpu: Draw::Exponential(0.3 * seconds),
-        pages: zero(),
-        common: 0.0,
-        image_words: zero(),
-        segment_faults: zero(),
-        bound_faults: zero(),
-        wall_crossings: zero(),
-        processes: zero(),
-        lines_out: zero(),
-        line_bytes: zero(),
-        line_cpu: zero(),
-        line_faults: zero(),
-        line_walls: zero(),
-        network_bytes: Amount::Drawn(zero()),
-        network_byte_cpu: zero(),
-        requests: Vec::new(),
-        priority: 0,
-        nice: 0,
-        exit_status: None,
-        route: None,
-    };
+    let command = Command { cpu: Draw::Exponential(0.3 * seconds), ..Command::without_needs("work") };
     let class = Class {
         name: "terminals".into(),
         population: Population::Closed(users),

@@ -1,13 +1,11 @@
 //! A bare machine, on which nothing takes time but the work, and users who give it one interaction each.
 
-#![allow(dead_code)] // each test file uses its part
-
 use std::sync::Arc;
 
 use loadgo_machine::draw::Draw;
 use loadgo_machine::engine::{Engine, Told};
 use loadgo_machine::meters::Meters;
-use loadgo_machine::spec::{Amount, Command, Discipline, Limit, Machine, Processors, Residence, Supervisor};
+use loadgo_machine::spec::{Command, Discipline, Limit, Machine, Processors, Residence, Supervisor};
 
 use super::Interaction;
 
@@ -33,28 +31,11 @@ pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine 
 
 fn command(interaction: &Interaction) -> Command {
     Command {
-        name: String::new(),
-        program: String::new(),
         cpu: Draw::Fixed(interaction.work as f64),
-        pages: Draw::ZERO,
-        common: 0.0,
         image_words: Draw::Fixed(interaction.facts.image_words as f64),
-        segment_faults: Draw::ZERO,
-        bound_faults: Draw::ZERO,
-        wall_crossings: Draw::ZERO,
-        processes: Draw::ZERO,
-        lines_out: Draw::ZERO,
-        line_bytes: Draw::ZERO,
-        line_cpu: Draw::ZERO,
-        line_faults: Draw::ZERO,
-        line_walls: Draw::ZERO,
-        network_bytes: Amount::Drawn(Draw::ZERO),
-        network_byte_cpu: Draw::ZERO,
-        requests: Vec::new(),
         priority: interaction.facts.priority,
         nice: interaction.facts.nice,
-        exit_status: None,
-        route: None,
+        ..Command::without_needs("")
     }
 }
 

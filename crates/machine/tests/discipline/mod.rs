@@ -1,7 +1,5 @@
 //! What the tests of the disciplines share: one processor that keeps the door's contract, and a crowd that does so at random.
 
-#![allow(dead_code)] // each test file uses its part
-
 pub mod bare;
 
 use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};

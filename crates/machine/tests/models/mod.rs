@@ -1,10 +1,9 @@
 //! Machines whose answers are known, made without a file.
-#![allow(dead_code)]
+#![allow(dead_code)] // the examples use a part
 
 use loadgo_machine::draw::Draw;
 use loadgo_machine::spec::{
-    Amount, Class, Command, Discipline, Limit, Machine, Population, Processors, Residence, Route, Stage, Store, StoreKind,
-    Supervisor,
+    Class, Command, Discipline, Limit, Machine, Population, Processors, Residence, Route, Stage, Store, StoreKind, Supervisor,
 };
 
 /// A second.
@@ -15,42 +14,14 @@ pub fn exponential(mean_s: f64) -> Draw {
     Draw::Exponential(mean_s * 1e9)
 }
 
-/// A command that needs nothing.
-pub fn command(name: &str) -> Command {
-    Command {
-        name: name.into(),
-        program: String::new(),
-        cpu: Draw::ZERO,
-        pages: Draw::ZERO,
-        common: 0.0,
-        image_words: Draw::ZERO,
-        segment_faults: Draw::ZERO,
-        bound_faults: Draw::ZERO,
-        wall_crossings: Draw::ZERO,
-        processes: Draw::ZERO,
-        lines_out: Draw::ZERO,
-        line_bytes: Draw::ZERO,
-        line_cpu: Draw::ZERO,
-        line_faults: Draw::ZERO,
-        line_walls: Draw::ZERO,
-        network_bytes: Amount::Drawn(Draw::ZERO),
-        network_byte_cpu: Draw::ZERO,
-        requests: Vec::new(),
-        priority: 0,
-        nice: 0,
-        exit_status: None,
-        route: None,
-    }
-}
-
 /// A command that is nothing but work on a processor.
 pub fn work(name: &str, cpu: Draw) -> Command {
-    Command { cpu, ..command(name) }
+    Command { cpu, ..Command::without_needs(name) }
 }
 
 /// A command that follows a route.
 pub fn routed(name: &str, stages: Vec<Stage>) -> Command {
-    Command { route: Some(Route { stages }), ..command(name) }
+    Command { route: Some(Route { stages }), ..Command::without_needs(name) }
 }
 
 /// A visit to the processors.

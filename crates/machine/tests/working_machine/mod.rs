@@ -1,6 +1,6 @@
 //! Machines drawn at random that can work: disciplines, memories, limits and supervisors in all combinations.
 
-use super::models::{self, SECOND, at_processors, at_store, command, machine, server};
+use crate::models::{self, SECOND, at_processors, at_store, machine, server};
 use loadgo_machine::draw::Draw;
 use loadgo_machine::spec::{
     Amount, Behind, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind,
@@ -98,7 +98,7 @@ fn commands() -> Vec<Command> {
         priority: 2,
         nice: 5,
         exit_status: Some(3),
-        ..command("edit")
+        ..Command::without_needs("edit")
     };
     let send = Command {
         cpu: Draw::Erlang(3, 2e7),
@@ -107,7 +107,7 @@ fn commands() -> Vec<Command> {
         processes: Draw::Fixed(1.0),
         image_words: Draw::Fixed(3_000.0),
         pages: Draw::Fixed(20.0),
-        ..command("send")
+        ..Command::without_needs("send")
     };
     let route = models::routed(
         "route",
@@ -116,7 +116,7 @@ fn commands() -> Vec<Command> {
             at_processors(Draw::Exponential(2e7), &[(0.4, Some(0)), (0.1, Some(1)), (0.5, None)]),
         ],
     );
-    vec![edit, send, route, command("nothing")]
+    vec![edit, send, route, Command::without_needs("nothing")]
 }
 
 prop_compose! {
@@ -129,7 +129,7 @@ prop_compose! {
         let disk = StoreKind::Disk {
             seek: Draw::Uniform(1e7, 6e7), revolution_ns: 25 * MS, words_per_second: 1e5, units: 3, channels: 2,
         };
-        let mut made = machine(count, discipline, command("none"), Population::Closed(1), Draw::Fixed(1e9));
+        let mut made = machine(count, discipline, Command::without_needs("none"), Population::Closed(1), Draw::Fixed(1e9));
         made.processors.speed = speed;
         made.stores = vec![
             Store { name: "drum".into(), kind: drum, interrupts: true },

@@ -1,0 +1,26 @@
+//! Interactions that ended by their time limit, numbered by their times: rows for tests that need many.
+
+use loadgo_core::record::{Interaction, Outcome, Phase};
+use loadgo_core::system::Usage;
+use loadgo_core::time::Instant;
+
+/// An interaction that was due, and sent, at the instant `number`.
+pub fn interaction(number: u64) -> Interaction<'static> {
+    Interaction {
+        user: 1,
+        pass: 1,
+        line: 1,
+        command: "edit",
+        planned: Instant(number),
+        sent: Instant(number),
+        first_output: None,
+        ready: None,
+        typing_ns: 0,
+        think_ns: 0,
+        usage: Usage::default(),
+        bytes_out: 0,
+        exit_status: None,
+        outcome: Outcome::Timeout,
+        phase: Phase::Steady,
+    }
+}
