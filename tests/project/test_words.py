@@ -16,6 +16,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/documents",
         "loadgo/metering",
         "loadgo/notation",
+        "loadgo/prediction",
         "loadgo/profiling",
         "loadgo/published",
         "loadgo/stats",
