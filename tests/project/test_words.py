@@ -17,6 +17,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/metering",
         "loadgo/notation",
         "loadgo/prediction",
+        "loadgo/records",
         "loadgo/profiling",
         "loadgo/published",
         "loadgo/stats",

@@ -15,7 +15,7 @@ from loadgo.measures.tariff import Tariff
 
 if TYPE_CHECKING:
     from loadgo.measures.usage import Usage
-    from loadgo.records.interactions import Classes
+    from loadgo.records.interactions import TimeByClass
 
 HOUR_NS = 3.6e12
 GIGABYTE = 1e9
@@ -107,7 +107,7 @@ def interaction_cost(
     return summed(charges(means, rates_of(tariff, held)))
 
 
-def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff, held: Held | None = None) -> Cost:
+def cost_of(usage: Usage, count: int, classes: TimeByClass, tariff: Tariff, held: Held | None = None) -> Cost:
     """The cost of a mean interaction, and of a user's hour, which is `count` of them over the users' time."""
     present = classes.total_ns / count if count else None
     each = interaction_cost(usage, tariff, present_ns=present, held=held)

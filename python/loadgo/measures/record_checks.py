@@ -15,7 +15,7 @@ from loadgo.measures.audit import driver_of, losses_of
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.notation.figures import digits, duration, number, share
-from loadgo.records.interactions import ANSWERED, CPU_NS, RESPONSE_NS
+from loadgo.records.interactions import CPU_NS, IS_ANSWERED, RESPONSE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _little(tables: Tables, stretch: Stretch, typed: pl.DataFrame) -> Check:
 def _times(rows: pl.DataFrame) -> Check:
     """A line is ready after it was sent, and sent after it was due."""
     name = "times are in order"
-    answered = rows.filter(ANSWERED)
+    answered = rows.filter(IS_ANSWERED)
     first = pl.col("first_output_ns").is_not_null() & (pl.col("first_output_ns") < pl.col("sent_ns"))
     wrong = answered.filter((pl.col("ready_ns") < pl.col("sent_ns")) | first)
     text = f"{number(len(wrong))} of {number(len(rows))} interactions are ready, or answer, before they were sent"
@@ -135,7 +135,7 @@ def _units(tables: Tables, rows: pl.DataFrame) -> Check:
     cpu = CPU_NS.cast(pl.Float64)
     waits = pl.sum_horizontal("paging_wait_ns", "io_wait_ns", ignore_nulls=True).cast(pl.Float64)
     response = RESPONSE_NS.cast(pl.Float64)
-    known = rows.filter(ANSWERED & pl.col("cpu_user_ns").is_not_null())
+    known = rows.filter(IS_ANSWERED & pl.col("cpu_user_ns").is_not_null())
     if known.is_empty():
         return Check(name, "cannot be told", "usage was not measured")
     took, used, waited = known.select(response.sum().alias("r"), cpu.sum().alias("c"), waits.sum().alias("w")).row(0)

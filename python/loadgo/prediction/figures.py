@@ -17,13 +17,13 @@ import polars as pl
 
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import classified_in, stretch_of
-from loadgo.records.prediction import ALL, OF_COMMANDS, QUANTILES, Foreseen
+from loadgo.records.prediction import ALL_COMMANDS, COMMAND_MEASURES, PREDICTED_QUANTILES, PredictedFigure
 from loadgo.stats.resample import INTERVAL_CONFIDENCE, Floats, Interval
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-_AFTER_THE_MEAN = ("cpu", "throughput", *QUANTILES)
+_AFTER_THE_MEAN = ("cpu", "throughput", *PREDICTED_QUANTILES)
 _NOT_RESPONSE = ("cpu", "throughput")
 """Figures are ordered: the mean response, its quantiles, and what is not a response time."""
 
@@ -40,31 +40,31 @@ def figures_of(tables: Tables, phases: str) -> FiguresByKey:
         response=pl.col("response_ns").cast(pl.Float64),
         cycle=CYCLE_NS.cast(pl.Float64),
     )
-    by_command = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in OF_COMMANDS))
+    by_command = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in COMMAND_MEASURES))
     figures = {
-        (str(row["command"]), name): row[name] for row in by_command.iter_rows(named=True) for name in OF_COMMANDS
+        (str(row["command"]), name): row[name] for row in by_command.iter_rows(named=True) for name in COMMAND_MEASURES
     }
-    figures |= {(ALL, name): rows[name].mean() for name in OF_COMMANDS}
+    figures |= {(ALL_COMMANDS, name): rows[name].mean() for name in COMMAND_MEASURES}
     answered = rows["response"].fill_null(np.inf)
-    figures |= {(ALL, name): answered.quantile(share, "linear") for name, share in QUANTILES.items()}
+    figures |= {(ALL_COMMANDS, name): answered.quantile(share, "linear") for name, share in PREDICTED_QUANTILES.items()}
     cycle = rows["cycle"].mean()
     if isinstance(cycle, float) and cycle > 0:
-        figures[ALL, "throughput"] = rows["user"].n_unique() * 1e9 / cycle
+        figures[ALL_COMMANDS, "throughput"] = rows["user"].n_unique() * 1e9 / cycle
     return {key: value for key, value in figures.items() if isinstance(value, float) and 0 < value < np.inf}
 
 
-def predicted_figures(fitted: Sequence[FiguresByKey], drawn: Sequence[FiguresByKey]) -> tuple[Foreseen, ...]:
+def predicted_figures(fitted: Sequence[FiguresByKey], drawn: Sequence[FiguresByKey]) -> tuple[PredictedFigure, ...]:
     """Each figure that all runs have, from the runs as fitted and their partners with drawn parameters."""
     keys = [key for key in fitted[0] if all(key in figures for figures in (*fitted, *drawn))]
-    keys.sort(key=lambda key: (key[0] != ALL, key[1] in _NOT_RESPONSE, key[1] in _AFTER_THE_MEAN))
+    keys.sort(key=lambda key: (key[0] != ALL_COMMANDS, key[1] in _NOT_RESPONSE, key[1] in _AFTER_THE_MEAN))
     return tuple(
         _predicted_figure(key, *(np.array([figures[key] for figures in runs]) for runs in (fitted, drawn)))
         for key in keys
     )
 
 
-def _predicted_figure(key: FigureKey, fitted: Floats, drawn: Floats) -> Foreseen:
-    return Foreseen(
+def _predicted_figure(key: FigureKey, fitted: Floats, drawn: Floats) -> PredictedFigure:
+    return PredictedFigure(
         command=key[0],
         measure=key[1],
         predicted=float(fitted.mean()),

@@ -21,7 +21,15 @@ from loadgo.prediction.draws import Settings, UncertainParameters, draw_paramete
 from loadgo.prediction.figures import figures_of, predicted_figures
 from loadgo.prediction.fit_check import check_fit
 from loadgo.records.machine_file import parsed_machine
-from loadgo.records.prediction import DRAWN, FITTED, FORMAT, NAME, Foreseen, Prediction, run_folders
+from loadgo.records.prediction import (
+    DRAWN_FOLDER,
+    FITTED_FOLDER,
+    PREDICTION_FILE,
+    PREDICTION_FORMAT,
+    PredictedFigure,
+    Prediction,
+    run_folders,
+)
 from loadgo.stats.resample import FEWEST_UNITS
 
 DEFAULT_DRAWS = 20
@@ -90,7 +98,7 @@ def predict(
         prediction = _prediction(plan, fitted, drawn)
         write_prediction(folder, prediction, plan, seeds)
     except BaseException:
-        for name in (FITTED, DRAWN):
+        for name in (FITTED_FOLDER, DRAWN_FOLDER):
             shutil.rmtree(folder / name, ignore_errors=True)
         raise
     return prediction
@@ -141,7 +149,7 @@ def _prediction(plan: DrawPlan, fitted: Sequence[Path], drawn: Sequence[Path]) -
 def write_prediction(folder: Path, prediction: Prediction, plan: DrawPlan, seeds: Sequence[int]) -> None:
     """Writes the draws and the predicted figures into a run's folder."""
     document = {
-        "format": FORMAT,
+        "format": PREDICTION_FORMAT,
         "draws": prediction.draws,
         "redrawn": prediction.redrawn,
         "users": prediction.users,
@@ -152,10 +160,10 @@ def write_prediction(folder: Path, prediction: Prediction, plan: DrawPlan, seeds
         "drawn": [list(draw) for draw in plan.draws],
         "figures": {phases: list(map(_figure_toml, figures)) for phases, figures in prediction.figures.items()},
     }
-    (folder / NAME).write_text(tomlkit.dumps(document), encoding="utf-8")
+    (folder / PREDICTION_FILE).write_text(tomlkit.dumps(document), encoding="utf-8")
 
 
-def _figure_toml(figure: Foreseen) -> dict[str, Any]:
+def _figure_toml(figure: PredictedFigure) -> dict[str, Any]:
     intervals = {"interval": figure.interval, "doubt": figure.doubt, "chance": figure.chance}
     keys = {"command": figure.command, "measure": figure.measure, "predicted": figure.predicted}
     return keys | {name: [interval.low, interval.high] for name, interval in intervals.items()}

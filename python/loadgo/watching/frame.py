@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.total_time import GROUPS
-from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, PROMPTED_NS, RESPONSE_NS
+from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import Lengths, lengths
@@ -126,7 +126,7 @@ def frame_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Frame:
     """The window of `width_ns` nanoseconds that ends at `end_ns`, in so many columns."""
     start_ns = max(end_ns - width_ns, 0)
     edges = np.linspace(start_ns, max(end_ns, start_ns + 1), columns + 1)
-    typed = tables.interactions.filter(ANSWERED & MEASURED)
+    typed = tables.interactions.filter(IS_ANSWERED & IS_MEASURED)
     late = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _bands(typed, tables.sessions, edges)
     time = _spanned(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))

@@ -11,7 +11,7 @@ import numpy as np
 
 from loadgo.documents.signs import line
 from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
-from loadgo.records.prediction import ALL
+from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import Lengths
@@ -199,7 +199,7 @@ def _model(expected: Expected | None, width: int) -> list[str]:
         f"{measure.partition(' ')[0]} {duration(one['value'])}{_interval(one)}"
         for measure in ("p50 response", "p90 response")
         for one in expected["figures"]
-        if (one["command"], one["measure"]) == (ALL, measure)
+        if (one["command"], one["measure"]) == (ALL_COMMANDS, measure)
     ]
     told += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
     told += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]

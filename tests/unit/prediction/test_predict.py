@@ -20,7 +20,7 @@ from loadgo.notation.laws import read_law
 from loadgo.prediction.draws import draw_parameters, uncertain_parameters
 from loadgo.prediction.figures import figures_of, predicted_figures
 from loadgo.prediction.predict import plan_draws, predict
-from loadgo.records.prediction import NAME, read_prediction
+from loadgo.records.prediction import PREDICTION_FILE, read_prediction
 from loadgo.records.tables import tables
 from loadgo.reporting.words import answer as answer_of
 from support.fitted_machine import CORRELATION, DOUBT, laid, machine, truth
@@ -276,10 +276,10 @@ def test_draws_of_what_cannot_be_drawn_are_refused_before_anybody_logs_in(room: 
 def test_a_prediction_that_is_damaged_is_told_so(room: Path) -> None:
     folder = room / "damaged"
     folder.mkdir()
-    (folder / NAME).write_text("format = 1\ndraws = 5\n")
+    (folder / PREDICTION_FILE).write_text("format = 1\ndraws = 5\n")
     with pytest.raises(BadRun, match="predict again"):
         read_prediction(folder)
-    (folder / NAME).write_text("format = 9\n")
+    (folder / PREDICTION_FILE).write_text("format = 9\n")
     with pytest.raises(BadRun, match="has format 9"):
         read_prediction(folder)
     assert read_prediction(room) is None
