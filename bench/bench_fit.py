@@ -30,7 +30,7 @@ from loadgo.comparison.compare import Comparison, compare
 from loadgo.comparison.figures import change_interval
 from loadgo.fitting.fit import fit
 from loadgo.prediction.figures import figures_of
-from loadgo.records.prediction import ALL
+from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import tables
 from machine import machine
 
@@ -243,7 +243,9 @@ def _held(folder: Path, script: Path, place: int) -> dict[str, bool]:
     made = loadgo.run(script, on=on, users=20, duration="2min", seed=seeds[2], draws=DRAWS, out=own / "predicted")
     shown = figures_of(tables(many), "steady")
     told = [] if made.summary.prediction is None else made.summary.prediction.figures["steady"]
-    found = {one.measure: one.interval.holds(shown[ALL, one.measure]) for one in told if one.command == ALL}
+    found = {
+        one.measure: one.interval.holds(shown[ALL_COMMANDS, one.measure]) for one in told if one.command == ALL_COMMANDS
+    }
     shutil.rmtree(own)
     return found
 

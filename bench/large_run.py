@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from loadgo.records.tables import COLUMNS
+from loadgo.records.tables import COLUMNS_BY_TABLE
 
 S = 1_000_000_000
 COMMANDS = ["edit", "compile", "rename", "print", "run", "list", "delete", "calculate", "search"]
@@ -54,7 +54,9 @@ def large_run(interactions: int, users: int) -> dict[str, dict[str, object]]:
         "outcome": np.full(len(sent), "ok"),
         "phase": np.full(len(sent), "steady"),
     }
-    usage = {name: random.integers(0, 5_000_000, len(sent)) for name in COLUMNS["interactions"] if name not in told}
+    usage = {
+        name: random.integers(0, 5_000_000, len(sent)) for name in COLUMNS_BY_TABLE["interactions"] if name not in told
+    }
     usage["exit_status"] = np.zeros(len(sent), np.int64)
     last = int(ready.max())
     return {
@@ -84,7 +86,7 @@ def main() -> None:
     folder.mkdir()
     (folder / "run.toml").write_text(RUN_TOML.format(users=users))
     for name, columns in large_run(interactions, users).items():
-        kinds = COLUMNS[name]
+        kinds = COLUMNS_BY_TABLE[name]
         frame = pl.DataFrame(columns).select(
             pl.col(column).cast(kind) for column, kind in kinds.items() if column in columns
         )

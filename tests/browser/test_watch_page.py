@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.notation.figures import duration, number, share
-from loadgo.records.following import reach_of
+from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.frame import USER_STATES, WatchWindow, window_of
 from loadgo.watching.terminal import answer
@@ -78,7 +78,7 @@ def sights(browser: Browser, runs: dict[str, Path]) -> Iterator[dict[str, Sight]
 def watched(request: pytest.FixtureRequest, runs: dict[str, Path], sights: dict[str, Sight]) -> tuple[Sight, Tables]:
     """A page and the tables of its run; at the whole run."""
     sight, seen = sights[request.param], tables(runs[request.param])
-    sight.window(reach_of(seen), reach_of(seen))
+    sight.window(latest_ns(seen), latest_ns(seen))
     return sight, seen
 
 
@@ -113,7 +113,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
 @pytest.mark.parametrize("inner", [False, True], ids=["whole", "inner"])
 def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, Tables], inner: bool) -> None:
     sight, seen = watched
-    reach = reach_of(seen)
+    reach = latest_ns(seen)
     end, width = (reach * 3 // 5, reach * 3 // 10) if inner else (reach, reach)
     window = sight.window(end, width)
     frame = window_of(seen, end, width, int(window["columns"]))
@@ -130,13 +130,13 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     late = f"the driver was {f'{duration(by)} late (p99)' if by else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
     assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
-    how = "ended" if end >= reach_of(seen) else "held"
+    how = "ended" if end >= latest_ns(seen) else "held"
     assert f"{number(frame.users)} logged in · {frame.phase} · {how}" in sight.text("about")
 
 
 def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched: tuple[Sight, Tables]) -> None:
     sight, seen = watched
-    end, width = reach_of(seen) // 2, 20_000_000
+    end, width = latest_ns(seen) // 2, 20_000_000
     frame = window_of(seen, end, width, int(sight.window(end, width)["columns"]))
     assert sight.text("answer") == answer(frame)
     assert "not measured" not in sight.text("answer")

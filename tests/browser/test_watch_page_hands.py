@@ -10,7 +10,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.notation.figures import duration, share
-from loadgo.records.following import reach_of
+from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.frame import USER_STATES
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
@@ -126,7 +126,7 @@ def test_the_buttons_go_to_a_single_interaction_which_says_its_row(
     sight: Sight, seen: Tables, row: dict[str, Any]
 ) -> None:
     with sight.at_rest():
-        sight.page.fill("#moment", str(round(1000 * middle(row) / reach_of(seen))))
+        sight.page.fill("#moment", str(round(1000 * middle(row) / latest_ns(seen))))
     while sight.window()["end"] - sight.window()["start"] > 10 * S:
         with sight.at_rest():
             sight.page.click("#closer")
@@ -141,7 +141,7 @@ def test_the_buttons_go_to_a_single_interaction_which_says_its_row(
     assert wider["end"] - wider["start"] == pytest.approx(2 * (moved["end"] - moved["start"]))
     with sight.at_rest():
         sight.page.click("#whole")
-    assert (sight.window()["start"], sight.window()["end"]) == (0, reach_of(seen))
+    assert (sight.window()["start"], sight.window()["end"]) == (0, latest_ns(seen))
 
 
 def test_keys_alone_go_to_a_single_interaction_and_back(sight: Sight, seen: Tables, row: dict[str, Any]) -> None:
@@ -175,7 +175,7 @@ def press(sight: Sight, key: str) -> None:
 
 
 def test_each_key_that_the_page_names_does_what_it_says(sight: Sight, seen: Tables) -> None:
-    reach = reach_of(seen)
+    reach = latest_ns(seen)
     sight.page.focus("#users")
     sight.window(reach // 2, reach // 8)
     ends = []
@@ -199,7 +199,7 @@ def test_each_key_that_the_page_names_does_what_it_says(sight: Sight, seen: Tabl
 
 
 def test_a_drag_moves_the_run_under_the_hand(sight: Sight, seen: Tables) -> None:
-    reach = reach_of(seen)
+    reach = latest_ns(seen)
     before = sight.window(reach // 2, reach // 5)
     at = 0.6 * reach / 2
     x, y = point(sight, {"user": 2, "sent_ns": at, "ready_ns": at})
@@ -218,7 +218,7 @@ def test_a_drag_moves_the_run_under_the_hand(sight: Sight, seen: Tables) -> None
 def test_a_run_is_played_forward_and_back_and_its_figures_go_along(
     sight: Sight, seen: Tables, speed: str, sign: int
 ) -> None:
-    reach = reach_of(seen)
+    reach = latest_ns(seen)
     before = sight.window(reach // 2, reach // 8)["end"]
     sight.page.select_option("#speed", speed)
     drawn = sight.tell("+document.body.dataset.drawn")

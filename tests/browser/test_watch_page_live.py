@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from loadgo.records.following import reach_of
+from loadgo.records.following import latest_ns
 from loadgo.records.tables import tables
 from loadgo.watching.frame import window_of
 from loadgo.watching.terminal import answer
@@ -69,7 +69,7 @@ def check_end(sight: Sight, bench: Bench) -> None:
         sight.page.click("#whole")
     seen = tables(bench.folder / "kept")
     assert sight.tell(ROWS) == answered(bench)
-    assert sight.text("answer") == answer(window_of(seen, reach_of(seen), reach_of(seen), 60))
+    assert sight.text("answer") == answer(window_of(seen, latest_ns(seen), latest_ns(seen), 60))
     assert "ended" in sight.text("about") or "killed" in sight.text("about")
 
 

@@ -14,7 +14,7 @@ from loadgo.fitting.reading import readings_of
 from loadgo.fitting.remarks import warnings_of
 from loadgo.fitting.unowned_time import unowned_in
 from loadgo.notation.laws import read_law
-from loadgo.records.tables import COLUMNS
+from loadgo.records.tables import COLUMNS_BY_TABLE
 
 S = 1_000_000_000
 SCRIPT = 'name = "made"\nlogin = "sh"\nthink = "exponential(2s)"\nlines = ["quick", "slow"]\n'
@@ -117,7 +117,7 @@ def laid(folder: Path, rows: list[dict[str, Any]], background: float = 0.02, **m
         "phases": [{"at_ns": 0, "phase": "steady"}],
     }
     for name, told in tables.items():
-        pl.DataFrame(told, schema=COLUMNS[name], orient="row").write_parquet(folder / f"{name}.parquet")
+        pl.DataFrame(told, schema=COLUMNS_BY_TABLE[name], orient="row").write_parquet(folder / f"{name}.parquet")
     return folder
 
 

@@ -4,7 +4,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.records.query import query
-from loadgo.records.tables import COLUMNS, Tables, tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from support.outside import Bench
 from support.paging_host import PAGES, counted
 from support.places import TESTS
@@ -137,7 +137,7 @@ def test_what_is_taken_is_told_of_users_together_and_never_more_than_the_kernel_
 
 def test_a_run_of_before_has_an_empty_table_and_a_question_may_be_put_to_it(simulated: Tables) -> None:
     before = TESTS / "runs" / "format-1" / "2026-11-21T01-37-05-ended"
-    assert dict(tables(before).memory.schema) == COLUMNS["memory"]
+    assert dict(tables(before).memory.schema) == COLUMNS_BY_TABLE["memory"]
     assert tables(before).memory.is_empty()
     assert query("SELECT count(*) AS rows FROM memory", before)["rows"].to_list() == [0]
     assert not simulated.memory.is_empty()

@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.prediction.figures import figures_of
-from loadgo.records.following import follow, reach_of
+from loadgo.records.following import follow, latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.expected import Model, beside
 from loadgo.watching.frame import USER_STATES, window_of
@@ -45,7 +45,7 @@ def told(run: Path) -> Tables:
 
 
 def test_the_states_of_a_user_fill_the_time_that_is_known(told: Tables) -> None:
-    reach = reach_of(told)
+    reach = latest_ns(told)
     frame = window_of(told, reach, reach, 50)
     for user, band in frame.bands.items():
         shares = sum(band[state] for state in USER_STATES)
@@ -57,7 +57,7 @@ def test_the_states_of_a_user_fill_the_time_that_is_known(told: Tables) -> None:
 
 
 def test_figures_of_a_window_are_those_of_the_rows_in_it(told: Tables) -> None:
-    reach = reach_of(told)
+    reach = latest_ns(told)
     end, width = reach * 2 // 3, reach // 4
     frame = window_of(told, end, width, 40)
     rows = told.interactions.filter((pl.col("ready_ns") > end - width) & (pl.col("ready_ns") <= end))
@@ -75,7 +75,7 @@ def test_answers_that_were_not_yet_given_are_in_no_figure(told: Tables) -> None:
 
 
 def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(told: Tables) -> None:
-    half = reach_of(told) // 2
+    half = latest_ns(told) // 2
     still = told.sessions.with_columns(ended_ns=pl.lit(None, pl.UInt64))
     growing = replace(told, interactions=told.interactions.filter(pl.col("ready_ns") <= half), sessions=still)
     frame = window_of(growing, half, half, 20)
@@ -88,7 +88,7 @@ def test_what_a_user_does_after_the_last_row_is_not_known_while_the_run_goes_on(
 def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> None:
     from loadgo.watching.terminal import columns_of
 
-    frame = window_of(told, reach_of(told), 600 * S, columns_of(width))
+    frame = window_of(told, latest_ns(told), 600 * S, columns_of(width))
     lines = screen(frame, ScreenContext("typical user on multics-6180", "ended"), width, height)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
@@ -98,13 +98,13 @@ def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> N
 
 
 def test_a_target_that_is_missed_is_the_answer(told: Tables) -> None:
-    frame = window_of(told, reach_of(told), reach_of(told), 40)
+    frame = window_of(told, latest_ns(told), latest_ns(told), 40)
     lines = screen(frame, ScreenContext("a run", "ended", 1.0), 80, 24)
     assert lines[1].startswith("Too slow")
 
 
 def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) -> None:
-    reach = reach_of(told)
+    reach = latest_ns(told)
     frame = window_of(told, reach, reach, 40)
     rows = told.interactions.filter(pl.col("ready_wait_ns") > 0)
     sums = dict(rows.group_by("user").agg(pl.col("ready_wait_ns").cast(pl.Float64).sum()).rows())
@@ -122,7 +122,7 @@ def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) 
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: Tables, width: int) -> None:
     model = Model(str(run), run)
-    frame = window_of(told, reach_of(told), reach_of(told), 40)
+    frame = window_of(told, latest_ns(told), latest_ns(told), 40)
     with beside(model, waits=True) as expected:
         lines = screen(frame, ScreenContext("a run", "ended", None, expected()), width, 24)
     figures = figures_of(told, "steady")
@@ -136,7 +136,7 @@ def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: T
 
 
 def test_a_long_expectation_is_not_cut(told: Tables) -> None:
-    frame = window_of(told, reach_of(told), reach_of(told), 40)
+    frame = window_of(told, latest_ns(told), latest_ns(told), 40)
     p50, p90 = ({"command": "", "measure": f"{name} response", "value": 2.3e9} for name in ("p50", "p90"))
     figures = [one | {"low": 2.1e9, "high": 2.5e9} for one in (p50, p90)]
     expected = {"figures": figures, "busy": 0.672, "ready": 1.39, "note": ""}
@@ -215,15 +215,15 @@ def test_a_run_that_grows_is_followed_and_comes_out_as_its_tables(tmp_path: Path
     while process.poll() is None and time.monotonic() < deadline:
         if (folder / "interactions.arrows").exists() and (folder / "run.toml").exists():
             following = follow(folder)
-            counts.append(len(following.look().interactions))
+            counts.append(len(following.all_tables().interactions))
             time.sleep(0.3)
             if not following.ended:
-                counts.append(len(following.look().interactions))
+                counts.append(len(following.all_tables().interactions))
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in (0, 1), said.decode()
     assert len(set(counts)) > 2, counts
     assert counts == sorted(counts)
-    assert len(follow(folder).look().interactions) == len(tables(folder).interactions) >= counts[-1]
+    assert len(follow(folder).all_tables().interactions) == len(tables(folder).interactions) >= counts[-1]
 
 
 def test_one_picture_goes_into_a_pipe(run: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) ->
 
 
 def test_who_types_and_has_not_gone_is_there(told: Tables) -> None:
-    half = reach_of(told) // 2
+    half = latest_ns(told) // 2
     growing = replace(
         told,
         interactions=told.interactions.filter(pl.col("ready_ns") <= half),
@@ -278,7 +278,7 @@ def test_who_types_and_has_not_gone_is_there(told: Tables) -> None:
 
 
 def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
-    reach = reach_of(told)
+    reach = latest_ns(told)
     frame = window_of(told, reach, reach, 40)
     assert frame.memory is not None
     assert frame.fault_ns is not None

@@ -22,6 +22,8 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/measures",
         "loadgo/metering",
         "loadgo/notation",
+        "loadgo/prediction",
+        "loadgo/records",
         "loadgo/profiling",
         "loadgo/published",
         "loadgo/ready_message",

@@ -11,7 +11,7 @@ import pytest
 from loadgo.comparison.compare import compare
 from loadgo.fitting.fit import fit
 from loadgo.prediction.figures import figures_of
-from loadgo.records.prediction import ALL
+from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import tables
 from support import small_machine
 from support.fitted_machine import SCRIPT, truth
@@ -50,8 +50,8 @@ def test_an_interval_from_five_users_holds_what_twenty_show(room: Path) -> None:
         script, below = room / "script.toml", room / f"foretold-{place}"
         made = loadgo.run(script, on=str(found), users=20, seed=300 + place, draws=8, out=below)
         assert made.summary.prediction is not None
-        told = [one for one in made.summary.prediction.figures["steady"] if one.command == ALL]
-        held |= {(place, one.measure): one.interval.holds(shown[ALL, one.measure]) for one in told}
+        told = [one for one in made.summary.prediction.figures["steady"] if one.command == ALL_COMMANDS]
+        held |= {(place, one.measure): one.interval.holds(shown[ALL_COMMANDS, one.measure]) for one in told}
     assert len(held) == 25
     assert sum(held.values()) >= 21, held
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from loadgo.records.tables import COLUMNS, Tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables
 
 S = 1_000_000_000
 
@@ -23,12 +23,12 @@ class Work(NamedTuple):
 
 def frame(rows: Sequence[dict[str, Any]], table: str) -> pl.DataFrame:
     """Rows as a frame with the columns of `table`; what a row does not tell is null."""
-    return pl.DataFrame(list(rows), schema=COLUMNS[table], orient="row")
+    return pl.DataFrame(list(rows), schema=COLUMNS_BY_TABLE[table], orient="row")
 
 
 def empty_run(**conditions: object) -> Tables:
     """A run in which nothing happened."""
-    frames = {name: frame([], name) for name in COLUMNS}
+    frames = {name: frame([], name) for name in COLUMNS_BY_TABLE}
     return Tables(**frames, conditions={"finished": True, "outcome": "done"} | conditions)
 
 

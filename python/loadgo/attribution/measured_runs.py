@@ -22,7 +22,7 @@ from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import checks_of
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import number, share
-from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, words_of
+from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, read_conditions, tables
 from loadgo.stats.shapley import MOST_CHANGES
@@ -159,7 +159,7 @@ def _conditions(folder: Path, run: Tables) -> dict[str, str]:
         for key, value in conditions_of(folder, run.conditions).items()
         if not key.startswith(_VOLATILE_CONDITIONS) and not key.endswith("used_bytes") and key != SCRIPT_TEXT
     }
-    return {**conditions, **words_of(folder), "meters": str(run.conditions.get("meters", {}).get("tier", ""))}
+    return {**conditions, **script_values(folder), "meters": str(run.conditions.get("meters", {}).get("tier", ""))}
 
 
 def _broken(name: str, side: Side) -> list[str]:

@@ -18,8 +18,8 @@ from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import RunCheck, checks_of
 from loadgo.notation.quantities import percentage
-from loadgo.records.conditions import Condition, conditions_of, differing, lines_of
-from loadgo.records.prediction import ALL, read_prediction, run_folders
+from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
+from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
 from loadgo.stats.resample import Interval
@@ -55,7 +55,7 @@ class Comparison:
     a: Side
     b: Side
     phases: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[DifferingCondition, ...]
     rows: Matched
     parts: Parts
     chains: tuple[Chain, ...]
@@ -142,13 +142,13 @@ def of_sides(
     )
 
 
-def _differing(a: Side, b: Side) -> tuple[Condition, ...]:
+def _differing(a: Side, b: Side) -> tuple[DifferingCondition, ...]:
     """The conditions that differ. Those from a machine's file count only if both sides are simulated."""
     skipped = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
     conditions = [
         {name: value for name, value in side.conditions.items() if not name.startswith(skipped)} for side in (a, b)
     ]
-    return differing(conditions[0], conditions[1])
+    return differing_conditions(conditions[0], conditions[1])
 
 
 def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Side:
@@ -165,7 +165,7 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
     runs = tuple(tables(folder) for folder in folders)
     if phases not in ("auto", "all", "steady"):
         raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")
-    scripts = [lines_of(folder) for folder in folders]
+    scripts = [script_lines(folder) for folder in folders]
     if any(script != scripts[0] for script in scripts):
         raise BadArgument(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
     conditions = conditions_of(folders[0], runs[0].conditions)
@@ -185,7 +185,9 @@ def _run_folders(folder: Path) -> list[Path]:
 def _doubts(runs: Sequence[Tables], phases: str) -> dict[str, Interval]:
     """The uncertainty of a prediction that comes from the fit, as factors by measure."""
     predictions = [run.prediction.of(phases).figures[phases] for run in runs if run.prediction is not None]
-    return {figure.measure: figure.doubt for figures in predictions for figure in figures if figure.command == ALL}
+    return {
+        figure.measure: figure.doubt for figures in predictions for figure in figures if figure.command == ALL_COMMANDS
+    }
 
 
 def thresholds_of(text: str) -> tuple[Threshold, ...]:

@@ -23,8 +23,8 @@ from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import RunCheck
 from loadgo.notation.figures import number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
-from loadgo.records.conditions import Condition
-from loadgo.records.extrapolation import Extrapolated
+from loadgo.records.conditions import DifferingCondition
+from loadgo.records.extrapolation import ExtrapolatedUser
 from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Difference: _DIFFERENCE,
     Judged: _DIFFERENCE + " within doubt reach judgement",
-    Condition: "name before after",
+    DifferingCondition: "name before after",
     Distribution: "probabilities a_ns b_ns counts",
-    Extrapolated: "user done missing",
+    ExtrapolatedUser: "user done missing",
     RunCheck: "name verdict text",
     ThresholdResult: "failed text",
 }

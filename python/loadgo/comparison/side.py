@@ -18,8 +18,8 @@ from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation.figures import people
-from loadgo.records.extrapolation import Extrapolated, with_missing
-from loadgo.records.interactions import CPU_NS, CYCLE_NS, MEASURED, with_classes
+from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
+from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.stats.resample import Interval
 
@@ -79,7 +79,7 @@ class Side:
     tables: tuple[Tables, ...] = ()
     """The tables of each run, for the checks."""
     stretches: tuple[Stretch, ...] = ()
-    extrapolated: tuple[Extrapolated, ...] = ()
+    extrapolated: tuple[ExtrapolatedUser, ...] = ()
     """Users who died, with the number of their missing interactions."""
     unanswered: int = 0
     fault_source: str = ""
@@ -109,7 +109,7 @@ class RunPart:
     rows: pl.DataFrame
     account: RunAccount | None
     stretch: Stretch
-    extrapolated: tuple[Extrapolated, ...]
+    extrapolated: tuple[ExtrapolatedUser, ...]
     unanswered: int
     fault_source: str
 
@@ -154,7 +154,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
     meters = meters_of(tables, stretch)
     fault_ns, source = _fault_time(meters)
     run_tariff = tariff_on(tariff, tables.conditions.get("system", {}))
-    present_ns = typed.filter(MEASURED).select(_cycle().sum()).item()
+    present_ns = typed.filter(IS_MEASURED).select(_cycle().sum()).item()
     rates = rates_of(run_tariff, shared_holdings(tables, stretch, float(present_ns or 0)))
     rows = _rows(number, tables.conditions, typed, fault_ns, rates)
     return RunPart(
@@ -198,7 +198,7 @@ def _rows(
         **{"pass": pl.col("pass").cast(pl.Int64)},
         line=pl.col("line").cast(pl.Int64),
         command=pl.col("command").cast(pl.String),
-        extrapolated=~MEASURED,
+        extrapolated=~IS_MEASURED,
         moment=_moment(),
         response=pl.col("response_ns").cast(pl.Float64),
         cpu=cpu,
@@ -223,11 +223,11 @@ def _moment() -> pl.Expr:
 
     An extrapolated line has the mean time of the other users' lines at its place in the script.
     """
-    sent = pl.when(MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
+    sent = pl.when(IS_MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
     share = (sent - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
     return share.fill_null(share.mean().over("pass", "line")).fill_null(0.5)
 
 
 def _cycle() -> pl.Expr:
     """The time from prompt to prompt. Null for an extrapolated interaction."""
-    return pl.when(MEASURED).then(CYCLE_NS.cast(pl.Float64))
+    return pl.when(IS_MEASURED).then(CYCLE_NS.cast(pl.Float64))

@@ -12,7 +12,7 @@ from loadgo.costs.priced import By, Priced, priced
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.tariff import Tariff, shifts_on
-from loadgo.records.phases import CHOICES
+from loadgo.records.phases import PHASE_CHOICES
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -68,8 +68,8 @@ def cost(
 
     if by not in ("command", "user"):
         raise BadArgument(f"by: {by!r} is neither of command, user")
-    if phases not in CHOICES:
-        raise BadArgument(f"phases: {phases!r} is neither of {', '.join(CHOICES)}")
+    if phases not in PHASE_CHOICES:
+        raise BadArgument(f"phases: {phases!r} is neither of {', '.join(PHASE_CHOICES)}")
     lists = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(run) for run in runs]
     priced_runs = found_runs([name for text in lists for name in text.split(",") if name])
     tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)

@@ -14,8 +14,8 @@ from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
-from loadgo.records.conditions import lines_of
-from loadgo.records.phases import CHOICES
+from loadgo.records.conditions import script_lines
+from loadgo.records.phases import PHASE_CHOICES
 
 if TYPE_CHECKING:
     from loadgo.comparison.side import Side as PrintedSide
@@ -71,7 +71,7 @@ def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
 def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     priced_runs = found_runs(names)
     use = use_of(
-        priced_runs.runs, priced_runs.folders, phases if phases in CHOICES else _default_phases(priced_runs.runs)
+        priced_runs.runs, priced_runs.folders, phases if phases in PHASE_CHOICES else _default_phases(priced_runs.runs)
     )
     name = priced_runs.folders[0].name + (f" and {len(priced_runs.runs) - 1} more" if len(priced_runs.runs) > 1 else "")
     if not use.interactions:
@@ -92,7 +92,7 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         paid=tuple(charges),
         means={"elapsed": use.held.elapsed_ns / use.interactions},
         use=use,
-        lines=lines_of(priced_runs.folders[0]),
+        lines=script_lines(priced_runs.folders[0]),
         notes=tuple(f"The runs of {name} differ in {text}." for text in priced_runs.differing),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgo.errors import BadArgument
-from loadgo.records.conditions import conditions_of, differing, lines_of
+from loadgo.records.conditions import conditions_of, differing_conditions, script_lines
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables
 
@@ -46,7 +46,7 @@ def found_runs(names: Sequence[str]) -> PricedRuns:
     folders = tuple(dict.fromkeys(find_run(name) for name in names))
     runs = tuple(tables(folder) for folder in folders)
     all_conditions = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
-    scripts = [lines_of(folder) for folder in folders]
+    scripts = [script_lines(folder) for folder in folders]
     for folder, script, conditions in zip(folders[1:], scripts[1:], all_conditions[1:], strict=True):
         if script != scripts[0]:
             raise BadArgument(
@@ -63,7 +63,7 @@ def users_of(run: Tables) -> int:
 
 
 def _one_system(first: str, other: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    for condition in differing(before, after):
+    for condition in differing_conditions(before, after):
         if condition.name in _SYSTEM_CONDITIONS or condition.name.startswith("machine "):
             raise BadArgument(
                 f"{first} and {other} are of different systems ({condition.name}: {condition.before or 'none'}, "
@@ -75,7 +75,7 @@ def _one_system(first: str, other: str, before: Mapping[str, str], after: Mappin
 def _differing(all_conditions: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     values_by_name: dict[str, list[str]] = {}
     for conditions in all_conditions[1:]:
-        for condition in differing(all_conditions[0], conditions):
+        for condition in differing_conditions(all_conditions[0], conditions):
             if not condition.name.startswith((*_LOAD_CONDITIONS, *_CHANGING_CONDITIONS)):
                 values = values_by_name.setdefault(condition.name, [condition.before or "none"])
                 values.append(condition.after or "none")

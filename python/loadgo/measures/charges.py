@@ -15,7 +15,7 @@ from loadgo.measures.tariff import Tariff
 
 if TYPE_CHECKING:
     from loadgo.measures.usage import Usage
-    from loadgo.records.interactions import Classes
+    from loadgo.records.interactions import TimeByClass
 
 HOUR_NS = 3.6e12
 BYTES_PER_GIGABYTE = 1e9
@@ -109,7 +109,9 @@ def interaction_cost(
     return sum_if_known(charges_by_item(means, rates_of(tariff, holdings)))
 
 
-def cost_of(usage: Usage, count: int, classes: Classes, tariff: Tariff, holdings: SharedHoldings | None = None) -> Cost:
+def cost_of(
+    usage: Usage, count: int, classes: TimeByClass, tariff: Tariff, holdings: SharedHoldings | None = None
+) -> Cost:
     """The cost of a mean interaction, and of a user-hour: `count` interactions, divided by the users' hours."""
     present = classes.total_ns / count if count else None
     interaction = interaction_cost(usage, tariff, present_ns=present, holdings=holdings)

@@ -13,9 +13,9 @@ from loadgo.measures.total_time import BusyTime, Category, TotalTime
 from loadgo.measures.usage import Outcomes, Usage
 from loadgo.measures.vocabulary import DocumentVocabulary, VocabularyLine
 from loadgo.measures.whose_time import OwnerTime, WhoseTime
-from loadgo.records.interactions import Classes
+from loadgo.records.interactions import TimeByClass
 from loadgo.records.phases import Stretch
-from loadgo.records.prediction import Foreseen, Prediction
+from loadgo.records.prediction import PredictedFigure, Prediction
 from loadgo.stats.quantiles import Quantile, Response
 
 JSON_KEYS: dict[type, str] = {
@@ -34,7 +34,7 @@ JSON_KEYS: dict[type, str] = {
         "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns bytes_out"
     ),
     Outcomes: "ok failed timeouts died unconfirmed",
-    Classes: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
+    TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
     BusyTime: (
@@ -63,7 +63,7 @@ JSON_KEYS: dict[type, str] = {
         "gigabyte_out gigabyte_in machine_hour"
     ),
     Prediction: "draws redrawn parameters set_aside users figures",
-    Foreseen: "command measure predicted interval doubt chance central parameters_share",
+    PredictedFigure: "command measure predicted interval doubt chance central parameters_share",
     DocumentVocabulary: "year title lines homeless remarks",
     VocabularyLine: "name time_ns non_idle count each_ns means sum",
 }

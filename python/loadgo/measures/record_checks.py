@@ -15,7 +15,7 @@ from loadgo.measures.audit import driver_audit, group_losses
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.notation.figures import digits, duration, number, share
-from loadgo.records.interactions import ANSWERED, CPU_NS, RESPONSE_NS
+from loadgo.records.interactions import CPU_NS, IS_ANSWERED, RESPONSE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _check_littles_law(tables: Tables, stretch: Stretch, typed: pl.DataFrame) ->
 def _check_order(rows: pl.DataFrame) -> RunCheck:
     """Checks that no line is ready, or has output, before it was sent."""
     name = "times are in order"
-    answered = rows.filter(ANSWERED)
+    answered = rows.filter(IS_ANSWERED)
     first = pl.col("first_output_ns").is_not_null() & (pl.col("first_output_ns") < pl.col("sent_ns"))
     disordered = answered.filter((pl.col("ready_ns") < pl.col("sent_ns")) | first)
     text = f"{number(len(disordered))} of {number(len(rows))} interactions are ready, or answer, before they were sent"
@@ -135,7 +135,7 @@ def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
     processors = int(tables.conditions.get("system", {}).get("processors") or 1)
     resolution = int(tables.conditions.get("usage", {}).get("cpu_resolution_ns", 1))
     waits = pl.sum_horizontal("paging_wait_ns", "io_wait_ns", ignore_nulls=True)
-    measured = rows.filter(ANSWERED & pl.col("cpu_user_ns").is_not_null())
+    measured = rows.filter(IS_ANSWERED & pl.col("cpu_user_ns").is_not_null())
     if measured.is_empty():
         return RunCheck(name, "cannot be told", "usage was not measured")
     sums = {"response": RESPONSE_NS, "cpu": CPU_NS, "waits": waits}

@@ -18,7 +18,7 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.records.interactions import Classes, classes_of, waits_in
+from loadgo.records.interactions import TimeByClass, classes_of, waits_in
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
 from loadgo.stats.quantiles import Response, Sample, responses
@@ -80,7 +80,7 @@ class Summary:
     """In the order of the script."""
     everything: CommandSummary
     """All commands together, named `all`."""
-    classes: Classes
+    classes: TimeByClass
     total_time: TotalTime | None
     whose_time: WhoseTime
     meters: Meters

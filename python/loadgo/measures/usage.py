@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from loadgo.records.interactions import USED
+from loadgo.records.interactions import USAGE_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Outcomes:
 
 def usage_of(rows: pl.DataFrame) -> Usage:
     """The mean use of an interaction of `rows`, which have the columns of the table `interactions`."""
-    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USED).row(0, named=True)
+    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS).row(0, named=True)
     return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
 
 

@@ -1,7 +1,7 @@
-"""The doubt in a fitted machine: what is drawn of it, and the drawings that are a machine.
+"""Draws of a fitted machine's parameters from the fit's covariance.
 
-A drawing that is no machine (a share over 1, a law that cannot be) is drawn again: what is left is the law of the
-parameters, cut off at what can be. What is set otherwise than it was fitted is no longer in doubt, and is left out.
+A draw that makes no valid machine, such as a share above 1, is replaced by another. So the drawn values follow the
+law of the parameters, truncated to valid machines. Values that were replaced since the fit are not drawn.
 """
 
 from __future__ import annotations
@@ -12,57 +12,60 @@ from dataclasses import dataclass
 from loadgo.errors import BadArgument
 from loadgo.prediction.fitted import drawn_settings, fitted_in, keys_as_fitted
 
-MOST_TRIES = 100
-"""Drawings for each that is kept: when fewer can be, the fit's covariance says nothing of the machine."""
+MOST_TRIES_PER_DRAW = 100
+"""Where fewer than one draw in 100 makes a valid machine, the fit's covariance says nothing of the machine."""
 
-Set = tuple[str, ...]
-"""Values of a machine's file as `--set` has them: `commands.edit.cpu=83ms`."""
+Settings = tuple[str, ...]
+"""Values of a machine file as `--set` takes them: `commands.edit.cpu=83ms`."""
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """What is to be drawn of a machine."""
+class UncertainParameters:
+    """The parameters of a machine that can be drawn."""
 
     parameters: tuple[str, ...]
-    """Key, and `mean` or `spread`."""
+    """Each a key of the machine file, and `mean` or `spread`."""
     set_aside: tuple[str, ...]
-    """Keys whose fitted values do not stand any more."""
+    """Keys whose fitted values were replaced."""
     users: tuple[int, ...]
-    """With how many users the machine was measured."""
+    """The numbers of users in the runs from which the machine was fitted."""
     runs: tuple[str, ...]
-    """In which runs."""
+    """The names of these runs."""
 
 
-def doubt_in(text: str) -> Doubt | None:
-    """The doubt in a machine's merged text; None where it was not fitted, or its fit has no covariance."""
+def uncertain_parameters(text: str) -> UncertainParameters | None:
+    """The parameters that can be drawn of a machine's merged text; None for a machine without a fit or covariance."""
     fit = fitted_in(text)
     if fit is None or not fit.covariance.size:
         return None
-    stands = keys_as_fitted(text, fit)
-    return Doubt(
-        parameters=tuple(f"{one.key} {one.of}" for one in fit.parameters if one.key in stands),
-        set_aside=tuple(dict.fromkeys(one.key for one in fit.parameters if one.key not in stands)),
+    unchanged = keys_as_fitted(text, fit)
+    return UncertainParameters(
+        parameters=tuple(
+            f"{parameter.key} {parameter.of}" for parameter in fit.parameters if parameter.key in unchanged
+        ),
+        set_aside=tuple(dict.fromkeys(parameter.key for parameter in fit.parameters if parameter.key not in unchanged)),
         users=fit.users,
         runs=fit.runs,
     )
 
 
-def drawn(text: str, count: int, seed: int, can_be: Callable[[Set], bool]) -> tuple[tuple[Set, ...], int]:
-    """So many drawings of a machine's merged text for which `can_be` holds, and how many were drawn again; the same
-    seed draws the same.
+def draw_parameters(
+    text: str, count: int, seed: int, is_valid: Callable[[Settings], bool]
+) -> tuple[tuple[Settings, ...], int]:
+    """Draws `count` valid settings of a machine's merged text, and counts the invalid draws. A seed repeats its draws.
 
-    Raises `ValueError` when hardly any drawing can be.
+    Raises `ValueError` where hardly any draw is valid.
     """
-    kept: list[Set] = []
+    valid: list[Settings] = []
     tries = 0
-    while len(kept) < count:
-        if tries >= MOST_TRIES * count:
+    while len(valid) < count:
+        if tries >= MOST_TRIES_PER_DRAW * count:
             raise BadArgument(
-                f"of {tries:,} drawings from the fit's covariance {len(kept)} make a machine that can be: "
+                f"only {len(valid)} of {tries:,} draws from the fit's covariance make a valid machine: "
                 "fit it from more interactions"
             )
         for settings in drawn_settings(text, tries + count, seed)[tries:]:
-            if len(kept) < count:
+            if len(valid) < count:
                 tries += 1
-                kept += [settings] if can_be(settings) else []
-    return tuple(kept), tries - count
+                valid += [settings] if is_valid(settings) else []
+    return tuple(valid), tries - count

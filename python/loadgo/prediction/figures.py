@@ -1,9 +1,10 @@
-"""What a prediction comes to: each figure with the interval of another run, and what part of it is the parameters'.
+"""The figures of a prediction, each with the interval of another run and the parameters' part of it.
 
-The machine is run K times as it was fitted and K times with parameters drawn anew, with the same seeds: a pair types
-the same and draws the same, so that the ratio of its two figures is the parameters' doing, nearly free of chance. The
-spread of the runs as fitted is chance. Spreads are of logarithms, and of so few runs Student's t: a further run lies
-within t(K - 1) s sqrt(1 + 1/K) of the mean.
+The machine is run K times as fitted and K times with drawn parameters. Both runs of a pair have the same seed, so the
+users type the same and the machine draws the same. The ratio of the pair's figures then comes from the parameters,
+nearly free of chance. The spread of the runs as fitted is chance.
+
+Spreads are those of logarithms, by Student's t: another run lies within t(K - 1) s sqrt(1 + 1/K) of the mean.
 """
 
 from __future__ import annotations
@@ -16,61 +17,65 @@ import polars as pl
 
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import classified_in, stretch_of
-from loadgo.records.prediction import ALL, OF_COMMANDS, QUANTILES, Foreseen
+from loadgo.records.prediction import ALL_COMMANDS, COMMAND_MEASURES, PREDICTED_QUANTILES, PredictedFigure
 from loadgo.stats.resample import INTERVAL_CONFIDENCE, Floats, Interval
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-_LATE, _LAST = ("cpu", *QUANTILES), ("cpu", "throughput")
-"""The mean response comes first, then its quantiles; what is not response comes last."""
+_AFTER_THE_MEAN = ("cpu", "throughput", *PREDICTED_QUANTILES)
+_NOT_RESPONSE = ("cpu", "throughput")
+"""Figures are ordered: the mean response, its quantiles, and what is not a response time."""
 
-Key = tuple[str, str]
-"""A command and a measure, as comparisons call them: times in nanoseconds, throughput a second."""
-Figures = Mapping[Key, float]
+FigureKey = tuple[str, str]
+"""A command (empty for all) and a measure of comparisons. Times are in nanoseconds, throughput is per second."""
+FiguresByKey = Mapping[FigureKey, float]
 
 
-def figures_of(tables: Tables, phases: str) -> Figures:
-    """The figures of a run: of its steady part, or of all of it; those that it does not have are left out."""
-    stretch = stretch_of(tables, phases)
-    rows = classified_in(tables, stretch).with_columns(
+def figures_of(tables: Tables, phases: str) -> FiguresByKey:
+    """The figures of a run's `phases`, `steady` or `all`. A figure that the run does not have is left out."""
+    rows = classified_in(tables, stretch_of(tables, phases)).with_columns(
         command=pl.col("command").cast(pl.String),
         cpu=CPU_NS.cast(pl.Float64),
         response=pl.col("response_ns").cast(pl.Float64),
         cycle=CYCLE_NS.cast(pl.Float64),
     )
-    each = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in OF_COMMANDS))
-    found = {(str(row["command"]), name): row[name] for row in each.iter_rows(named=True) for name in OF_COMMANDS}
-    whole = {name: rows[name].mean() for name in OF_COMMANDS}
+    by_command = rows.group_by("command", maintain_order=True).agg(*(pl.col(name).mean() for name in COMMAND_MEASURES))
+    figures = {
+        (str(row["command"]), name): row[name] for row in by_command.iter_rows(named=True) for name in COMMAND_MEASURES
+    }
+    figures |= {(ALL_COMMANDS, name): rows[name].mean() for name in COMMAND_MEASURES}
     answered = rows["response"].fill_null(np.inf)
-    whole |= {name: answered.quantile(share, "linear") for name, share in QUANTILES.items()}
+    figures |= {(ALL_COMMANDS, name): answered.quantile(share, "linear") for name, share in PREDICTED_QUANTILES.items()}
     cycle = rows["cycle"].mean()
     if isinstance(cycle, float) and cycle > 0:
-        whole["throughput"] = rows["user"].n_unique() * 1e9 / cycle
-    found |= {(ALL, name): value for name, value in whole.items()}
-    return {key: value for key, value in found.items() if isinstance(value, float) and 0 < value < np.inf}
+        figures[ALL_COMMANDS, "throughput"] = rows["user"].n_unique() * 1e9 / cycle
+    return {key: value for key, value in figures.items() if isinstance(value, float) and 0 < value < np.inf}
 
 
-def foreseen_of(fitted: Sequence[Figures], drawn: Sequence[Figures]) -> tuple[Foreseen, ...]:
-    """Each figure that all runs have, from those of the machine as fitted and of each one's partner as drawn."""
-    everywhere = [key for key in fitted[0] if all(key in one for one in (*fitted, *drawn))]
-    everywhere.sort(key=lambda key: (key[0] != ALL, key[1] in _LAST, key[1] in _LATE))
-    return tuple(_foreseen(key, *(np.array([one[key] for one in of]) for of in (fitted, drawn))) for key in everywhere)
-
-
-def _foreseen(key: Key, fitted: Floats, drawn: Floats) -> Foreseen:
-    return Foreseen(
-        command=key[0],
-        measure=key[1],
-        predicted=float(fitted.mean()),
-        interval=_further(np.log(drawn)),
-        doubt=_further(np.log(drawn / fitted)),
-        chance=_further(np.log(fitted / fitted.mean())),
+def predicted_figures(fitted: Sequence[FiguresByKey], drawn: Sequence[FiguresByKey]) -> tuple[PredictedFigure, ...]:
+    """Each figure that all runs have, from the runs as fitted and their partners with drawn parameters."""
+    keys = [key for key in fitted[0] if all(key in figures for figures in (*fitted, *drawn))]
+    keys.sort(key=lambda key: (key[0] != ALL_COMMANDS, key[1] in _NOT_RESPONSE, key[1] in _AFTER_THE_MEAN))
+    return tuple(
+        _predicted_figure(key, *(np.array([figures[key] for figures in runs]) for runs in (fitted, drawn)))
+        for key in keys
     )
 
 
-def _further(logs: Floats) -> Interval:
-    """In which one more of them would lie, as a factor."""
+def _predicted_figure(key: FigureKey, fitted: Floats, drawn: Floats) -> PredictedFigure:
+    return PredictedFigure(
+        command=key[0],
+        measure=key[1],
+        predicted=float(fitted.mean()),
+        interval=_prediction_interval(np.log(drawn)),
+        doubt=_prediction_interval(np.log(drawn / fitted)),
+        chance=_prediction_interval(np.log(fitted / fitted.mean())),
+    )
+
+
+def _prediction_interval(logs: Floats) -> Interval:
+    """The interval of another value, from the logarithms of independent values."""
     from scipy import stats
 
     count = len(logs)

@@ -1,7 +1,7 @@
-"""Whether what a machine file says of its fit can be drawn from: keys that the machine has, a covariance that is one.
+"""Check of a machine file's fit before parameters are drawn: keys that the machine has, and a valid covariance.
 
-What is no list, no number or no square is refused when the file is read. Here is what can only be told by the machine
-and by the figures themselves.
+Wrong types, such as a text instead of a list, are refused when the file is read. The checks here need the machine and
+the numbers themselves.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,119 +19,118 @@ from loadgo.errors import Mistake
 from loadgo.notation.laws import Law, read_law
 from loadgo.prediction.fitted import Fitted, Parameter, fitted_in, law_at
 
-MOST_DEVIATION = 5.0
-"""Of a parameter's logarithm: with more, two drawings in three are not even within a hundred times of each other."""
-_NEGATIVE = 1e-6
-"""Eigenvalues below nothing by more than this part of the largest are no rounding."""
+MOST_LOG_DEVIATION_EXPONENT = 5.0
+"""Largest standard deviation of a parameter's logarithm. Above it, two draws in three differ more than 100 times."""
+_ROUNDING_SHARE = 1e-6
+"""Negative eigenvalues of at most this share of the largest are rounding."""
 _FIT_AGAIN = "fit the machine again"
 
 
 @dataclass(frozen=True)
-class Wrong:
+class FitMistake:
     """Something in `[fit]` that is wrong."""
 
     mark: str
-    """What stands in its line."""
-    says: str
-    also: str = ""
-    """What else stands there, where several lines have the mark."""
+    """Text in the mistake's line."""
+    message: str
+    second_mark: str = ""
+    """Text that tells the line from others with the mark."""
 
 
 def check_fit(text: str, *, source: str | None = None, file: str | None = None) -> None:
-    """Raises `Mistake` where the machine of a merged `text` has a fit that cannot be drawn from.
+    """Raises `Mistake` for a merged `text` with a fit that cannot be drawn from.
 
-    `source` is the text as its user wrote it, in which the line is looked for; `file` its name.
+    `source` is the text as its user wrote it, which gives the line; `file` is its name.
     """
     fit = fitted_in(text)
     if fit is None or not fit.covariance.size:
         return
-    found = _wrong_in(tomllib.loads(text), fit)
-    if found is None:
-        return
-    line, column = _place(source or text, found)
-    raise Mistake(line, column, found.says, file)
+    mistake = _first_mistake(tomllib.loads(text), fit)
+    if mistake is not None:
+        line, column = _locate(source or text, mistake)
+        raise Mistake(line, column, mistake.message, file)
 
 
-def _wrong_in(machine: Mapping[str, Any], fit: Fitted) -> Wrong | None:
-    parts = (_parameter(machine, one) for one in fit.parameters)
-    return next((part for part in parts if part is not None), None) or _covariance(fit)
+def _first_mistake(machine: Mapping[str, Any], fit: Fitted) -> FitMistake | None:
+    mistakes = (_parameter_mistake(machine, parameter) for parameter in fit.parameters)
+    return next((mistake for mistake in mistakes if mistake is not None), None) or _covariance_mistake(fit)
 
 
-def _parameter(machine: Mapping[str, Any], told: Parameter) -> Wrong | None:
-    """What is wrong with one parameter: a value that is none, or a key that is no such value of the machine."""
-    if (says := _of_value(told)) is not None:
-        return Wrong(_quoted(told.key), f"parameter {told.key} ({told.of}): {says}", _quoted(told.of))
-    there = _law(lambda: law_at(machine, told.key))
-    if there is None or (told.of == "mean" and there.timed != read_law(_number(told.value)).timed):
-        out = "take it out, with its row and column of the covariance, or " + _FIT_AGAIN
-        return Wrong(
-            _quoted(told.key), f"parameter {told.key}: the machine has no such {_kind(told)}: {out}", _quoted(told.of)
+def _parameter_mistake(machine: Mapping[str, Any], parameter: Parameter) -> FitMistake | None:
+    """The mistake in a parameter: an invalid value, or a key without such a value in the machine."""
+    key, moment = parameter.key, parameter.of
+    if (message := _value_mistake(parameter)) is not None:
+        return FitMistake(_quoted(key), f"parameter {key} ({moment}): {message}", _quoted(moment))
+    law = _law_or_none(lambda: law_at(machine, key))
+    if law is None or (moment == "mean" and law.timed != read_law(_number_or_text(parameter.value)).timed):
+        return FitMistake(
+            _quoted(key),
+            f"parameter {key}: the machine has no such {_value_noun(parameter)}: remove the parameter with its row "
+            f"and column of the covariance, or {_FIT_AGAIN}",
+            _quoted(moment),
         )
     return None
 
 
 def _quoted(key: str) -> str:
-    """The key as its file has it."""
+    """The key as it stands in its file."""
     return json.dumps(key, ensure_ascii=False)
 
 
-def _kind(told: Parameter) -> str:
-    if told.of == "spread":
+def _value_noun(parameter: Parameter) -> str:
+    if parameter.of == "spread":
         return "law"
-    return "time" if read_law(_number(told.value)).timed else "number"
+    return "time" if read_law(_number_or_text(parameter.value)).timed else "number"
 
 
-def _of_value(told: Parameter) -> str | None:
-    law = _law(lambda: read_law(_number(told.value)))
-    if law is None or not law.mean >= 0 or (told.of == "spread" and law.timed):
-        example = '"0.8"' if told.of == "spread" else '"83ms" or "3.5"'
-        return f"the value {told.value!r} is no {told.of}: write one, such as {example}, or {_FIT_AGAIN}"
+def _value_mistake(parameter: Parameter) -> str | None:
+    is_spread = parameter.of == "spread"
+    law = _law_or_none(lambda: read_law(_number_or_text(parameter.value)))
+    if law is None or not law.mean >= 0 or (is_spread and law.timed):
+        example = '"0.8"' if is_spread else '"83ms" or "3.5"'
+        return f"{parameter.value!r} is not a {parameter.of}: write a value such as {example}, or {_FIT_AGAIN}"
     return None
 
 
-def _number(text: str) -> str | float:
-    """A value as a machine file has it: numbers are no strings there."""
+def _number_or_text(text: str) -> str | float:
+    """A value as a machine file has it, where numbers have no quotes."""
     try:
         return float(text)
     except ValueError:
         return text
 
 
-def _law(read: Any) -> Law | None:
-    """The law that is read; None where there is none."""
+def _law_or_none(read: Callable[[], Law | None]) -> Law | None:
+    """The law that `read` returns; None for a value that is not a law."""
     try:
-        found: Law | None = read()
+        return read()
     except (ValueError, IndexError, TypeError):
         return None
-    return found
 
 
-def _covariance(fit: Fitted) -> Wrong | None:
+def _covariance_mistake(fit: Fitted) -> FitMistake | None:
     deviations = np.sqrt(np.diag(fit.covariance))
     worst = int(np.argmax(deviations))
-    if deviations[worst] > MOST_DEVIATION:
-        return Wrong(
+    if deviations[worst] > MOST_LOG_DEVIATION_EXPONENT:
+        return FitMistake(
             "covariance",
             f"covariance: row {worst + 1}, of {fit.parameters[worst].key}, has {deviations[worst] ** 2:.3g} on the "
-            f"diagonal, so that nothing is known of it: at most {MOST_DEVIATION**2:g}; {_FIT_AGAIN}, from more "
-            "interactions",
+            f"diagonal, so that the parameter is practically unknown: the limit is {MOST_LOG_DEVIATION_EXPONENT**2:g}; "
+            f"{_FIT_AGAIN}, from more interactions",
         )
-    values = np.linalg.eigvalsh((fit.covariance + fit.covariance.T) / 2)
-    if values.min() < -_NEGATIVE * max(float(values.max()), 1e-12):
-        return Wrong(
-            "covariance",
-            "covariance: this is none, since with it some mixture of the parameters would vary by less than not at "
-            f"all; {_FIT_AGAIN}",
-        )
+    eigenvalues = np.linalg.eigvalsh((fit.covariance + fit.covariance.T) / 2)
+    if eigenvalues.min() < -_ROUNDING_SHARE * max(float(eigenvalues.max()), 1e-12):
+        message = f"covariance: this is not a covariance matrix, since it has a negative eigenvalue: {_FIT_AGAIN}"
+        return FitMistake("covariance", message)
     return None
 
 
-def _place(text: str, wrong: Wrong) -> tuple[int, int]:
-    """Line and column of what is marked below `[fit]`; of `[fit]`, or the beginning, where it is not found."""
+def _locate(text: str, mistake: FitMistake) -> tuple[int, int]:
+    """Line and column of a mistake's marks below `[fit]`; without such a line, those of `[fit]` or of the text."""
     lines = [line.partition("#")[0] for line in text.splitlines()]
-    begins = next((at for at, line in enumerate(lines) if re.match(r"\s*\[\s*fit\s*\]", line)), 0)
-    marked = [at for at in range(begins, len(lines)) if wrong.mark in lines[at]]
+    fit_index = next((index for index, line in enumerate(lines) if re.match(r"\s*\[\s*fit\s*\]", line)), 0)
+    marked = [index for index in range(fit_index, len(lines)) if mistake.mark in lines[index]]
     if not marked:
-        return begins + 1, 1
-    line = next((at for at in marked if wrong.also in lines[at]), marked[0])
-    return line + 1, lines[line].index(wrong.mark) + 1
+        return fit_index + 1, 1
+    index = next((index for index in marked if mistake.second_mark in lines[index]), marked[0])
+    return index + 1, lines[index].index(mistake.mark) + 1

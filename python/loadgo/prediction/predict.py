@@ -1,5 +1,6 @@
-"""A fitted machine as a prediction: it is run again with parameters drawn from the fit's covariance, so that the
-interval of what it foretells carries the doubt of what was measured.
+"""A prediction from a fitted machine: further runs with parameters drawn from the fit's covariance.
+
+So the interval of a predicted figure includes the uncertainty of the measured parameters.
 """
 
 from __future__ import annotations
@@ -16,36 +17,46 @@ from typing import Any
 import tomlkit
 
 from loadgo.errors import BadArgument, LoadgoError
-from loadgo.prediction.draws import Doubt, Set, doubt_in, drawn
-from loadgo.prediction.figures import figures_of, foreseen_of
+from loadgo.prediction.draws import Settings, UncertainParameters, draw_parameters, uncertain_parameters
+from loadgo.prediction.figures import figures_of, predicted_figures
 from loadgo.prediction.fit_check import check_fit
 from loadgo.records.machine_file import parsed_machine
-from loadgo.records.prediction import DRAWN, FITTED, FORMAT, NAME, Foreseen, Prediction, run_folders
+from loadgo.records.prediction import (
+    DRAWN_FOLDER,
+    FITTED_FOLDER,
+    PREDICTION_FILE,
+    PREDICTION_FORMAT,
+    PredictedFigure,
+    Prediction,
+    run_folders,
+)
 from loadgo.stats.resample import FEWEST_UNITS
 
-USUAL_DRAWS = 20
-"""How often parameters are drawn when nothing is said: the interval's ends are then known to a sixth of its width."""
+DEFAULT_DRAWS = 20
+"""With 20 draws, the ends of an interval are known to a sixth of its width."""
 
-Again = Callable[[Set, int, Path, Callable[[], bool]], None]
-"""Does the run again: with these values set, this seed, into this folder, for as long as the last gives True."""
+RunAgain = Callable[[Settings, int, Path, Callable[[], bool]], None]
+"""Repeats the run with these settings and this seed, into this folder, while the last argument returns True."""
 Progress = Callable[[dict[str, Any]], None]
+_FurtherRun = tuple[Settings, int, Path]
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What is to be run besides the machine as fitted."""
+class DrawPlan:
+    """The draws of a prediction, made before the first run."""
 
-    doubt: Doubt
-    draws: tuple[Set, ...]
+    uncertain: UncertainParameters
+    draws: tuple[Settings, ...]
     redrawn: int
+    """Number of draws that made no valid machine and were replaced."""
 
 
-def drawing(
+def plan_draws(
     machine_text: str, set: Sequence[str], draws: int | None, seed: int, *, file: str | None = None
-) -> Drawing | None:
-    """The draws of a machine's file with values `set`; `draws` None: 20 where its fit tells its doubt, else none.
+) -> DrawPlan | None:
+    """The draws of a machine file with values `set`. None for `draws` means 20 if the fit has a covariance, else none.
 
-    Raises `ValueError` where draws are asked for and there is nothing to draw, or fewer than give an interval;
+    Raises `ValueError` for a machine without parameters to draw, and for too few draws to give an interval. Raises
     `Mistake` for a fit that cannot be drawn from.
     """
     if (draws is not None and 0 < draws < FEWEST_UNITS) or (draws or 0) < 0:
@@ -56,100 +67,103 @@ def drawing(
         return None
     merged = str(parsed_machine(machine_text, set)["text"])
     check_fit(merged, source=machine_text, file=file)
-    doubt = doubt_in(merged)
-    if doubt is None or not doubt.parameters:
+    uncertain = uncertain_parameters(merged)
+    if uncertain is None or not uncertain.parameters:
         if draws is None:
             return None
-        lacks = "no value stands as it was fitted" if doubt else "it has no [fit] with a covariance"
+        reason = "all fitted values were replaced" if uncertain else "it has no [fit] with a covariance"
         raise BadArgument(
-            f"nothing of this machine can be drawn: {lacks}; loadgo fit makes one, or leave `draws` out"
+            f"no parameter of this machine can be drawn: {reason}; fit a machine with loadgo fit, or omit `draws`"
         ).about("draws")
-    kept, redrawn = drawn(merged, draws or USUAL_DRAWS, seed, lambda own: _can_be(machine_text, (*own, *set)))
-    return Drawing(doubt, kept, redrawn)
+    valid_draws, redrawn = draw_parameters(
+        merged, draws or DEFAULT_DRAWS, seed, lambda settings: _is_valid(machine_text, (*settings, *set))
+    )
+    return DrawPlan(uncertain, valid_draws, redrawn)
 
 
-def predict(again: Again, drawing: Drawing, folder: Path, seed: int, progress: Progress | None = None) -> Prediction:
-    """Runs the machine again, as fitted and as drawn, below the run that is in `folder`, and says what it comes to.
+def predict(
+    run_again: RunAgain, plan: DrawPlan, folder: Path, seed: int, progress: Progress | None = None
+) -> Prediction:
+    """Repeats the run in `folder`, as fitted and with drawn parameters, and writes the prediction into `folder`.
 
-    Raises what a run raises. An interrupt ends it: the run in `folder` is then a run, and no prediction.
+    Raises what a run raises. After an error or an interrupt, the run in `folder` stays without a prediction.
     """
-    count = len(drawing.draws)
-    seeds = [(seed + place) % 2**63 for place in range(count)]
-    fitted, below = run_folders(folder, count)
-    asked: list[tuple[Set, int, Path]] = [((), seeds[place], fitted[place]) for place in range(1, count)]
-    asked += [(draw, seeds[place], below[place]) for place, draw in enumerate(drawing.draws)]
+    count = len(plan.draws)
+    seeds = [(seed + offset) % 2**63 for offset in range(count)]
+    fitted, drawn = run_folders(folder, count)
+    further_runs: list[_FurtherRun] = [((), seeds[index], fitted[index]) for index in range(1, count)]
+    further_runs += zip(plan.draws, seeds, drawn, strict=True)
     try:
-        _run_all(again, asked, progress)
-        prediction = _prediction(drawing, fitted, below)
-        write_prediction(folder, prediction, drawing.doubt, drawing.draws, seeds)
+        _run_all(run_again, further_runs, progress)
+        prediction = _prediction(plan, fitted, drawn)
+        write_prediction(folder, prediction, plan, seeds)
     except BaseException:
-        for name in (FITTED, DRAWN):
+        for name in (FITTED_FOLDER, DRAWN_FOLDER):
             shutil.rmtree(folder / name, ignore_errors=True)
         raise
     return prediction
 
 
-def _can_be(machine_text: str, set: Set) -> bool:
+def _is_valid(machine_text: str, settings: Settings) -> bool:
     try:
-        parsed_machine(machine_text, set)
+        parsed_machine(machine_text, settings)
     except LoadgoError:
         return False
     return True
 
 
-def _run_all(again: Again, asked: Sequence[tuple[Set, int, Path]], progress: Progress | None) -> None:
-    """As many at a time as there are processors; an error or an interrupt stops them all."""
+def _run_all(run_again: RunAgain, further_runs: Sequence[_FurtherRun], progress: Progress | None) -> None:
+    """Runs as many at a time as there are processors. An error or an interrupt stops all of them."""
     stop = threading.Event()
     workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw")
     try:
-        waiting = [workers.submit(again, *one, lambda: not stop.is_set()) for one in asked]
-        for done, future in enumerate(as_completed(waiting), start=1):
+        futures = [workers.submit(run_again, *run, lambda: not stop.is_set()) for run in further_runs]
+        for done, future in enumerate(as_completed(futures), start=1):
             future.result()
             if progress is not None:
-                progress({"phase": "drawing", "runs": done, "runs_expected": len(asked)})
+                progress({"phase": "drawing", "runs": done, "runs_expected": len(further_runs)})
     finally:
         stop.set()
         workers.shutdown(cancel_futures=True)
 
 
-def _prediction(drawing: Drawing, fitted: Sequence[Path], below: Sequence[Path]) -> Prediction:
+def _prediction(plan: DrawPlan, fitted: Sequence[Path], drawn: Sequence[Path]) -> Prediction:
     from loadgo.records.tables import tables
 
-    every = [[tables(folder) for folder in folders] for folders in (fitted, below)]
-    doubt = drawing.doubt
+    fitted_runs, drawn_runs = ([tables(folder) for folder in folders] for folders in (fitted, drawn))
     return Prediction(
-        draws=len(drawing.draws),
-        redrawn=drawing.redrawn,
-        parameters=doubt.parameters,
-        set_aside=doubt.set_aside,
-        users=doubt.users,
+        draws=len(plan.draws),
+        redrawn=plan.redrawn,
+        parameters=plan.uncertain.parameters,
+        set_aside=plan.uncertain.set_aside,
+        users=plan.uncertain.users,
         figures={
-            phases: foreseen_of(*([figures_of(run, phases) for run in runs] for runs in every))
+            phases: predicted_figures(
+                [figures_of(run, phases) for run in fitted_runs], [figures_of(run, phases) for run in drawn_runs]
+            )
             for phases in ("steady", "all")
         },
     )
 
 
-def write_prediction(
-    folder: Path, prediction: Prediction, doubt: Doubt, draws: Sequence[Set], seeds: Sequence[int]
-) -> None:
-    """Writes what was drawn and what it came to."""
-    file = {
-        "format": FORMAT,
+def write_prediction(folder: Path, prediction: Prediction, plan: DrawPlan, seeds: Sequence[int]) -> None:
+    """Writes the draws and the predicted figures into a run's folder."""
+    document = {
+        "format": PREDICTION_FORMAT,
         "draws": prediction.draws,
         "redrawn": prediction.redrawn,
         "users": prediction.users,
-        "runs": doubt.runs,
+        "runs": plan.uncertain.runs,
         "set_aside": prediction.set_aside,
         "seeds": list(seeds),
         "parameters": prediction.parameters,
-        "drawn": [list(draw) for draw in draws],
-        "figures": {phases: list(map(_figure, figures)) for phases, figures in prediction.figures.items()},
+        "drawn": [list(draw) for draw in plan.draws],
+        "figures": {phases: list(map(_figure_toml, figures)) for phases, figures in prediction.figures.items()},
     }
-    (folder / NAME).write_text(tomlkit.dumps(file), encoding="utf-8")
+    (folder / PREDICTION_FILE).write_text(tomlkit.dumps(document), encoding="utf-8")
 
 
-def _figure(one: Foreseen) -> dict[str, Any]:
-    ends = {"interval": one.interval, "doubt": one.doubt, "chance": one.chance}
-    figure = {"command": one.command, "measure": one.measure, "predicted": one.predicted}
-    return figure | {name: [end.low, end.high] for name, end in ends.items()}
+def _figure_toml(figure: PredictedFigure) -> dict[str, Any]:
+    intervals = {"interval": figure.interval, "doubt": figure.doubt, "chance": figure.chance}
+    keys = {"command": figure.command, "measure": figure.measure, "predicted": figure.predicted}
+    return keys | {name: [interval.low, interval.high] for name, interval in intervals.items()}

@@ -1,4 +1,4 @@
-"""Under which conditions two sides were measured, and which of them differ: they come before any figure."""
+"""The conditions of a run, such as load, system and script, and those that differ between two runs."""
 
 from __future__ import annotations
 
@@ -16,69 +16,73 @@ from loadgo.errors import LoadgoError
 MACHINE_FILE = "machine.toml"
 SCRIPT_FILE = "script.toml"
 SCRIPT_TEXT = "script's text"
-"""The condition that is the mark of a script's text."""
+"""Name of the condition that identifies a script's text."""
 
 _COMMAND = re.compile(r"(machine commands\.[^.]+\.)(.+)")
-_RELATIVE = 0.1
-"""Measured conditions (memory that is free, load) differ when they are so far apart."""
-_LEFT_OUT = ("source", "notes", "proof", "virtual_s", "computed_s")
-"""Keys of `run.toml` that are no conditions."""
+_MEASURED_TOLERANCE = 0.1
+"""Measured conditions (free memory, load average) differ if they are further apart than this share."""
+_LOAD_AVERAGE_TOLERANCE = 0.5
+_NO_CONDITIONS = ("source", "notes", "proof", "virtual_s", "computed_s")
+"""Keys of `run.toml` that are not conditions."""
 _IN_MACHINE_FILE = ("set", "speed", "frames", "discipline", "processors")
-"""What of a simulated machine `run.toml` tells, too."""
-_NO_VALUES = ("title", "source", "fit.")
-"""What of a machine's file changes nothing that happens on it."""
+"""Keys of `run.toml` that repeat the values of a simulated machine's file."""
+_WITHOUT_EFFECT = ("title", "source", "fit.")
+"""Keys of a machine file that do not change what the machine does."""
 _MEASURED = ("memory_available_bytes", "used_bytes", "load_average")
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A condition that differs; empty where a side does not tell it."""
+class DifferingCondition:
+    """A condition that differs. A value is empty if its side does not have the condition."""
 
     name: str
     before: str
     after: str
 
 
-def conditions_of(folder: Path, told: Mapping[str, Any]) -> dict[str, str]:
-    """The conditions of the run in `folder`, whose `run.toml` is `told`: flat names and values in words.
+def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
+    """The conditions of the run in `folder`, by flat names (`load.users`), as text.
 
-    The script is told by its name and a mark of its text; a simulated machine by all values of its file.
+    A script has two conditions: its name, and the length and checksum of its text. A simulated machine has all values
+    of its file.
     """
-    found = {"script": str(told.get("name", "")), SCRIPT_TEXT: _mark(folder / SCRIPT_FILE)}
+    conditions = {"script": str(run_toml.get("name", "")), SCRIPT_TEXT: _checksum(folder / SCRIPT_FILE)}
     for section in ("load", "system", "limit", "conditions", "usage"):
-        flat = _flat(told.get(section, {}))
-        kept = {name: value for name, value in flat.items() if not name.endswith("_end") and "_end_" not in name}
-        found |= {name: value for name, value in kept.items() if name.rpartition(".")[2] not in _LEFT_OUT}
+        for name, value in _flat(run_toml.get(section, {})).items():
+            is_of_the_end = name.endswith("_end") or "_end_" in name
+            if not is_of_the_end and name.rpartition(".")[2] not in _NO_CONDITIONS:
+                conditions[name] = value
     machine = folder / MACHINE_FILE
     if machine.exists():
         values = _flat(tomllib.loads(machine.read_text(encoding="utf-8")))
-        found = {name: value for name, value in found.items() if name not in _IN_MACHINE_FILE}
-        values = {name: value for name, value in values.items() if not name.startswith(_NO_VALUES)}
-        found |= {f"machine {name}": value for name, value in values.items()}
-    return found
+        conditions = {name: value for name, value in conditions.items() if name not in _IN_MACHINE_FILE}
+        conditions |= {
+            f"machine {name}": value for name, value in values.items() if not name.startswith(_WITHOUT_EFFECT)
+        }
+    return conditions
 
 
-def words_of(folder: Path) -> dict[str, str]:
-    """What the run's script says, by flat names (`script lines 1.type`); empty where it cannot be read any more."""
+def script_values(folder: Path) -> dict[str, str]:
+    """The values of the run's script by flat names (`script lines 1.type`); empty if the script cannot be read."""
     try:
-        told = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
+        script = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return dict(_words(told, "script"))
+    return dict(_script_values(script, "script"))
 
 
-def _words(told: object, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(told, Mapping):
-        for key, value in told.items():
-            yield from _words(value, f"{name} {key}" if name == "script" else f"{name}.{key}")
-    elif isinstance(told, list):
-        for place, value in enumerate(told, start=1):
-            yield from _words(value, f"{name} {place}")
+def _script_values(node: object, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, Mapping):
+        for key, child in node.items():
+            yield from _script_values(child, f"{name} {key}" if name == "script" else f"{name}.{key}")
+    elif isinstance(node, list):
+        for number, child in enumerate(node, start=1):
+            yield from _script_values(child, f"{name} {number}")
     else:
-        yield name, str(told)
+        yield name, str(node)
 
 
-def _mark(path: Path) -> str:
+def _checksum(path: Path) -> str:
     try:
         content = path.read_bytes()
     except OSError:
@@ -86,34 +90,31 @@ def _mark(path: Path) -> str:
     return f"{len(content)} bytes, mark {crc32(content):08x}"
 
 
-def lines_of(folder: Path) -> tuple[tuple[str, str], ...]:
-    """The lines of the run's script, each with its command; empty where the script cannot be read any more."""
+def script_lines(folder: Path) -> tuple[tuple[str, str], ...]:
+    """The lines of the run's script, each with its command; empty if the script cannot be read."""
     path = folder / SCRIPT_FILE
     try:
-        told = _loadgo.parse_script(path.read_text(encoding="utf-8"))
+        script = _loadgo.parse_script(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, LoadgoError):
         return ()
-    return tuple((str(line), str(name)) for line, name in told["lines"])
+    return tuple((str(line), str(name)) for line, name in script["lines"])
 
 
-def differing(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Condition, ...]:
-    """The conditions that are not the same, in the order in which they are told; what differs alike in several commands
-    of a machine is one.
-    """
-    names = list(dict.fromkeys([*before, *after]))
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for name in names:
-        told = before.get(name, ""), after.get(name, "")
-        if not _same(name, *told):
+def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[DifferingCondition, ...]:
+    """The conditions that differ, in their order. Commands of a machine that differ alike give one row together."""
+    names_by_difference: dict[tuple[str, str, str], list[str]] = {}
+    for name in dict.fromkeys([*before, *after]):
+        values = before.get(name, ""), after.get(name, "")
+        if not _is_same(name, *values):
             command = _COMMAND.fullmatch(name)
-            found.setdefault((command[2] if command else name, *told), []).append(name)
+            names_by_difference.setdefault((command[2] if command else name, *values), []).append(name)
     return tuple(
-        Condition(alike[0] if len(alike) == 1 else f"machine commands: {key} of {len(alike)}", first, second)
-        for (key, first, second), alike in found.items()
+        DifferingCondition(names[0] if len(names) == 1 else f"machine commands: {key} of {len(names)}", first, second)
+        for (key, first, second), names in names_by_difference.items()
     )
 
 
-def _same(name: str, before: str, after: str) -> bool:
+def _is_same(name: str, before: str, after: str) -> bool:
     if before == after:
         return True
     if not name.startswith(_MEASURED):
@@ -122,22 +123,22 @@ def _same(name: str, before: str, after: str) -> bool:
         a, b = float(before), float(after)
     except ValueError:
         return False
-    least = 0.5 if name.startswith("load_average") else 0.0
-    return abs(a - b) <= max(least, _RELATIVE * max(abs(a), abs(b)))
+    tolerance = _LOAD_AVERAGE_TOLERANCE if name.startswith("load_average") else 0.0
+    return abs(a - b) <= max(tolerance, _MEASURED_TOLERANCE * max(abs(a), abs(b)))
 
 
-def _flat(told: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """A table of tables as flat names; of the three load averages the first."""
-    found: dict[str, str] = {}
-    for name, value in told.items():
-        whole = f"{before}{name}"
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{whole}.")
-        elif name == "load_average" and isinstance(value, list) and value:
-            found[whole] = f"{value[0]:g}"
-        elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
-            for number, part in enumerate(value, start=1):
-                found |= _flat(part, f"{whole} {number}.")
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """The values of nested tables by flat names. Of the three load averages, only the first is taken."""
+    flat: dict[str, str] = {}
+    for key, node in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(node, Mapping):
+            flat |= _flat(node, f"{name}.")
+        elif key == "load_average" and isinstance(node, list) and node:
+            flat[name] = f"{node[0]:g}"
+        elif isinstance(node, list) and node and all(isinstance(row, Mapping) for row in node):
+            for number, row in enumerate(node, start=1):
+                flat |= _flat(row, f"{name} {number}.")
         else:
-            found[whole] = f"{value:g}" if isinstance(value, float) else str(value)
-    return found
+            flat[name] = f"{node:g}" if isinstance(node, float) else str(node)
+    return flat

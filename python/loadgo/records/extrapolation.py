@@ -1,9 +1,11 @@
-"""A run of which a user died, made whole: the lines that the user did not come to, as the others did them.
+"""Estimated rows for a user who died: the lines that the user did not reach, from the other users' lines.
 
-As CSR RFC 20 did with one of twenty processes that ended about 80 % through its script. A missing line takes what it
-took the other users at the same place of the script, on average, times what the user's own lines took of the others'
-(each measure on its own). Only where users do a number of passes is it known what is missing. Such rows have the
-outcome `extrapolated`, and whoever shows a figure with them in it says so.
+CSR RFC 20 did so for one of twenty processes, which ended after about 80 % of its script. A missing line gets the
+other users' mean at the same place of the script. Each measure is multiplied by a ratio: the user's own answered lines
+over the others' lines at the same places.
+
+The missing lines are known only if users do a fixed number of passes. Such rows have the outcome `extrapolated`, and
+every figure that includes them is marked.
 """
 
 from __future__ import annotations
@@ -13,100 +15,106 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from loadgo.records.interactions import ANSWERED, RESPONSE_NS, USED
+from loadgo.records.interactions import IS_ANSWERED, RESPONSE_NS, USAGE_COLUMNS
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
+_PLACE = ("pass", "line")
+_SCALED_COLUMNS = ("response_ns", *USAGE_COLUMNS)
+
 
 @dataclass(frozen=True)
-class Extrapolated:
-    """A user who died, and how much of the user's script is extrapolated."""
+class ExtrapolatedUser:
+    """A user who died, with the number of lines that are extrapolated."""
 
     user: int
     done: int
-    """Lines that the user was answered."""
+    """Lines that the system answered."""
     missing: int
     """Lines that are extrapolated."""
 
     @property
     def share_done(self) -> float:
-        """The part of the script that the user came to, 0 to 1."""
+        """The share of the script's lines that the system answered, 0 to 1."""
         return self.done / (self.done + self.missing)
 
 
-def with_missing(tables: Tables) -> tuple[pl.DataFrame, tuple[Extrapolated, ...]]:
-    """The interactions of a run, those that dead users did not come to with them; and who died.
+def with_missing(tables: Tables) -> tuple[pl.DataFrame, tuple[ExtrapolatedUser, ...]]:
+    """The interactions of a run with the missing lines of users who died, and these users.
 
-    Rows that are extrapolated already are kept. Nothing is added to a load that ends at a time, or where nobody else
-    did the line.
+    Rows that are extrapolated already are kept. No row is added to a load that ends by time, nor for a line that no
+    other user did.
     """
-    own = tables.interactions
+    interactions = tables.interactions
     load = tables.conditions.get("load", {})
-    dead = _dead(tables)
-    if not dead or "duration_s" in load or "until" in load or load.get("model", "closed") != "closed":
-        return own, ()
-    alive = own.filter(~pl.col("user").is_in(dead) & ANSWERED)
-    places = _means(alive)
-    frames, found = [own.filter(~pl.col("user").is_in(dead) | ANSWERED)], []
-    for user in dead:
-        done = own.filter((pl.col("user") == user) & ANSWERED)
-        missing = places.join(done.select("pass", "line"), on=["pass", "line"], how="anti")
+    dead_users = _dead_users(tables)
+    if not dead_users or "duration_s" in load or "until" in load or load.get("model", "closed") != "closed":
+        return interactions, ()
+    place_means = _place_means(interactions.filter(~pl.col("user").is_in(dead_users) & IS_ANSWERED))
+    added_frames: list[pl.DataFrame] = []
+    extrapolated: list[ExtrapolatedUser] = []
+    for user in dead_users:
+        done = interactions.filter((pl.col("user") == user) & IS_ANSWERED)
+        missing = place_means.join(done.select(_PLACE), on=_PLACE, how="anti")
         if missing.is_empty() or done.is_empty():
             continue
-        frames.append(_rows(own, user, missing, _ratios(done, places)))
-        found.append(Extrapolated(user, len(done), len(missing)))
-    known = [one.user for one in found]
-    if not found:
-        return own, ()
-    frames[0] = own.filter(~pl.col("user").is_in(known) | ANSWERED)
-    return pl.concat(frames), tuple(found)
+        added_frames.append(_extrapolated_rows(interactions, user, missing, _user_ratios(done, place_means)))
+        extrapolated.append(ExtrapolatedUser(user, len(done), len(missing)))
+    if not extrapolated:
+        return interactions, ()
+    users = [row.user for row in extrapolated]
+    recorded = interactions.filter(~pl.col("user").is_in(users) | IS_ANSWERED)
+    return pl.concat([recorded, *added_frames]), tuple(extrapolated)
 
 
-def _dead(tables: Tables) -> list[int]:
+def _dead_users(tables: Tables) -> list[int]:
     """Users whose last session died."""
-    ends = tables.sessions.with_columns(pl.col("outcome").cast(pl.String))
-    last = ends.sort("started_ns", maintain_order=True).group_by("user", maintain_order=True).last()
+    sessions = tables.sessions.with_columns(pl.col("outcome").cast(pl.String))
+    last = sessions.sort("started_ns", maintain_order=True).group_by("user", maintain_order=True).last()
     return sorted(int(user) for user in last.filter(pl.col("outcome") == "died")["user"])
 
 
-def _means(alive: pl.DataFrame) -> pl.DataFrame:
-    """By pass and line: what it took the others, on average."""
+def _place_means(answered: pl.DataFrame) -> pl.DataFrame:
+    """The mean response and usage at each place of the script."""
     response = RESPONSE_NS.cast(pl.Float64).mean()
-    means = [pl.col(name).cast(pl.Float64).mean() for name in USED]
+    means = [pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS]
     first = pl.col("command", "phase").first()
-    return alive.group_by("pass", "line").agg(first, response, *means).sort("pass", "line")
+    return answered.group_by(_PLACE).agg(first, response, *means).sort(_PLACE)
 
 
-def _ratios(done: pl.DataFrame, places: pl.DataFrame) -> dict[str, float]:
-    """By measure: the dead user's lines over the others' at the same places; 1 where that cannot be told."""
-    mine = done.with_columns(RESPONSE_NS.cast(pl.Float64)).select(
-        "pass", "line", *(pl.col(name).cast(pl.Float64).alias(f"my {name}") for name in ("response_ns", *USED))
+def _user_ratios(done: pl.DataFrame, place_means: pl.DataFrame) -> dict[str, float]:
+    """A user's lines over the others' at the same places, by measure; 1 if the others used nothing."""
+    own_rows = done.with_columns(RESPONSE_NS.cast(pl.Float64)).select(
+        *_PLACE, *(pl.col(name).cast(pl.Float64).alias(f"own {name}") for name in _SCALED_COLUMNS)
     )
-    both = mine.join(places, on=["pass", "line"], how="inner")
-    found = {}
-    for name in ("response_ns", *USED):
-        pairs = both.select(f"my {name}", name).drop_nulls()
+    joined = own_rows.join(place_means, on=_PLACE, how="inner")
+    ratios = {}
+    for name in _SCALED_COLUMNS:
+        pairs = joined.select(f"own {name}", name).drop_nulls()
         others = float(pairs[name].sum())
-        found[name] = float(pairs[f"my {name}"].sum()) / others if others > 0 else 1.0
-    return found
+        ratios[name] = float(pairs[f"own {name}"].sum()) / others if others > 0 else 1.0
+    return ratios
 
 
-def _rows(own: pl.DataFrame, user: int, missing: pl.DataFrame, ratios: dict[str, float]) -> pl.DataFrame:
-    """Rows with the columns of `interactions`; their times of day begin where the user's records end."""
-    at = int(own.filter(pl.col("user") == user)["sent_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
-    scaled = {name: (pl.col(name) * ratios[name]).round().cast(pl.UInt64) for name in USED}
-    took = (pl.col("response_ns") * ratios["response_ns"]).round().cast(pl.UInt64)
+def _extrapolated_rows(
+    interactions: pl.DataFrame, user: int, missing: pl.DataFrame, ratios: dict[str, float]
+) -> pl.DataFrame:
+    """Rows with the columns of `interactions`. They are sent at the moment when the user sent the last line."""
+    last_sent = interactions.filter(pl.col("user") == user)["sent_ns"].cast(pl.Int64).max() or 0
+    sent_ns = pl.lit(last_sent, pl.UInt64)
+    scaled = {name: (pl.col(name) * ratios[name]).round().cast(pl.UInt64) for name in _SCALED_COLUMNS}
+    response_ns = scaled.pop("response_ns")
     zero = pl.lit(0, pl.UInt64)
     rows = missing.select(
         user=pl.lit(user, pl.UInt32),
         **{"pass": pl.col("pass")},
         line=pl.col("line"),
         command=pl.col("command"),
-        planned_ns=pl.lit(at, pl.UInt64),
-        sent_ns=pl.lit(at, pl.UInt64),
+        planned_ns=sent_ns,
+        sent_ns=sent_ns,
         first_output_ns=pl.lit(None, pl.UInt64),
-        ready_ns=pl.lit(at, pl.UInt64) + took,
+        ready_ns=sent_ns + response_ns,
         typing_ns=zero,
         think_ns=zero,
         **scaled,
@@ -114,4 +122,4 @@ def _rows(own: pl.DataFrame, user: int, missing: pl.DataFrame, ratios: dict[str,
         outcome=pl.lit("extrapolated"),
         phase=pl.col("phase"),
     )
-    return rows.select(pl.col(name).cast(kind) for name, kind in own.schema.items())
+    return rows.select(pl.col(name).cast(kind) for name, kind in interactions.schema.items())

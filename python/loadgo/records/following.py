@@ -1,4 +1,4 @@
-"""A run followed: its tables while they grow, or at once when it has ended, and until when its records reach."""
+"""A run that is followed: its tables are read while they grow, or at once if the run has ended."""
 
 from __future__ import annotations
 
@@ -13,109 +13,122 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.runs import find_run
-from loadgo.records.tables import COLUMNS, Tables, read_conditions, read_table, tables, told_lost
+from loadgo.records.tables import (
+    COLUMNS_BY_TABLE,
+    Tables,
+    losses_from_conditions,
+    read_conditions,
+    read_table,
+    tables,
+    with_columns,
+)
 
-NEEDED = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
-"""What a watcher looks at; the rest stays unread while a run grows."""
+FOLLOWED_TABLES = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
+"""The tables that `loadgo watch` shows. Other tables are not read while a run grows."""
 
-News = Mapping[str, pl.DataFrame]
-"""New rows by table; a table without any may be missing."""
+NewRows = Mapping[str, pl.DataFrame]
+"""New rows by table; a table without new rows may be missing."""
 
 
 @dataclass
 class Following:
-    """A run and how far it has been read: `news` gives what is new, `look` all tables as they are by now."""
+    """A run, with the position up to which each of its tables has been read."""
 
     folder: Path
     ended: bool = False
-    """All that the run will ever tell has been read."""
+    """Whether the run has ended and all of its rows have been read."""
     conditions: dict[str, Any] = field(default_factory=dict)
     _stamp: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _tables: Tables | None = None
 
-    def news(self) -> News:
-        """What the run has written since the last call. Raises `BadRun` for what is not a run, or is damaged."""
+    def new_rows(self) -> NewRows:
+        """The rows that the run has written since the last call. Raises `BadRun` for a damaged run, or for no run."""
         if self.ended:
             return {}
-        conditions = self._conditions()
-        over = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
-        if over:
-            # It may have ended well between the two looks.
-            conditions = self._conditions()
-        found = {name: rows for name in NEEDED if (rows := self._grown(name)) is not None}
-        if over:
-            unread = [name for name in NEEDED if name not in self._streams]
-            found |= {name: read_table(self.folder, name) for name in unread}
-            found["lost"] = pl.concat([one for one in (found.get("lost"), told_lost(conditions)) if one is not None])
-        self.ended = over
-        return found
+        conditions = self._read_conditions()
+        is_over = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
+        if is_over:
+            # The run may have ended well between the two checks.
+            conditions = self._read_conditions()
+        new_rows = {name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name)) is not None}
+        if is_over:
+            unread = [name for name in FOLLOWED_TABLES if name not in self._streams]
+            new_rows |= {name: read_table(self.folder, name) for name in unread}
+            losses = losses_from_conditions(conditions)
+            new_rows["lost"] = pl.concat([new_rows["lost"], losses]) if "lost" in new_rows else losses
+        self.ended = is_over
+        return new_rows
 
-    def look(self) -> Tables:
-        """All that the run has written by now. Raises `BadRun` for what is not a run's folder, or is damaged."""
+    def all_tables(self) -> Tables:
+        """All rows that the run has written by now. Raises `BadRun` for a damaged run, or for no run."""
         if self.ended:
             self._tables = self._tables or tables(self.folder)
             return self._tables
-        for name, rows in self.news().items():
+        for name, rows in self.new_rows().items():
             self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows
         if self.ended:
-            return self.look()
-        empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS.items()}
+            return self.all_tables()
+        empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS_BY_TABLE.items()}
         return Tables(**(empty | self._frames), conditions=self.conditions)
 
     @property
-    def how(self) -> str:
-        """In a word: it is live, has ended, or was killed."""
-        killed = not self.conditions.get("finished") or self.conditions.get("outcome") == "killed"
-        return "live" if not self.ended else "killed" if killed else "ended"
+    def state_word(self) -> str:
+        """The run's state: `live`, `ended` or `killed`."""
+        if not self.ended:
+            return "live"
+        is_killed = not self.conditions.get("finished") or self.conditions.get("outcome") == "killed"
+        return "killed" if is_killed else "ended"
 
-    def _conditions(self) -> dict[str, Any]:
-        """`run.toml`, read again when it has been written again."""
+    def _read_conditions(self) -> dict[str, Any]:
+        """The content of `run.toml`, which is read again only if the file has changed."""
         try:
-            now = (self.folder / "run.toml").stat()
+            status = (self.folder / "run.toml").stat()
         except FileNotFoundError:
             raise BadRun(f"{self.folder} is not a run's folder any more: its run.toml is gone") from None
         except OSError as error:
             raise BadRun(f"{self.folder} cannot be read any more: {error.strerror}") from error
-        if self._stamp != (now.st_mtime_ns, now.st_ino):
+        if self._stamp != (status.st_mtime_ns, status.st_ino):
             self.conditions = read_conditions(self.folder)
-            self._stamp = (now.st_mtime_ns, now.st_ino)
+            self._stamp = (status.st_mtime_ns, status.st_ino)
         return self.conditions
 
-    def _grown(self, name: str) -> pl.DataFrame | None:
-        """The new rows of a table's stream; None when there are none."""
-        begun = (self.folder / f"{name}.arrows").exists() and not (self.folder / f"{name}.parquet").exists()
-        if name not in self._streams and not begun:
+    def _new_stream_rows(self, name: str) -> pl.DataFrame | None:
+        """The new rows of a table's stream; None if there are none."""
+        has_stream = (self.folder / f"{name}.arrows").exists() and not (self.folder / f"{name}.parquet").exists()
+        if name not in self._streams and not has_stream:
             return None
         stream = self._streams.setdefault(name, _loadgo.Growing(self.folder, name))
-        news = stream.news()
-        if not news:
+        batches = stream.news()
+        if not batches:
             return None
-        more = pl.read_ipc_stream(news)
-        if dict(more.schema) == COLUMNS[name]:
-            return more
-        columns = COLUMNS[name].items()
-        lacking = [pl.lit(None).alias(column) for column, _ in columns if column not in more.columns]
-        return more.with_columns(lacking).select(pl.col(column).cast(kind) for column, kind in columns)
+        rows = pl.read_ipc_stream(batches)
+        columns = COLUMNS_BY_TABLE[name]
+        return rows if dict(rows.schema) == columns else with_columns(rows, columns)
 
 
 def follow(run: str | PathLike[str]) -> Following:
-    """Begins to follow `run`: a folder, an id or its beginning, or `last`. Raises `BadRun` when there is none."""
+    """Begins to follow `run`: a folder, an id or its beginning, or `last`. Raises `BadRun` for an unknown run."""
     return Following(find_run(run))
 
 
-def reach_of(seen: Tables) -> int:
-    """Until when the records reach, in nanoseconds since the run began."""
-    return reach_in({name: getattr(seen, name) for name in _REACH})
+_INSTANT_COLUMNS = {
+    "interactions": "ready_ns",
+    "time": "at_ns",
+    "processes": "at_ns",
+    "phases": "at_ns",
+    "lost": "at_ns",
+}
+"""The tables whose rows show how far a run has come, with the column of their instants."""
 
 
-_REACH = ("interactions", "time", "processes", "phases", "lost")
-"""Tables whose rows say how far a run has come."""
+def latest_ns(run_tables: Tables) -> int:
+    """The latest instant in a run's tables, in nanoseconds since the run began."""
+    return latest_row_ns({name: getattr(run_tables, name) for name in _INSTANT_COLUMNS})
 
 
-def reach_in(rows: News) -> int:
-    """Until when these rows reach."""
-    ends = dict.fromkeys(_REACH, "at_ns") | {"interactions": "ready_ns"}
-    last = (rows[name][column].max() for name, column in ends.items() if name in rows)
-    return max((one for one in last if isinstance(one, int)), default=0)
+def latest_row_ns(rows: NewRows) -> int:
+    """The latest instant in these rows, in nanoseconds since the run began."""
+    latest = (rows[name][column].max() for name, column in _INSTANT_COLUMNS.items() if name in rows)
+    return max((instant for instant in latest if isinstance(instant, int)), default=0)

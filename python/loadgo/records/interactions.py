@@ -1,8 +1,8 @@
-"""The interactions of a run with what follows from the recorded columns, each derived column defined once.
+"""Derived columns of the table `interactions`, each defined once.
 
-A user's time is cut at the prompts into classes: thinking, typing, waiting for the system, and the driver's lateness.
-From a prompt to the sending are `think_ns + typing_ns`, of which the driver's lateness (`sent_ns - planned_ns`) is a
-class of its own; from the sending to the next prompt the user waits. Integers, so that the parts are the whole.
+A user's time is divided at the prompts into classes: thinking, typing, waiting for the system, and the driver's
+lateness. The time from a prompt to the sending is `think_ns + typing_ns`, which includes the lateness
+(`sent_ns - planned_ns`). From the sending to the next prompt the user waits. Integers make the classes add up exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-USED = (
+USAGE_COLUMNS = (
     "cpu_user_ns",
     "cpu_system_ns",
     "faults_minor",
@@ -22,40 +22,40 @@ USED = (
     "io_wait_ns",
     "bytes_out",
 )
-"""The columns that say what an interaction used."""
-CLASSES = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
-"""The columns of `with_classes` that are all of a user's time together."""
+"""Columns of the resources that an interaction used."""
+CLASS_COLUMNS = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
+"""Columns of `with_classes` that add up to all of a user's time."""
 
 
 def _ns(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.Int64)
 
 
-MEASURED = pl.col("outcome").cast(pl.String) != "extrapolated"
-"""Whether a row was recorded; the other rows are computed for users who died."""
-ANSWERED = pl.col("ready_ns").is_not_null()
+IS_MEASURED = pl.col("outcome").cast(pl.String) != "extrapolated"
+"""Whether a row was recorded. The other rows are extrapolated for users who died."""
+IS_ANSWERED = pl.col("ready_ns").is_not_null()
 CPU_NS = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns")
-"""Processor time, user and system; null where it was not measured."""
+"""Processor time, user and system; null if it was not measured."""
 RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
-"""From the sending to the prompt; null where no prompt came."""
+"""Time from the sending to the prompt; null if no prompt came."""
 LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
-"""How late the driver sent the line."""
+"""Time between the instant when the line was due and its sending."""
 PROMPTED_NS = _ns("sent_ns") - _ns("typing_ns") - _ns("think_ns")
-"""The instant of the prompt before the line, where its user began to think."""
-RESPONSE_LESS_CPU = RESPONSE_NS.cast(pl.Float64) - CPU_NS.cast(pl.Float64).fill_null(0.0)
-CYCLE_NS = pl.sum_horizontal(*CLASSES).alias("cycle_ns")
-"""From prompt to prompt, of rows of `with_classes`."""
+"""The instant of the prompt before the line, when the user began to think."""
+RESPONSE_LESS_CPU_NS = RESPONSE_NS.cast(pl.Float64) - CPU_NS.cast(pl.Float64).fill_null(0.0)
+CYCLE_NS = pl.sum_horizontal(*CLASS_COLUMNS).alias("cycle_ns")
+"""Time from prompt to prompt, in rows of `with_classes`."""
 
 
 @dataclass(frozen=True)
-class Classes:
-    """Where the users' time went."""
+class TimeByClass:
+    """The users' time by class."""
 
     thinking_ns: int
     typing_ns: int
     waiting_ns: int
     driver_ns: int
-    """Lines that were sent late."""
+    """Time by which lines were sent late."""
 
     @property
     def total_ns(self) -> int:
@@ -66,9 +66,8 @@ class Classes:
 def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
     """`interactions` with `response_ns` (null: not answered), `lateness_ns`, and the classes of each row's time.
 
-    The classes are `thinking_ns`, `typed_ns`, `waiting_ns` and `driver_ns`.
-    A wait that no prompt ended lasts until the user's next prompt, or the end of the session, as far as the records
-    tell.
+    The classes are `thinking_ns`, `typed_ns`, `waiting_ns` and `driver_ns`. A wait without a prompt ends at the user's
+    next prompt, or else at the end of the session. If neither is recorded, it counts as 0.
     """
     numbers = ("planned_ns", "sent_ns", "ready_ns", "typing_ns", "think_ns")
     return (
@@ -89,10 +88,10 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
     )
 
 
-def classes_of(rows: pl.DataFrame) -> Classes:
+def classes_of(rows: pl.DataFrame) -> TimeByClass:
     """The sums over `rows`, which come from `with_classes`."""
-    thinking, typed, driver, waiting = rows.select(pl.col(*CLASSES).sum()).row(0)
-    return Classes(thinking_ns=thinking, typing_ns=typed, waiting_ns=waiting, driver_ns=driver)
+    thinking, typed, driver, waiting = rows.select(pl.col(*CLASS_COLUMNS).sum()).row(0)
+    return TimeByClass(thinking_ns=thinking, typing_ns=typed, waiting_ns=waiting, driver_ns=driver)
 
 
 def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
@@ -104,13 +103,13 @@ def waits_in(
     rows: pl.DataFrame,
     span_ns: float,
     metered: Sequence[str] = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns"),
-    unmetered: pl.Expr = RESPONSE_LESS_CPU,
+    unmetered: pl.Expr = RESPONSE_LESS_CPU_NS,
 ) -> float:
-    """How many mean waits for the system a span lasts; infinite where nobody waits.
+    """The length of a span in mean waits for the system; infinite if no user waits.
 
-    A wait is the sum of its `metered` columns, or where the first of them is empty, the `unmetered` expression.
+    A wait is the sum of the `metered` columns. If the first of them is empty, it is the `unmetered` expression.
     """
-    known = [name for name in metered if rows[name].count()]
-    waited = pl.sum_horizontal(pl.col(known).cast(pl.Float64)) if metered[0] in known else unmetered
-    mean = rows.select(waited.mean()).item()
+    measured = [name for name in metered if rows[name].count()]
+    wait = pl.sum_horizontal(pl.col(measured).cast(pl.Float64)) if metered[0] in measured else unmetered
+    mean = rows.select(wait.mean()).item()
     return span_ns / mean if span_ns and mean and mean > 0 else float("inf")

@@ -1,4 +1,4 @@
-"""A machine file as the simulator reads it: every mistake in it is refused, and values can be set in it."""
+"""Reading of a machine file by the simulator, with values set."""
 
 from __future__ import annotations
 

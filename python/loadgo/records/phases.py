@@ -1,4 +1,4 @@
-"""The stretch of a run that a report is about: the steady phase, or all of it."""
+"""The stretch of a run that a report is about: the steady phase, or the whole run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from loadgo.errors import BadArgument
-from loadgo.records.interactions import MEASURED, with_classes
+from loadgo.records.interactions import IS_MEASURED, with_classes
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-CHOICES = ("steady", "all")
+PHASE_CHOICES = ("steady", "all")
 
-SHORTEST_NS = 1_000_000_000
-"""Of a run that was cut off, a stretch that is shorter has no rate: one interaction more would make it another."""
+SHORTEST_RATED_SPAN_NS = 1_000_000_000
+"""Shortest stretch of an unfinished run that has a rate. In a shorter one, one more interaction would change it."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The interactions that count, and the time in which they were sent."""
+    """A part of a run: its name, its time, and the number of its interactions."""
 
     name: str
     """`steady` or `all`."""
@@ -30,55 +30,55 @@ class Stretch:
     counted: int
     """Measured interactions in the stretch."""
     warm_up: int
-    """Measured interactions left out because not everybody had typed a line yet."""
+    """Measured interactions left out because some user had not typed a line yet."""
     ramp_down: int
-    """Measured interactions left out because somebody had finished already."""
+    """Measured interactions left out because some user had finished already."""
     extrapolated: int
-    """Computed rows, which are in no figure."""
+    """Extrapolated rows, which are in no figure."""
     note: str | None
-    """Why the stretch is not the one that was asked for."""
+    """The reason why the stretch is not the requested one; None if it is."""
     cut: bool = False
-    """The run has not ended, or was killed: the stretch ends where its records do."""
+    """Whether the run is unfinished or was killed, so that the stretch ends with its records."""
 
     @property
     def span_ns(self) -> int:
-        """The length of the stretch."""
+        """The length of the stretch in nanoseconds."""
         return self.end_ns - self.start_ns
 
     @property
     def per_second(self) -> float | None:
-        """Interactions a second; None where a run that was cut off covers too short a time for any."""
-        if self.span_ns <= 0 or (self.cut and self.span_ns < SHORTEST_NS):
+        """Interactions per second; None for a stretch of an unfinished run that is too short."""
+        if self.span_ns <= 0 or (self.cut and self.span_ns < SHORTEST_RATED_SPAN_NS):
             return None
         return self.counted / (self.span_ns / 1e9)
 
 
 def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
-    """The stretch `wanted` (`steady` or `all`) of a run; all, with a note, when nothing was sent in the steady phase.
+    """The stretch `wanted` (`steady` or `all`) of a run. Without a line in the steady phase, it is `all`, with a note.
 
     Raises `ValueError` for another word.
     """
-    if wanted not in CHOICES:
-        raise BadArgument(f"phases: {wanted!r} is neither of {', '.join(CHOICES)}")
+    if wanted not in PHASE_CHOICES:
+        raise BadArgument(f"phases: {wanted!r} is neither of {', '.join(PHASE_CHOICES)}")
     counts = _counts(tables.interactions)
     steady, total = counts.get("steady", 0), sum(counts.values())
     note = None
     if wanted == "steady" and steady == 0:
         wanted = "all"
         note = "No line was sent in the steady phase: the figures are of the whole run." if total else None
-    metered = tables.conditions.get("kind") == "meter"
-    start, end = _metered_bounds(tables) if metered else _bounds(tables, wanted)
-    whole = wanted == "all"
+    is_meter_run = tables.conditions.get("kind") == "meter"
+    start, end = _metered_bounds(tables) if is_meter_run else _bounds(tables, wanted)
+    is_all = wanted == "all"
     return Stretch(
         name=wanted,
         start_ns=start,
         end_ns=max(start, end),
-        counted=total if whole else steady,
-        warm_up=0 if whole else counts.get("warm-up", 0),
-        ramp_down=0 if whole else counts.get("ramp-down", 0),
+        counted=total if is_all else steady,
+        warm_up=0 if is_all else counts.get("warm-up", 0),
+        ramp_down=0 if is_all else counts.get("ramp-down", 0),
         extrapolated=len(tables.interactions) - total,
         note=note,
-        cut=not metered and not tables.conditions.get("finished", False),
+        cut=not is_meter_run and not tables.conditions.get("finished", False),
     )
 
 
@@ -89,47 +89,44 @@ def classified_in(tables: Tables, stretch: Stretch) -> pl.DataFrame:
 
 def interactions_in(interactions: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The measured interactions of the stretch."""
-    rows = interactions.filter(MEASURED)
+    rows = interactions.filter(IS_MEASURED)
     if stretch.name == "all":
         return rows
     return rows.filter(pl.col("phase").cast(pl.String) == stretch.name)
 
 
 def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
-    """The spans of `time` or `processes` that lie wholly in the stretch; every span when none does."""
+    """The spans of `time` or `processes` that lie wholly in the stretch; all spans if none does."""
     begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = frame.filter((begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
     return inside if len(inside) else frame
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:
-    measured = interactions.filter(MEASURED)
+    measured = interactions.filter(IS_MEASURED)
     rows = measured.group_by(pl.col("phase").cast(pl.String)).len().rows()
     return {str(phase): int(count) for phase, count in rows}
 
 
 def _bounds(tables: Tables, name: str) -> tuple[int, int]:
-    began = {str(phase): int(at) for at, phase in tables.phases.select("at_ns", pl.col("phase").cast(pl.String)).rows()}
+    rows = tables.phases.select("at_ns", pl.col("phase").cast(pl.String)).rows()
+    starts = {str(phase): int(start) for start, phase in rows}
     first, last = _first_and_last(tables.interactions)
-    start = began.get("steady" if name == "steady" else "warm-up", first)
-    ends = [began[phase] for phase in ("ramp-down", "end") if phase in began and (name == "steady" or phase == "end")]
-    return start, ends[0] if ends else max(last, _sampled_until(tables))
+    start = starts.get("steady" if name == "steady" else "warm-up", first)
+    ends = [starts[phase] for phase in ("ramp-down", "end") if phase in starts and (name == "steady" or phase == "end")]
+    if ends:
+        return start, ends[0]
+    return start, last if tables.conditions.get("finished", False) else max(last, _last_sample_ns(tables))
 
 
-def _sampled_until(tables: Tables) -> int:
-    """Until when a run that was cut off was there for sure: its last sample of the processors' or anybody's time."""
-    if tables.conditions.get("finished", False):
-        return 0
-    return _last_sample(tables)
-
-
-def _last_sample(tables: Tables) -> int:
+def _last_sample_ns(tables: Tables) -> int:
+    """The last sample of processor time: until then an unfinished run certainly went on."""
     return max((int(str(frame["at_ns"].max())) for frame in (tables.time, tables.processes) if len(frame)), default=0)
 
 
 def _metered_bounds(tables: Tables) -> tuple[int, int]:
-    """Of metering without a load: all that was metered, with the ends of its first and last span."""
-    return 0, max(_first_and_last(tables.interactions)[1], _last_sample(tables))
+    """Start and end of a run that metered a command without a load: from its begin to its last record."""
+    return 0, max(_first_and_last(tables.interactions)[1], _last_sample_ns(tables))
 
 
 def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:

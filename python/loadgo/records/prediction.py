@@ -1,9 +1,9 @@
 """A prediction as a run's folder keeps it: which parameters were drawn, and each figure with its interval.
 
-RUN/                     a run of the machine as it was fitted, with the files of any run
-RUN/fitted/02 …          the same with other seeds, which show what chance does
-RUN/drawn/01 …           runs with drawn parameters, each with the seed of its partner above
-RUN/prediction.toml      which parameters were drawn, and the figures; written last
+- `RUN/`: a run of the machine as it was fitted, with the files of any run.
+- `RUN/fitted/02` …: the same with other seeds, which show the effect of chance.
+- `RUN/drawn/01` …: runs with drawn parameters, each with the seed of its partner in `fitted`.
+- `RUN/prediction.toml`: the drawn parameters, and the figures. It is written last.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ import numpy as np
 from loadgo.errors import BadRun
 from loadgo.stats.resample import Interval
 
-NAME = "prediction.toml"
+PREDICTION_FILE = "prediction.toml"
 """The file in a run's folder that holds the prediction."""
-FITTED, DRAWN = "fitted", "drawn"
+FITTED_FOLDER, DRAWN_FOLDER = "fitted", "drawn"
 """The folders below the run's for further runs: of the fitted machine, and of machines with drawn parameters."""
-FORMAT = 1
+PREDICTION_FORMAT = 1
 """The version of the file's layout."""
 
-ALL = ""
-"""The command name of figures that are of all commands together."""
-QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
+ALL_COMMANDS = ""
+"""The command name of figures for all commands together."""
+PREDICTED_QUANTILES = {"p50 response": 0.5, "p90 response": 0.9}
 """The measures that are quantiles of the response time."""
-OF_COMMANDS = ("response", "cpu")
+COMMAND_MEASURES = ("response", "cpu")
 """The measures that a prediction also has for each single command."""
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class PredictedFigure:
     """One figure of a prediction."""
 
     command: str
@@ -58,8 +58,8 @@ class Foreseen:
     @property
     def parameters_share(self) -> float:
         """The share of the interval's squared width that comes from the parameters, 0 to 1; the rest is chance."""
-        parts = [np.log(one.high / one.low) ** 2 for one in (self.doubt, self.chance)]
-        return float(parts[0] / sum(parts)) if sum(parts) else 0.0
+        squares = [np.log(interval.high / interval.low) ** 2 for interval in (self.doubt, self.chance)]
+        return float(squares[0] / sum(squares)) if sum(squares) else 0.0
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Prediction:
     """Keys whose fitted values the user replaced: these were not drawn."""
     users: tuple[int, ...]
     """The numbers of users in the runs from which the machine was fitted."""
-    figures: Mapping[str, tuple[Foreseen, ...]]
-    """The figures by stretch of the run, `steady` or `all`; those of all commands together come first."""
+    figures: Mapping[str, tuple[PredictedFigure, ...]]
+    """The figures by stretch of the run, `steady` or `all`. Figures of all commands together come first."""
 
     def of(self, stretch: str) -> Prediction:
         """The same prediction with the figures of one stretch alone."""
@@ -86,40 +86,41 @@ class Prediction:
 def run_folders(folder: Path, draws: int) -> tuple[list[Path], list[Path]]:
     """The folders of the fitted machine's runs, `folder` itself first, and those of the runs with drawn parameters."""
     numbers = [f"{number:02}" for number in range(1, draws + 1)]
-    fitted = [folder, *(folder / FITTED / number for number in numbers[1:])]
-    return fitted, [folder / DRAWN / number for number in numbers]
+    fitted = [folder, *(folder / FITTED_FOLDER / number for number in numbers[1:])]
+    return fitted, [folder / DRAWN_FOLDER / number for number in numbers]
 
 
 def read_prediction(folder: Path) -> Prediction | None:
-    """Reads the prediction in a run's folder; None where there is none. Raises `BadRun` for a damaged file."""
-    path = folder / NAME
+    """Reads the prediction in a run's folder; None if there is none. Raises `BadRun` for a damaged file."""
+    path = folder / PREDICTION_FILE
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise BadRun(f"cannot read {path}: {error}") from error
-    if told.get("format") != FORMAT:
+    version = document.get("format")
+    if version != PREDICTION_FORMAT:
         raise BadRun(
-            f"{path} has format {told.get('format')}, and this version of loadgo reads {FORMAT}: use a newer one"
+            f"{path} has format {version}, and this version of loadgo reads {PREDICTION_FORMAT}: use a newer one"
         )
     try:
-        return _prediction(told)
+        return _prediction(document)
     except (KeyError, TypeError, ValueError) as error:
-        raise BadRun(f"cannot read {path}: {error!r} is wrong in it: predict again") from error
+        raise BadRun(f"{path} is damaged ({error!r}): predict again") from error
 
 
-def _prediction(told: dict[str, Any]) -> Prediction:
+def _prediction(document: dict[str, Any]) -> Prediction:
     return Prediction(
-        draws=int(told["draws"]),
-        redrawn=int(told["redrawn"]),
-        parameters=tuple(map(str, told["parameters"])),
-        set_aside=tuple(map(str, told["set_aside"])),
-        users=tuple(map(int, told["users"])),
-        figures={phases: tuple(map(_figure, figures)) for phases, figures in told.get("figures", {}).items()},
+        draws=int(document["draws"]),
+        redrawn=int(document["redrawn"]),
+        parameters=tuple(map(str, document["parameters"])),
+        set_aside=tuple(map(str, document["set_aside"])),
+        users=tuple(map(int, document["users"])),
+        figures={phases: tuple(map(_figure, figures)) for phases, figures in document.get("figures", {}).items()},
     )
 
 
-def _figure(told: dict[str, Any]) -> Foreseen:
-    interval, doubt, chance = (Interval(*map(float, told[name])) for name in ("interval", "doubt", "chance"))
-    return Foreseen(str(told["command"]), str(told["measure"]), float(told["predicted"]), interval, doubt, chance)
+def _figure(row: dict[str, Any]) -> PredictedFigure:
+    interval, doubt, chance = (Interval(*map(float, row[name])) for name in ("interval", "doubt", "chance"))
+    return PredictedFigure(str(row["command"]), str(row["measure"]), float(row["predicted"]), interval, doubt, chance)

@@ -1,4 +1,4 @@
-"""Questions in SQL to the tables of one run or several, answered by Polars."""
+"""SQL queries to the tables of one run or several, executed by Polars."""
 
 from __future__ import annotations
 
@@ -9,68 +9,72 @@ from os import PathLike
 import polars as pl
 
 from loadgo.errors import BadQuery
-from loadgo.records.runs import LAST
-from loadgo.records.tables import COLUMNS, Tables, tables
+from loadgo.records.runs import LAST_RUN_NAME
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 
-Asked = str | PathLike[str]
+RunSpec = str | PathLike[str]
 """A run, as `loadgo.tables` takes it."""
 
 
-def query(sql: str, run: Asked | Sequence[Asked] = LAST) -> pl.DataFrame:
-    """The answer to `sql` from the tables of `run`: interactions, sessions, time, processes, lost, phases, faults,
-    segments, primitives, queue, stacks, memory.
+def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.DataFrame:
+    """The result of `sql` on the tables of `run`.
 
-    In SQL the bare word `user` is a function that nobody needs here: it is read as the column.
-    Of several runs each table holds the rows of all, with a column `run`, the run's id.
-    Raises `BadQuery` with the tables and columns that there are; `BadRun` when a run cannot be read.
+    The tables are interactions, sessions, time, processes, lost, phases, faults, segments, primitives, queue, stacks
+    and memory. With several runs, each table has the rows of all runs, and a column `run` with the run's id.
+    The word `user` without quotes is the column, not the SQL function.
+
+    Raises `BadQuery`, which lists the tables and columns; `BadRun` if a run cannot be read.
     """
-    frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _together([tables(one) for one in run])
+    frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _combined([tables(name) for name in run])
     try:
-        return pl.SQLContext({name: _with_plain_words(frame) for name, frame in frames.items()}).execute(
-            _user_is_a_column(sql), eager=True
+        return pl.SQLContext({name: _with_words_as_text(frame) for name, frame in frames.items()}).execute(
+            _with_quoted_user(sql), eager=True
         )
     except pl.exceptions.PolarsError as error:
-        raise BadQuery(f"{_first_line(error)}\n{_known(frames)}") from error
+        raise BadQuery(f"{_first_line(error)}\n{_columns_text(frames)}") from error
 
 
-def _with_plain_words(frame: pl.DataFrame) -> pl.LazyFrame:
-    """The table with words as text, for LIKE and functions of text; only columns in the query are converted."""
+def _with_words_as_text(frame: pl.DataFrame) -> pl.LazyFrame:
+    """The table with dictionary columns as text, for LIKE and text functions. Only those in the query are read."""
     return frame.lazy().with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
-_WORDS = re.compile(
+_QUOTED_OR_USER = re.compile(
     r"""'(?:[^']|'')*' | "[^"]*" | --[^\n]* | /\*.*?\*/ | (?P<user>\buser\b)""", re.VERBOSE | re.DOTALL | re.IGNORECASE
 )
 
 
-def _user_is_a_column(sql: str) -> str:
-    """`sql` with `user` in quotes, where it stands in none and in no comment."""
-    return _WORDS.sub(lambda word: '"user"' if word["user"] else word[0], sql)
+def _with_quoted_user(sql: str) -> str:
+    """`sql` with quotes around each `user` that is outside quotes and comments."""
+    return _QUOTED_OR_USER.sub(lambda match: '"user"' if match["user"] else match[0], sql)
 
 
-def _together(several: Sequence[Tables]) -> dict[str, pl.DataFrame]:
-    """The tables of several runs, one behind the other."""
-    if not several:
-        raise BadQuery("there is no run to ask: name at least one")
-    named = [(str(one.conditions.get("id", number)), one.frames()) for number, one in enumerate(several, 1)]
-    return {name: pl.concat([_marked(frames[name], run) for run, frames in named]) for name in COLUMNS}
+def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
+    """The tables of several runs, with a column `run`."""
+    if not runs:
+        raise BadQuery("the query has no run: name at least one")
+    frames_by_run = [(str(run.conditions.get("id", number)), run.frames()) for number, run in enumerate(runs, 1)]
+    return {
+        name: pl.concat([_with_run(frames[name], run_id) for run_id, frames in frames_by_run])
+        for name in COLUMNS_BY_TABLE
+    }
 
 
-def _marked(frame: pl.DataFrame, run: str) -> pl.DataFrame:
-    return frame.select(pl.lit(run).alias("run"), pl.all())
+def _with_run(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
+    return frame.select(pl.lit(run_id).alias("run"), pl.all())
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
-def _known(frames: dict[str, pl.DataFrame]) -> str:
+def _columns_text(frames: dict[str, pl.DataFrame]) -> str:
     lines = [f"    {name}: {', '.join(frame.columns)}" for name, frame in frames.items()]
     return "\n".join(["The tables and their columns:", *lines])
 
 
 def csv_of(frame: pl.DataFrame) -> str:
-    """An answer as CSV. Raises `BadQuery` for a column that CSV has no form for, such as a list."""
+    """The result of a query as CSV. Raises `BadQuery` for a column that CSV cannot hold, such as a list."""
     try:
         return frame.write_csv()
     except pl.exceptions.PolarsError as error:

@@ -1,7 +1,7 @@
-"""Where runs are kept, and which there are.
+"""The folder of all runs, and the search for a run in it.
 
-Runs lie in `$LOADGO_RUNS`, or else in `runs` below the current folder; each in a folder that has its id for a name, and
-ids begin with the date, so that names sort by age.
+The folder is `$LOADGO_RUNS`, or `runs` in the current folder. Each run has a folder in it, whose name is the run's id.
+An id begins with the date.
 """
 
 from __future__ import annotations
@@ -18,118 +18,119 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 
-LAST = "last"
+LAST_RUN_NAME = "last"
 
 _SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver")
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run that was recorded, as a list of runs shows it. It can be given wherever a run's folder can."""
+    """A recorded run, as a list of runs shows it. Every call that takes a run's folder takes it, too."""
 
     id: str
     folder: Path
     name: str
-    """The script's."""
+    """The script's name."""
     system: str
     users: int | None
     started: datetime | None
     finished: bool
-    """False while it runs, and after a kill."""
+    """False for a run that still goes on, and for one that was killed."""
     outcome: str
-    """`done`, `stopped`, `failed`, `killed`; `running` while it runs; `unreadable`."""
+    """`done`, `stopped`, `failed`, `killed`, `running` or `unreadable`."""
     interactions: int | None
-    """None when the folder cannot be read."""
+    """None if the folder cannot be read."""
 
     def __fspath__(self) -> str:
         return str(self.folder)
 
 
 def runs_folder() -> Path:
-    """Where runs are kept."""
+    """The folder of all runs, relative to the current folder unless `$LOADGO_RUNS` is absolute."""
     return Path(os.environ.get("LOADGO_RUNS") or "runs")
 
 
 def runs(folder: Path | None = None) -> list[RecordedRun]:
-    """All runs in `folder` (`runs_folder()` when none is given), the newest last."""
+    """All runs in `folder` (default: `runs_folder()`), the newest last."""
     return [read_run(run) for run in _folders(folder or runs_folder())]
 
 
-def find_run(run: str | os.PathLike[str] = LAST) -> Path:
-    """The folder of `run`: a path, an id or the beginning of one, or `"last"`.
+def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
+    """The folder of `run`: a path, an id or the beginning of an id, or `"last"`.
 
-    Raises `BadRun` when there is none, or when more than one begins so.
+    Raises `BadRun` for an unknown run, and if several ids begin so.
     """
-    kept = runs_folder()
-    if run == LAST:
-        return _last(kept)
+    all_runs = runs_folder()
+    if run == LAST_RUN_NAME:
+        return _last_folder(all_runs)
     path = Path(run)
     if (path / "run.toml").is_file():
         return path
-    named = [folder for folder in _folders(kept) if folder.name.startswith(str(run))]
-    exact = [folder for folder in named if folder.name == str(run)]
-    found = exact or named
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadRun(f"{run} may be {_listed(found)}: say more of the name")
+    matches = [folder for folder in _folders(all_runs) if folder.name.startswith(str(run))]
+    matches = [folder for folder in matches if folder.name == str(run)] or matches
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise BadRun(f"{run} may be {_name_list(matches)}: write more of the name")
     if path.is_dir():
         raise BadRun(f"{path} is not a run's folder: there is no run.toml in it")
-    raise BadRun(f"there is no run {run}, neither as a folder nor in {kept}: {_known(kept)}")
+    folders = _folders(all_runs)
+    known_runs = f"there are {_name_list(folders)}" if folders else "there is none yet"
+    raise BadRun(f"there is no run {run}, neither as a folder nor in {all_runs}: {known_runs}")
 
 
-def check_sections(told: dict[str, Any]) -> None:
-    """Raises `ValueError` when a part of `run.toml` that is a table by its format is something else."""
+def check_sections(run_toml: dict[str, Any]) -> None:
+    """Raises `ValueError` if a section of `run.toml` is not a table."""
     for name in _SECTIONS:
-        if not isinstance(told.get(name, {}), dict):
-            raise BadArgument(f"`{name}` is no table")
+        if not isinstance(run_toml.get(name, {}), dict):
+            raise BadArgument(f"`{name}` is not a table")
 
 
 def read_run(folder: Path) -> RecordedRun:
-    """The run in `folder`, as a list shows it: what cannot be read is left out, and its outcome says so."""
+    """The run in `folder`, as a list shows it. A run that cannot be read has the outcome `unreadable`."""
     try:
-        told = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
-        check_sections(told)
-        return _run(folder, told)
+        run_toml = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+        check_sections(run_toml)
+        return _recorded_run(folder, run_toml)
     except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
         return RecordedRun(folder.name, folder, folder.name, "", None, None, False, "unreadable", None)
 
 
-def _run(folder: Path, told: dict[str, Any]) -> RecordedRun:
-    finished = bool(told.get("finished", False))
-    started = told.get("started")
+def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
+    finished = bool(run_toml.get("finished", False))
+    started = run_toml.get("started")
     return RecordedRun(
-        id=str(told.get("id", folder.name)),
+        id=str(run_toml.get("id", folder.name)),
         folder=folder,
-        name=str(told.get("name", folder.name)),
-        system=str(told.get("system", {}).get("name", "")),
-        users=told.get("load", {}).get("users"),
+        name=str(run_toml.get("name", folder.name)),
+        system=str(run_toml.get("system", {}).get("name", "")),
+        users=run_toml.get("load", {}).get("users"),
         started=started if isinstance(started, datetime) else None,
         finished=finished,
-        outcome=str(told.get("outcome", "done")) if finished else _unfinished(folder),
-        interactions=_interactions(folder),
+        outcome=str(run_toml.get("outcome", "done")) if finished else _unfinished_outcome(folder),
+        interactions=_interaction_count(folder),
     )
 
 
-def _unfinished(folder: Path) -> str:
+def _unfinished_outcome(folder: Path) -> str:
     return "running" if _loadgo.is_being_written(folder) else "killed"
 
 
-def _interactions(folder: Path) -> int:
-    """How many interactions the run in `folder` holds, without reading them all where Parquet tells."""
+def _interaction_count(folder: Path) -> int:
+    """Number of interactions in the run. Of a Parquet file only the footer is read."""
     parquet, stream = folder / "interactions.parquet", folder / "interactions.arrows"
     if parquet.exists():
         return int(pl.scan_parquet(parquet.resolve(), glob=False).select(pl.len()).collect().item())
     return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
 
 
-def _folders(kept: Path) -> list[Path]:
-    """The folders of runs in `kept`, by when they were begun, whatever they are called."""
-    return sorted((path.parent for path in kept.glob("*/run.toml")), key=_begun)
+def _folders(all_runs: Path) -> list[Path]:
+    """The folders of runs in `all_runs`, ordered by the start of the run. Their names do not matter."""
+    return sorted((path.parent for path in all_runs.glob("*/run.toml")), key=_start_key)
 
 
-def _begun(folder: Path) -> tuple[float, str]:
-    """When the run in `folder` was begun; what cannot be read comes first, and is never the last run."""
+def _start_key(folder: Path) -> tuple[float, str]:
+    """The start of the run in `folder`, in seconds. An unreadable run comes first, so that it is never the last run."""
     try:
         started = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("started")
     except (OSError, ValueError):
@@ -137,18 +138,13 @@ def _begun(folder: Path) -> tuple[float, str]:
     return (started.timestamp() if isinstance(started, datetime) else 0.0, folder.name)
 
 
-def _last(kept: Path) -> Path:
-    folders = _folders(kept)
+def _last_folder(all_runs: Path) -> Path:
+    folders = _folders(all_runs)
     if not folders:
-        raise BadRun(f"there is no run in {kept} yet: make one with `loadgo run typical-user`, or name its folder")
+        raise BadRun(f"there is no run in {all_runs} yet: make one with `loadgo run typical-user`, or name its folder")
     return folders[-1]
 
 
-def _known(kept: Path) -> str:
-    folders = _folders(kept)
-    return f"there are {_listed(folders)}" if folders else "there is none yet"
-
-
-def _listed(folders: list[Path]) -> str:
+def _name_list(folders: list[Path]) -> str:
     names = [folder.name for folder in folders[-5:]]
     return ", ".join(names) + (f" and {len(folders) - 5} more" if len(folders) > 5 else "")

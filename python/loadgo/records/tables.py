@@ -1,7 +1,7 @@
-"""A run's tables as Polars frames: from Parquet when the run has ended, from its streams while it grows or was killed.
+"""A run's tables as Polars frames: from Parquet if the run has ended, from its streams if it grows or was killed.
 
-A stream is read up to its last whole batch, whatever a kill or a full disk left behind it. A table that a run did not
-fill is an empty frame with the right columns. `docs/run-folder.md` says what the columns mean.
+A stream is read up to its last whole batch, also after a kill or on a full disk. A table that the run did not fill is
+an empty frame with the right columns. `docs/run-folder.md` describes the columns.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.prediction import Prediction, read_prediction
-from loadgo.records.runs import LAST, check_sections, find_run
+from loadgo.records.runs import LAST_RUN_NAME, check_sections, find_run
 
-FORMAT = 1
+RUN_FORMAT = 1
 
 Columns = dict[str, pl.DataType]
 """The columns of a table, in order."""
@@ -28,7 +28,7 @@ _COUNT = pl.UInt64()
 _NUMBER = pl.UInt32()
 _WORD = pl.Categorical()
 
-COLUMNS: dict[str, Columns] = {
+COLUMNS_BY_TABLE: dict[str, Columns] = {
     "interactions": {
         "user": _NUMBER,
         "pass": _NUMBER,
@@ -133,9 +133,9 @@ COLUMNS: dict[str, Columns] = {
 
 @dataclass(frozen=True)
 class Tables:
-    """A run's tables, raw: no mean, rounding or bucket yet.
+    """A run's tables as recorded, before any mean, rounding or bucket.
 
-    Times are integer nanoseconds since the run began; null is *not measured*.
+    Times are integer nanoseconds since the run began; null means not measured.
     """
 
     interactions: pl.DataFrame
@@ -151,42 +151,43 @@ class Tables:
     stacks: pl.DataFrame
     memory: pl.DataFrame
     conditions: dict[str, Any]
-    """`run.toml`, parsed."""
+    """The content of `run.toml`."""
     prediction: Prediction | None = None
-    """What the run foretells, where it is one of a fitted machine and its parameters were drawn."""
+    """The prediction, if the run is one of a fitted machine with drawn parameters."""
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
-        return {name: getattr(self, name) for name in COLUMNS}
+        return {name: getattr(self, name) for name in COLUMNS_BY_TABLE}
 
 
-def tables(run: str | PathLike[str] = LAST) -> Tables:
-    """The tables of `run`: its folder, what `loadgo.run` or `loadgo.runs` gave, its id, or `"last"`, the newest.
+def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
+    """The tables of `run`: its folder, a result of `loadgo.run` or `loadgo.runs`, its id, or `"last"`, the newest.
 
-    Raises `BadRun` when there is no such run, or its folder cannot be read.
+    Raises `BadRun` for an unknown run, and for a folder that cannot be read.
     """
     folder = find_run(run)
     conditions = read_conditions(folder)
-    _whole(folder, conditions)
-    frames = {name: read_table(folder, name) for name in COLUMNS}
-    frames["lost"] = pl.concat([frames["lost"], told_lost(conditions)])
+    _check_main_tables(folder, conditions)
+    frames = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
+    frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
     return Tables(**frames, conditions=conditions, prediction=read_prediction(folder))
 
 
-_MAIN = ("interactions", "sessions")
-"""Without the first nothing is known of a run, and without the second not how long its users were there."""
+_MAIN_TABLES = ("interactions", "sessions")
+"""Tables that every run under a load has. A run that metered one command has the first only."""
 
 
-def _whole(folder: Path, conditions: dict[str, Any]) -> None:
-    """Raises `BadRun` when a run that has ended well lacks one of its main tables: that is damage, not an empty run."""
+def _check_main_tables(folder: Path, conditions: dict[str, Any]) -> None:
+    """Raises `BadRun` if a run that ended well lacks a main table: it is damaged, not empty."""
     ended = conditions.get("finished") and conditions.get("outcome") in ("done", "stopped")
-    for name in _MAIN if ended and conditions.get("kind") != "meter" else _MAIN[:1]:
-        if ended and not any((folder / f"{name}.{kind}").exists() for kind in ("parquet", "arrows")):
-            raise BadRun(f"{folder} has lost its table {name}: the run ended well, and it is not there any more")
+    required = _MAIN_TABLES[:1] if conditions.get("kind") == "meter" else _MAIN_TABLES
+    for name in required if ended else ():
+        if not any(path.exists() for path in _files(folder, name)):
+            raise BadRun(f"{folder} has lost its table {name}: the run ended well, and the file is missing")
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:
-    """The `run.toml` of the run in `folder`. Raises `BadRun` when it is missing, damaged, or of a later format."""
+    """The `run.toml` of the run in `folder`. Raises `BadRun` for a missing or damaged file, and for a later format."""
     path = folder / "run.toml"
     try:
         conditions = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -195,57 +196,57 @@ def read_conditions(folder: Path) -> dict[str, Any]:
         raise BadRun(f"{folder} is not a run's folder: there is no run.toml in it") from None
     except (OSError, ValueError) as error:
         raise BadRun(f"cannot read {path}: {error}") from error
-    if conditions.get("format", FORMAT) != FORMAT:
-        later = conditions["format"]
-        raise BadRun(f"{folder} has format {later}, and this version of loadgo reads format {FORMAT}: use a newer one")
+    version = conditions.get("format", RUN_FORMAT)
+    if version != RUN_FORMAT:
+        raise BadRun(f"{folder} has format {version}, and this version of loadgo reads {RUN_FORMAT}: use a newer one")
     return conditions
 
 
 def read_table(folder: Path, name: str) -> pl.DataFrame:
-    """The table `name` of the run in `folder`; empty when the run did not fill it."""
+    """The table `name` of the run in `folder`; empty if the run did not fill it."""
     try:
-        found = _read(folder, name)
-        _own(folder, name, found)
-        return _with_columns(found, COLUMNS[name])
+        frame = _read_frame(folder, name)
+        _check_columns(folder, name, frame)
+        return with_columns(frame, COLUMNS_BY_TABLE[name])
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
     except pl.exceptions.PolarsError as error:
-        raise BadRun(_damage(folder, name)) from error
+        raise BadRun(_damage_message(folder, name)) from error
 
 
-def _own(folder: Path, name: str, frame: pl.DataFrame | None) -> None:
-    """Raises `BadRun` for a file that holds another table: it has columns that are not this one's, and lacks some.
+def _check_columns(folder: Path, name: str, frame: pl.DataFrame | None) -> None:
+    """Raises `BadRun` for a file of another table: columns of this table are missing, and others are present.
 
-    A run of an earlier version lacks columns, one of a later version has more.
+    A run of an earlier version only lacks columns, and one of a later version only has more.
     """
-    if frame is None or set(frame.columns) <= COLUMNS[name].keys() or set(frame.columns) >= COLUMNS[name].keys():
+    present, expected = set(() if frame is None else frame.columns), COLUMNS_BY_TABLE[name].keys()
+    if present <= expected or present >= expected:
         return
-    other = next((one for one, columns in COLUMNS.items() if columns.keys() >= set(frame.columns)), "")
-    raise BadRun(_damage(folder, name, f"it holds the table {other}" if other else "it holds another table"))
+    other = next((table for table, columns in COLUMNS_BY_TABLE.items() if columns.keys() >= present), "")
+    raise BadRun(_damage_message(folder, name, f"it holds the table {other}" if other else "it holds another table"))
 
 
-def _damage(folder: Path, name: str, how: str = "it has been cut or written over since the run") -> str:
-    """That the table's file is no longer as it was written, and what to do."""
+def _damage_message(folder: Path, name: str, damage: str = "it has been cut or written over since the run") -> str:
     file = next((path for path in _files(folder, name) if path.exists()), folder)
-    rest = "" if name in _MAIN else ", or remove it: the rest of the run is read without it"
-    return f"{file} is damaged: {how}; take it from a copy{rest}"
+    alternative = "" if name in _MAIN_TABLES else ", or remove it: the rest of the run is read without it"
+    return f"{file} is damaged: {damage}; take it from a copy{alternative}"
 
 
 def _files(folder: Path, name: str) -> tuple[Path, Path]:
-    """Where the table is: when the run has ended, and while it runs."""
+    """The file of a table after the run, and its stream during the run."""
     return folder / f"{name}.parquet", folder / f"{name}.arrows"
 
 
 def read_stream(path: Path) -> pl.DataFrame | None:
-    """The whole batches of the Arrow stream at `path`; None when not even its schema is whole."""
+    """The whole batches of the Arrow stream at `path`; None if not even its schema is whole."""
     length, _ = _loadgo.whole(path)
     with path.open("rb") as stream:
         batches = stream.read(length)
     return pl.read_ipc_stream(batches) if batches else None
 
 
-def _read(folder: Path, name: str) -> pl.DataFrame | None:
-    """Parquet before the stream: a run that ends just now has both for a moment, then Parquet alone."""
+def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
+    """Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
     parquet, stream = _files(folder, name)
     if not parquet.exists() and stream.exists():
         try:
@@ -253,19 +254,19 @@ def _read(folder: Path, name: str) -> pl.DataFrame | None:
         except (FileNotFoundError, BadRun):
             if not parquet.exists():
                 raise
-    # A whole path, and no pattern: a folder may be called `g[1]` or begin with `~`.
+    # The path is no pattern: a folder may be called `g[1]` or begin with `~`.
     return pl.read_parquet(parquet.resolve(), glob=False) if parquet.exists() else None
 
 
-def _with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
-    """`frame` with these columns and types; a column that it lacks was not measured."""
+def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
+    """`frame` with these columns and types. A missing column is filled with null, and no frame gives an empty one."""
     if frame is None:
         return pl.DataFrame(schema=columns)
     missing = [pl.lit(None).alias(name) for name in columns if name not in frame.columns]
     return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in columns.items())
 
 
-def told_lost(conditions: dict[str, Any]) -> pl.DataFrame:
-    """The losses that only `run.toml` could hold."""
+def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:
+    """The rows of `lost` that are in `run.toml`, because they came after the table was closed."""
     rows = conditions.get("lost", [])
-    return _with_columns(pl.DataFrame(rows) if rows else None, COLUMNS["lost"])
+    return with_columns(pl.DataFrame(rows) if rows else None, COLUMNS_BY_TABLE["lost"])

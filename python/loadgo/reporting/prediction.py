@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, number, people
-from loadgo.records.prediction import ALL, Foreseen, Prediction
+from loadgo.records.prediction import ALL_COMMANDS, PredictedFigure, Prediction
 from loadgo.stats.resample import Interval
 
 _NAMES = {
@@ -42,14 +42,14 @@ def prediction_answer(prediction: Prediction | None) -> str:
     empty where there is none.
     """
     told = [] if prediction is None else [one for of in prediction.figures.values() for one in of]
-    figures = {one.measure: one for one in told if one.command == ALL}
+    figures = {one.measure: one for one in told if one.command == ALL_COMMANDS}
     parts = [_central(name, figures[name]) for name in _ANSWERED if name in figures]
     if not parts:
         return ""
     return f"{', '.join(parts)}. In brackets is where 95 of 100 such runs lie, with the doubt of the fit."
 
 
-def _central(name: str, told: Foreseen) -> str:
+def _central(name: str, told: PredictedFigure) -> str:
     return f"{_ANSWERED[name]} {_figure(told, told.central)} ({_interval(told)})"
 
 
@@ -72,19 +72,19 @@ def prediction_words(prediction: Prediction | None) -> list[str]:
     return found
 
 
-def _shown(one: Foreseen) -> bool:
-    return one.command == ALL or one.measure == _OF_COMMANDS
+def _shown(one: PredictedFigure) -> bool:
+    return one.command == ALL_COMMANDS or one.measure == _OF_COMMANDS
 
 
-def _name(one: Foreseen) -> str:
-    return _NAMES[one.measure] if one.command == ALL else f"response of {one.command}"
+def _name(one: PredictedFigure) -> str:
+    return _NAMES[one.measure] if one.command == ALL_COMMANDS else f"response of {one.command}"
 
 
-def _figure(one: Foreseen, value: float) -> str:
+def _figure(one: PredictedFigure, value: float) -> str:
     return f"{number(value)}/s" if one.measure == "throughput" else duration(value)
 
 
-def _interval(one: Foreseen) -> str:
+def _interval(one: PredictedFigure) -> str:
     return f"{_figure(one, one.interval.low)} to {_figure(one, one.interval.high)}"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loadgo.measures.fail_if import ConditionResult
     from loadgo.measures.summary import Summary
     from loadgo.notation.comparisons import Condition
-    from loadgo.prediction.predict import Drawing
+    from loadgo.prediction.predict import DrawPlan
 
 ONE_USER = Load()
 USUAL_METERING = Metering()
@@ -115,7 +115,7 @@ def run(
     # In an open load users come, do their passes and leave; only those of a closed one stay until the time is up.
     endless = load.arrivals is None and (load.duration is not None or load.until is not None)
     options["passes"] = _passes(load.passes, ready.script["passes"], endless=endless)
-    drawing = None if on == HERE or draws == 0 else _drawing(ready.options, draws, load.seed)
+    plan = None if on == HERE or draws == 0 else _draw_plan(ready.options, draws, load.seed)
     job = _Job(
         source=source,
         drive=ready.drive,
@@ -127,16 +127,16 @@ def run(
     told = _driven(job, progress)
     if on != HERE:
         told["notes"] = [*told["notes"], *_transfers_kept(job)]
-    if drawing is not None and told["outcome"] == "done":
-        _foretold(job, drawing, progress)
+    if plan is not None and told["outcome"] == "done":
+        _predict(job, plan, progress)
     return _summed_up(job, told, tariff)
 
 
-def _drawing(options: dict[str, Any], draws: int | None, seed: int) -> Drawing | None:
+def _draw_plan(options: dict[str, Any], draws: int | None, seed: int) -> DrawPlan | None:
     """What is to be drawn of a fitted machine; loaded only here, since most runs predict nothing."""
-    from loadgo.prediction.predict import drawing
+    from loadgo.prediction.predict import plan_draws
 
-    return drawing(options["machine_text"], options["set"], draws, seed, file=options["machine"])
+    return plan_draws(options["machine_text"], options["set"], draws, seed, file=options["machine"])
 
 
 def _transfers_kept(job: _Job) -> list[str]:
@@ -158,16 +158,16 @@ def _transfers_kept(job: _Job) -> list[str]:
     return []
 
 
-def _foretold(job: _Job, drawing: Drawing, progress: Progress | None) -> None:
+def _predict(job: _Job, plan: DrawPlan, progress: Progress | None) -> None:
     """Does the job again as often as is drawn, below its own folder."""
     from loadgo.prediction.predict import predict
 
-    def again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
+    def run_again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
         options = job.options | {"set": [*set, *job.options["set"]], "seed": seed}
         folder.parent.mkdir(exist_ok=True)
         job.drive(job.source.text, options, str(folder), lambda _told: go_on())
 
-    predict(again, drawing, job.folder, job.options["seed"], progress)
+    predict(run_again, plan, job.folder, job.options["seed"], progress)
 
 
 def _load_options(load: Load) -> dict[str, Any]:

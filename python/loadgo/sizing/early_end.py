@@ -58,10 +58,10 @@ def missed_widely(rows: pl.DataFrame, targets: Sequence[Target]) -> bool:
 
 def _answered(folder: Path) -> pl.DataFrame:
     """The interactions of the steady phase, as far as they are written; none while nothing can be read."""
-    from loadgo.records.tables import COLUMNS, read_table
+    from loadgo.records.tables import COLUMNS_BY_TABLE, read_table
 
     try:
         rows = read_table(folder, "interactions")
     except (BadRun, OSError):
-        return pl.DataFrame(schema=COLUMNS["interactions"])
+        return pl.DataFrame(schema=COLUMNS_BY_TABLE["interactions"])
     return rows.filter(pl.col("phase").cast(pl.String) == "steady")

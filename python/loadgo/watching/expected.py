@@ -16,8 +16,8 @@ from typing import Any
 
 from loadgo.errors import BadRun, LoadgoError, Refused
 from loadgo.prediction.figures import figures_of
-from loadgo.records.following import reach_of
-from loadgo.records.prediction import ALL
+from loadgo.records.following import latest_ns
+from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import Tables, read_conditions, tables
 from loadgo.running.apart import Apart
 from loadgo.running.machines import find as find_machine
@@ -147,12 +147,14 @@ def of_run(run: Tables, origin: str) -> Expected:
         {"command": command, "measure": measure, "value": value}
         for (command, measure), value in figures_of(run, steady).items()
     ]
-    reach = reach_of(run)
+    reach = latest_ns(run)
     frame = window_of(run, reach, reach, 1)
     ready = float(frame.ready[0])
     intervals = "; low to high: 95 of 100 runs, if the model is right" if predicted else ""
     return {
-        "figures": [figure for figure in figures if figure["command"] == ALL or figure["measure"] == "response"],
+        "figures": [
+            figure for figure in figures if figure["command"] == ALL_COMMANDS or figure["measure"] == "response"
+        ],
         "busy": None if frame.busy_share != frame.busy_share else frame.busy_share,
         "ready": None if ready != ready else ready,
         "note": f"Expected: the {steady} part {origin}{intervals}. Measured: the window above.",

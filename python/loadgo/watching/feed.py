@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.measures.total_time import OWNER_GROUPS
-from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, RESPONSE_NS
+from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, RESPONSE_NS
 from loadgo.watching.memory_holders import USERS_LABEL, Holders
 
 NULL_WORD_INDEX = 0xFFFFFFFF
@@ -142,7 +142,7 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
 
 
-_TYPED = ANSWERED & MEASURED
+_TYPED = IS_ANSWERED & IS_MEASURED
 _DURATIONS = (
     RESPONSE_NS,
     LATENESS_NS.alias("late_ns"),

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.total_time import OWNER_GROUPS
-from loadgo.records.interactions import ANSWERED, CPU_NS, LATENESS_NS, MEASURED, PROMPTED_NS, RESPONSE_NS
+from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import Lengths, lengths
@@ -127,7 +127,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     """The window of `width_ns` nanoseconds that ends at `end_ns`, with `columns` columns."""
     start_ns = max(end_ns - width_ns, 0)
     edges = np.linspace(start_ns, max(end_ns, start_ns + 1), columns + 1)
-    typed = tables.interactions.filter(ANSWERED & MEASURED)
+    typed = tables.interactions.filter(IS_ANSWERED & IS_MEASURED)
     ended = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _state_bands(typed, tables.sessions, edges)
     time = _rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loadgo.notation.figures import digits
-from loadgo.records.following import Following, reach_of
+from loadgo.records.following import Following, latest_ns
 from loadgo.watching.expected import Expected
 from loadgo.watching.frame import window_of
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
@@ -50,13 +50,15 @@ def screens(
     `expected` returns the figures of a model so far.
     """
     while True:
-        records = following.look()
-        reach = reach_of(records)
+        records = following.all_tables()
+        reach = latest_ns(records)
         moment = clock.moment(reach)
         terminal = size()
         frame = window_of(records, moment, width_ns, columns_of(terminal.columns))
         title = title_of(records.conditions)
-        shown = ScreenContext(title, clock.mode(following.how), target_ns, None if expected is None else expected())
+        shown = ScreenContext(
+            title, clock.mode(following.state_word), target_ns, None if expected is None else expected()
+        )
         yield screen(frame, shown, terminal.columns, terminal.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return

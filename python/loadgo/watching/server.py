@@ -24,7 +24,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from loadgo.errors import BadRun, LoadgoError, Refused
-from loadgo.records.following import Following, News, reach_in
+from loadgo.records.following import Following, NewRows, latest_row_ns
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
 from loadgo.watching.play import title_of
@@ -65,18 +65,18 @@ class PageMessages:
 
     def read(self) -> None:
         """Reads the run's new rows into messages. Raises `BadRun` if they cannot be read."""
-        news = self.following.news()
-        reach, first = max(self._reach_ns, reach_in(news)), not self.messages
+        news = self.following.new_rows()
+        reach, first = max(self._reach_ns, latest_row_ns(news)), not self.messages
         new_messages = (
             self._feed.messages(news) if len(news.get(_LONG_TABLE, ())) <= MOST_MESSAGE_ROWS else self._in_parts(news)
         )
         if new_messages or reach > self._reach_ns or self.following.ended or first:
             self._reach_ns = reach
-            state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.how}
+            state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.state_word}
             before = [message({**state, **self.settings, "ended": False})] if first else []
             self.messages += [*before, *new_messages, message(state | {"ended": self.following.ended})]
 
-    def _in_parts(self, news: News) -> list[bytes]:
+    def _in_parts(self, news: NewRows) -> list[bytes]:
         """Messages of the small tables first, and of the long table in slices, so that the page can draw early."""
         small_tables = {name: rows for name, rows in news.items() if name != _LONG_TABLE}
         new_messages = self._feed.messages(small_tables)

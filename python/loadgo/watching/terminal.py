@@ -11,7 +11,7 @@ import numpy as np
 
 from loadgo.documents.signs import line
 from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
-from loadgo.records.prediction import ALL
+from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import Lengths
@@ -216,7 +216,7 @@ def _model_lines(expected: Expected | None, width: int) -> list[str]:
         f"{measure.partition(' ')[0]} {duration(figure['value'])}{_interval(figure)}"
         for measure in ("p50 response", "p90 response")
         for figure in expected["figures"]
-        if (figure["command"], figure["measure"]) == (ALL, measure)
+        if (figure["command"], figure["measure"]) == (ALL_COMMANDS, measure)
     ]
     figures += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
     figures += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]

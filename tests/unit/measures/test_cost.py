@@ -8,7 +8,7 @@ from loadgo.measures.charges import SharedHoldings, cost_of, interaction_cost
 from loadgo.measures.summary import summarize
 from loadgo.measures.tariff import PRICE_LABELS, bundled_tariffs, load_shifts, load_tariff, tariff_on, tariff_text
 from loadgo.measures.usage import Usage
-from loadgo.records.interactions import Classes
+from loadgo.records.interactions import TimeByClass
 from support.synthetic import S, closed_loop
 
 MS = 1e6
@@ -85,7 +85,7 @@ def test_a_machines_own_prices_are_asked_for_by_name() -> None:
 
 
 def test_a_users_hour_is_what_its_interactions_cost() -> None:
-    found = cost_of(used(3600 * S / 100), 100, Classes(3600 * S, 0, 0, 0), load_tariff("multics-645-1973"))
+    found = cost_of(used(3600 * S / 100), 100, TimeByClass(3600 * S, 0, 0, 0), load_tariff("multics-645-1973"))
     assert found.interaction == pytest.approx(5.05)
     assert found.user_hour == pytest.approx(505.0)
 

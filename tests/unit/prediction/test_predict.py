@@ -17,10 +17,10 @@ from loadgo.comparison.figures import change, change_interval
 from loadgo.errors import BadRun, Mistake
 from loadgo.notation.figures import duration
 from loadgo.notation.laws import read_law
-from loadgo.prediction.draws import doubt_in, drawn
-from loadgo.prediction.figures import figures_of, foreseen_of
-from loadgo.prediction.predict import drawing, predict
-from loadgo.records.prediction import NAME, read_prediction
+from loadgo.prediction.draws import draw_parameters, uncertain_parameters
+from loadgo.prediction.figures import figures_of, predicted_figures
+from loadgo.prediction.predict import plan_draws, predict
+from loadgo.records.prediction import PREDICTION_FILE, read_prediction
 from loadgo.records.tables import tables
 from loadgo.reporting.words import answer as answer_of
 from support.fitted_machine import CORRELATION, DOUBT, laid, machine, truth
@@ -36,7 +36,7 @@ def mean_of(setting: str) -> float:
 
 
 def test_drawings_have_the_covariance_that_the_fit_has_found() -> None:
-    draws, redrawn = drawn(machine(), 3000, 1, allowed)
+    draws, redrawn = draw_parameters(machine(), 3000, 1, allowed)
     logs = np.log([[mean_of(setting) for setting in draw] for draw in draws])
     assert redrawn == 0
     assert logs.std(axis=0) == pytest.approx([DOUBT["edit"], DOUBT["compile"]], rel=0.05)
@@ -44,35 +44,40 @@ def test_drawings_have_the_covariance_that_the_fit_has_found() -> None:
 
 
 def test_what_is_set_otherwise_than_fitted_is_in_no_doubt() -> None:
-    found = doubt_in(machine().replace("lognormal(300.0ms, 240.0ms)", "lognormal(200ms, 160ms)"))
+    found = uncertain_parameters(machine().replace("lognormal(300.0ms, 240.0ms)", "lognormal(200ms, 160ms)"))
     assert found is not None
     assert found.parameters == ("commands.edit.cpu mean",)
     assert found.set_aside == ("commands.compile.cpu",)
 
 
 def test_drawings_that_are_no_machine_are_drawn_again_and_counted() -> None:
-    draws, redrawn = drawn(machine(), 50, 1, lambda settings: mean_of(settings[0]) > 50e6)
+    draws, redrawn = draw_parameters(machine(), 50, 1, lambda settings: mean_of(settings[0]) > 50e6)
     assert all(mean_of(draw[0]) > 50e6 for draw in draws)
     assert 20 < redrawn < 100
-    assert set(draws) <= set(drawn(machine(), 50 + redrawn, 1, allowed)[0])
-    with pytest.raises(ValueError, match="0 make a machine that can be: fit it from more"):
-        drawn(machine(), 5, 1, lambda _set: False)
+    assert set(draws) <= set(draw_parameters(machine(), 50 + redrawn, 1, allowed)[0])
+    with pytest.raises(ValueError, match=r"only 0 of 500 draws .* make a valid machine: fit it from more"):
+        draw_parameters(machine(), 5, 1, lambda _set: False)
 
 
 def test_a_covariance_that_is_none_is_told_so() -> None:
     rows = "[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]"
-    with pytest.raises(Mistake, match="some mixture of the parameters would vary by less than not at all; fit"):
-        drawing(machine().split("covariance")[0] + f"covariance = {rows}\n", (), 20, 1)
+    with pytest.raises(Mistake, match="not a covariance matrix, since it has a negative eigenvalue: fit"):
+        plan_draws(machine().split("covariance")[0] + f"covariance = {rows}\n", (), 20, 1)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "marked", "words"),
     [
         ("commands.edit.cpu", "commands.nothing.cpu", "nothing", "parameter commands.nothing.cpu: the machine has no"),
-        ("commands.edit.cpu", "processors.count", "processors.count", "has no such time: take it out"),
-        ("commands.edit.cpu", "processors.discipline", "processors.discipline", "has no such time: take it out"),
-        ('value = "50.0ms"', 'value = "-1s"', "-1s", "the value '-1s' is no mean: write one"),
-        ('value = "0.8"', 'value = "much"', "much", "the value 'much' is no spread: write one"),
+        ("commands.edit.cpu", "processors.count", "processors.count", "has no such time: remove the parameter"),
+        (
+            "commands.edit.cpu",
+            "processors.discipline",
+            "processors.discipline",
+            "has no such time: remove the parameter",
+        ),
+        ('value = "50.0ms"', 'value = "-1s"', "-1s", "'-1s' is not a mean: write a value"),
+        ('value = "0.8"', 'value = "much"', "much", "'much' is not a spread: write a value"),
         ("0.0, 0.01]]", "0.0, 1e6]]", "covariance", "row 3, of commands.compile.cpu, has 1e+06 on the diagonal"),
     ],
 )
@@ -96,8 +101,8 @@ def test_a_fit_that_cannot_be_drawn_from_is_told_with_file_line_key_and_remedy(
 
 
 def test_a_machine_without_a_fit_or_a_covariance_is_in_no_doubt() -> None:
-    assert doubt_in(machine(fit=False)) is None
-    assert doubt_in(machine().split("covariance")[0]) is None
+    assert uncertain_parameters(machine(fit=False)) is None
+    assert uncertain_parameters(machine().split("covariance")[0]) is None
 
 
 def test_an_interval_holds_a_further_run_95_times_of_100_and_its_parts_are_told_apart() -> None:
@@ -108,7 +113,7 @@ def test_an_interval_holds_a_further_run_95_times_of_100_and_its_parts_are_told_
         key = ("", "response")
         fitted = [{key: math.exp(one)} for one in chance[:20]]
         draws = [{key: math.exp(sum(one))} for one in zip(chance[:20], parameters[:20], strict=True)]
-        (found,) = foreseen_of(fitted, draws)
+        (found,) = predicted_figures(fitted, draws)
         another = random.standard_normal()
         held += found.interval.holds(math.exp(0.03 * another + parameters[20]))
         shares.append(found.parameters_share)
@@ -255,14 +260,14 @@ def test_a_run_that_predicts_nothing_leaves_no_runs_below_it(room: Path) -> None
 def test_draws_of_what_cannot_be_drawn_are_refused_before_anybody_logs_in(room: Path) -> None:
     script, bare = room / "two-commands.toml", room / "bare.toml"
     bare.write_text(machine(fit=False))
-    with pytest.raises(ValueError, match=r"it has no \[fit\] with a covariance; loadgo fit makes one"):
+    with pytest.raises(ValueError, match=r"it has no \[fit\] with a covariance; fit a machine with loadgo fit"):
         loadgo.run(script, on=str(bare), draws=20, out=room / "never")
     with pytest.raises(ValueError, match="3 draws give no interval: at least 5"):
         loadgo.run(script, on=str(room / "fitted.toml"), draws=3, out=room / "never")
     with pytest.raises(ValueError, match="name one with `on`"):
         loadgo.run(script, draws=20, out=room / "never")
     every = ["commands.edit.cpu=1s", "commands.compile.cpu=1s"]
-    with pytest.raises(ValueError, match="no value stands as it was fitted"):
+    with pytest.raises(ValueError, match="all fitted values were replaced"):
         loadgo.run(script, on=str(room / "fitted.toml"), draws=20, set=every, out=room / "never")
     assert not (room / "never").exists()
     assert loadgo.run(script, on=str(bare), draws=None, out=room / "plain-bare").summary.prediction is None
@@ -271,10 +276,10 @@ def test_draws_of_what_cannot_be_drawn_are_refused_before_anybody_logs_in(room: 
 def test_a_prediction_that_is_damaged_is_told_so(room: Path) -> None:
     folder = room / "damaged"
     folder.mkdir()
-    (folder / NAME).write_text("format = 1\ndraws = 5\n")
+    (folder / PREDICTION_FILE).write_text("format = 1\ndraws = 5\n")
     with pytest.raises(BadRun, match="predict again"):
         read_prediction(folder)
-    (folder / NAME).write_text("format = 9\n")
+    (folder / PREDICTION_FILE).write_text("format = 9\n")
     with pytest.raises(BadRun, match="has format 9"):
         read_prediction(folder)
     assert read_prediction(room) is None
@@ -316,7 +321,7 @@ def test_the_command_refuses_nonsense_with_what_would_be_right(room: Path, predi
 
 
 def test_an_error_in_one_of_the_runs_ends_them_all_and_leaves_a_run_that_is_no_prediction(tmp_path: Path) -> None:
-    told = drawing(machine(), (), 5, seed=1)
+    told = plan_draws(machine(), (), 5, seed=1)
     assert told is not None
     begun: list[Path] = []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from loadgo.errors import BadQuery, BadRun
 from loadgo.records.query import csv_of, query
-from loadgo.records.tables import COLUMNS
+from loadgo.records.tables import COLUMNS_BY_TABLE
 from support.places import TESTS
 
 KEPT = TESTS / "runs" / "format-1"
@@ -17,9 +17,9 @@ def test_sql_counts_by_command() -> None:
     assert answer.rows() == [("compile", 2), ("edit", 2), ("run", 2)]
 
 
-@pytest.mark.parametrize("table", COLUMNS)
+@pytest.mark.parametrize("table", COLUMNS_BY_TABLE)
 def test_each_column_has_a_name_that_sql_takes_bare(table: str) -> None:
-    for column in COLUMNS[table]:
+    for column in COLUMNS_BY_TABLE[table]:
         assert query(f"SELECT {column} FROM {table}", ENDED).columns == [column]
         assert query(f"SELECT t.{column} FROM {table} AS t ORDER BY t.{column}", ENDED).columns == [column]
 

@@ -46,7 +46,7 @@ def test_a_run_is_found_by_its_path_its_id_or_the_beginning_of_it(kept: Path) ->
 
 
 def test_a_beginning_of_several_runs_is_not_guessed(kept: Path) -> None:
-    with pytest.raises(BadRun, match=r"may be 2026-11-21T01-37-05-cut, .*: say more of the name"):
+    with pytest.raises(BadRun, match=r"may be 2026-11-21T01-37-05-cut, .*: write more of the name"):
         find_run("2026")
 
 

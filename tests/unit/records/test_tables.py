@@ -11,7 +11,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import BadRun
-from loadgo.records.tables import COLUMNS, Tables, read_stream, tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, read_stream, tables
 from polars.testing import assert_frame_equal
 from support.places import TESTS
 
@@ -22,7 +22,7 @@ ENDED, CUT, KILLED = (KEPT / f"2026-11-21T01-37-05-{how}" for how in ("ended", "
 @pytest.mark.parametrize("folder", [ENDED, CUT, KILLED], ids=lambda folder: folder.name)
 def test_each_table_has_its_columns_and_types(folder: Path) -> None:
     for name, frame in tables(folder).frames().items():
-        assert dict(frame.schema) == COLUMNS[name], name
+        assert dict(frame.schema) == COLUMNS_BY_TABLE[name], name
 
 
 def test_a_cut_run_holds_what_the_ended_one_holds() -> None:
@@ -81,12 +81,14 @@ def test_a_table_that_a_run_did_not_fill_is_empty(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text("format = 1\n")
     read = tables(tmp_path)
     assert isinstance(read, Tables)
-    assert all(frame.is_empty() and dict(frame.schema) == COLUMNS[name] for name, frame in read.frames().items())
+    assert all(
+        frame.is_empty() and dict(frame.schema) == COLUMNS_BY_TABLE[name] for name, frame in read.frames().items()
+    )
 
 
 def test_a_later_format_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text("format = 2\n")
-    with pytest.raises(BadRun, match="format 2, and this version of loadgo reads format 1"):
+    with pytest.raises(BadRun, match="format 2, and this version of loadgo reads 1"):
         tables(tmp_path)
 
 

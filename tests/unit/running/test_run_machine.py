@@ -9,7 +9,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.records.tables import COLUMNS
+from loadgo.records.tables import COLUMNS_BY_TABLE
 from loadgo.reporting.report import FORMATS
 from loadgo.running.host import Driver
 from support.small_machine import MACHINE, SCRIPT, laid
@@ -40,7 +40,7 @@ def test_the_same_seed_gives_the_same_bytes(made: loadgo.Run, tmp_path: Path) ->
     other = loadgo.run(script, on=str(machine), users=6, seed=2, out=tmp_path / "other")
     assert digests(again.folder) == digests(made.folder)
     assert digests(other.folder)["interactions.parquet"] != digests(made.folder)["interactions.parquet"]
-    assert sorted(digests(made.folder)) == sorted(f"{name}.parquet" for name in COLUMNS)
+    assert sorted(digests(made.folder)) == sorted(f"{name}.parquet" for name in COLUMNS_BY_TABLE)
 
 
 def test_the_time_of_each_processor_adds_up_to_the_time_of_the_run(made: loadgo.Run) -> None:

@@ -14,8 +14,8 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.records.following import reach_of
-from loadgo.records.tables import COLUMNS, Tables, tables
+from loadgo.records.following import latest_ns
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from support.outside import COMMAND, PATIENCE_S, environment
 from support.watched import Served, asked, heads, served
 
@@ -48,11 +48,11 @@ def large(run: Path, told: Tables, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("large") / "run"
     folder.mkdir()
     rows = told.interactions.filter(pl.col("ready_ns").is_not_null())
-    times, reach = ("planned_ns", "sent_ns", "ready_ns"), reach_of(told)
+    times, reach = ("planned_ns", "sent_ns", "ready_ns"), latest_ns(told)
     turns = -(-MANY // len(rows))
     shifts = pl.Series(np.repeat(np.arange(turns, dtype=np.uint64) * reach, len(rows)))
     long = pl.concat([rows] * turns).with_columns((pl.col(name) + shifts).alias(name) for name in times)
-    for name in COLUMNS:
+    for name in COLUMNS_BY_TABLE:
         table = long if name == "interactions" else getattr(told, name)
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "run.toml").write_text((run / "run.toml").read_text())
@@ -74,7 +74,7 @@ def test_the_page_and_the_rows_are_served(page: Served, told: Tables) -> None:
     assert found[-1] == {"over": True}
     assert found[-2] == {
         "title": "typical user on multics-6180",
-        "reach_ns": reach_of(told),
+        "reach_ns": latest_ns(told),
         "ended": True,
         "how": "ended",
     }
