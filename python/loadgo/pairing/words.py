@@ -60,7 +60,7 @@ def figure(measure: str, amount: float | None) -> str:
     """The amount of one of the measures, with its unit."""
     if amount is None:
         return NOT_MEASURED
-    return rate(amount) if measure == "throughput" else duration(amount)
+    return f"{rate(amount)}/s" if measure == "throughput" else duration(amount)
 
 
 def progress_line(experiment: Experiment) -> str:
