@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from loadgo.fitting.fit import fit as fit
     from loadgo.metering.meter import Metered as Metered
     from loadgo.metering.meter import meter as meter
+    from loadgo.pairing.experiment import ab as ab
+    from loadgo.pairing.results import Experiment as Experiment
+    from loadgo.pairing.variant import Variant as Variant
     from loadgo.profiling.profile import Profile as Profile
     from loadgo.profiling.profile import profile as profile
     from loadgo.ready_message.ready import Ready as Ready
@@ -62,6 +65,7 @@ __all__ = [
     "Comparison",
     "Costs",
     "Driver",
+    "Experiment",
     "Fairness",
     "Fit",
     "Limits",
@@ -79,7 +83,9 @@ __all__ = [
     "Speedup",
     "Tables",
     "Transferred",
+    "Variant",
     "Watching",
+    "ab",
     "capacity",
     "compare",
     "cost",
@@ -111,6 +117,7 @@ _HOMES = {
     "Comparison": "comparison.compare",
     "Costs": "costs.cost",
     "Driver": "running.host",
+    "Experiment": "pairing.results",
     "Fairness": "costs.fairness",
     "Fit": "fitting.fit",
     "Limits": "running.load",
@@ -128,7 +135,9 @@ _HOMES = {
     "Speedup": "attribution.results",
     "Tables": "records.tables",
     "Transferred": "transfers.transfer",
+    "Variant": "pairing.variant",
     "Watching": "watching.watch",
+    "ab": "pairing.experiment",
     "capacity": "sizing.capacity",
     "compare": "comparison.compare",
     "cost": "costs.cost",

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
+from loadgo.cli.ab import ab
 from loadgo.cli.capacity import capacity
 from loadgo.cli.commands import doctor, query, ready, record, runs
 from loadgo.cli.compare import compare, speedup
@@ -217,6 +218,7 @@ for command in (
     record,
     doctor,
     query,
+    ab,
     compare,
     speedup,
     capacity,

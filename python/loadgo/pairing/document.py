@@ -1,0 +1,108 @@
+"""An experiment as a document: the answer, the changes with intervals and verdicts, the commands, the pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from loadgo.documents.as_json import Keys, json_document
+from loadgo.documents.document import Document
+from loadgo.documents.render import Format, render
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, share
+from loadgo.notation.measures import name_of, percent
+from loadgo.pairing.results import Change, Experiment, LeftOut, Pair
+from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
+from loadgo.pairing.variant import Variant
+from loadgo.pairing.words import about, answer, figure, interval_text, notes, relative, warnings
+from loadgo.running.load import Load
+from loadgo.running.prepared import HERE
+
+JSON_KEYS: Keys = {
+    Variant: "script on set limit before",
+    Load: "users passes duration think typing arrivals warm_up until seed",
+    Change: "measure command pairs=logs a b change=relative interval verdict more_pairs",
+    Pair: "seed first a b",
+    RunFigures: "folder measures=whole commands errors others_share",
+    CommandMeans: "count response_ns=response cpu_ns=cpu",
+    LeftOut: "letter folder reason",
+}
+
+
+def render_experiment(experiment: Experiment, format: Format, *, width: int | None = None, color: bool = False) -> str:
+    """The experiment as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
+    return render(
+        format, lambda: experiment_document(experiment), lambda: experiment_json(experiment), width=width, color=color
+    )
+
+
+def experiment_document(experiment: Experiment) -> Document:
+    """The document of an experiment."""
+    changes, commands = experiment.changes, experiment.command_changes
+    tables = [_table("Changes", [(name_of(change.measure), change) for change in changes])] if changes else []
+    if commands:
+        rows = [(f"{change.command}, {name_of(change.measure)}", change) for change in commands]
+        tables.append(_table("By command", rows))
+    if experiment.pairs:
+        tables.append(_pairs_table(experiment))
+    return Document(
+        title=f"{experiment.b.script} against {experiment.a.script}, run in turn",
+        answer=answer(experiment),
+        warnings=tuple(warnings(experiment)),
+        about=about(experiment),
+        sections=tuple(tables),
+        notes=tuple(notes(experiment)),
+    )
+
+
+def experiment_json(experiment: Experiment) -> str:
+    """One JSON object in full precision. Times are in nanoseconds, and a pair's figure is the logarithm of B over A."""
+    members = {
+        "answer": answer(experiment),
+        "a": experiment.a,
+        "b": experiment.b,
+        "load": experiment.load,
+        "margin": experiment.margin,
+        "measures": experiment.decisive,
+        "end": experiment.end,
+        "changes": experiment.changes,
+        "commands": experiment.command_changes,
+        "pairs": experiment.pairs,
+        "left_out": experiment.left_out,
+    }
+    return json_document(members, JSON_KEYS)
+
+
+def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
+    """A row for each change: its name, A, B, the change, the interval, the verdict."""
+    names, changes = zip(*rows, strict=True)
+    cells = {
+        "A": tuple(figure(change.measure, change.a) for change in changes),
+        "B": tuple(figure(change.measure, change.b) for change in changes),
+        "change": tuple(relative(change) for change in changes),
+        "95 % interval": tuple(interval_text(change.interval) for change in changes),
+        "B is": tuple(change.verdict for change in changes),
+    }
+    return Table(title, (Column("measure", names), *(Column(heading, texts) for heading, texts in cells.items())))
+
+
+def _pairs_table(experiment: Experiment) -> Table:
+    """A row for each pair: which ran first, the change of each decisive measure, and the work of others."""
+    pairs = experiment.pairs
+    columns = [
+        Column("pair", tuple(str(number) for number, _ in enumerate(pairs, 1))),
+        Column("first", tuple(pair.first for pair in pairs)),
+    ]
+    columns += [
+        Column(name_of(measure), tuple(_pair_change(pair, measure) for pair in pairs))
+        for measure in experiment.decisive
+    ]
+    if experiment.a.on == HERE:
+        columns.append(Column("others in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
+        columns.append(Column("others in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
+    return Table("Pair by pair", tuple(columns))
+
+
+def _pair_change(pair: Pair, measure: str) -> str:
+    ratio = log_ratio(pair.a, pair.b, measure)
+    return NOT_MEASURED if ratio is None else percent(math.expm1(ratio))

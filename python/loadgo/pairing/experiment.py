@@ -1,0 +1,231 @@
+"""Interleaved experiments: pairs of short runs, one of each variant in random order, until the verdict is known.
+
+Two runs of the same host differ by themselves, since the host does: other work comes and goes, memory fills, clocks
+change. The two runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
+What is left shows in the scatter of the pairs, which the interval is made of.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Unpack
+
+from loadgo.errors import BadArgument
+from loadgo.notation.quantities import percentage, span_s
+from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
+from loadgo.pairing.run_figures import MEASURES, RunFigures, figures_of
+from loadgo.pairing.variant import Variant
+from loadgo.running.folders import new_folder
+from loadgo.running.load import Load, Metering, Plain, with_plain
+from loadgo.running.prepared import HERE
+from loadgo.running.run import Run, run
+from loadgo.running.stopping import Stop, asked_to_stop
+
+USUAL_LOAD = Load(duration=10.0)
+"""Each run types for ten seconds after its warm-up."""
+DECISIVE_MEASURES = ("response", "cpu")
+"""The measures that have to be decided, if nothing else is asked for."""
+DEFAULT_MARGIN = 0.05
+DEFAULT_MOST_PAIRS = 30
+MOST_LEFT_OUT_RUNS = 6
+"""After this many invalid runs the experiment ends with what is known."""
+RESULT_FILE = "experiment.json"
+
+Progress = Callable[[str], None]
+
+
+def ab(
+    a: Variant | str | Path,
+    b: Variant | str | Path,
+    *,
+    load: Load = USUAL_LOAD,
+    margin: str | float = DEFAULT_MARGIN,
+    measures: Sequence[str] = DECISIVE_MEASURES,
+    most_pairs: int = DEFAULT_MOST_PAIRS,
+    time_limit: float | str | None = None,
+    tariff: str = "default",
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **plain: Unpack[Plain],
+) -> Experiment:
+    """Runs two variants in turn, in pairs, until it is known how B differs from A.
+
+        made = loadgo.ab("light", Variant("light", limit="cpus=1"), users=8, duration="10s")
+        print(made.change("response").relative, made.change("response").interval)
+
+    `a` and `b` are scripts, or `Variant`s: a script with a system, limits, and a command before each run. The same
+    twice shows how much runs of one system differ. `load` is that of each run, and its fields are keywords, as in
+    `loadgo.run`. The runs of a pair have the same seed, and the next pair has the next seed. The order within a pair is
+    random; of each two pairs one begins with A.
+
+    After each pair the experiment ends if each of `measures` (of `response`, `p90 response`, `cpu`, `throughput`) has
+    a verdict: its interval leaves out 0, or lies within `margin`, a relative change such as `5%`. It ends after
+    `most_pairs`, or when `time_limit` has passed (seconds, or a text such as `3min`), with what is known by then. The
+    intervals hold at whatever pair it ends: see `loadgo.stats.anytime`.
+
+    A run that lost records or whose driver was late is left out, and its pair is run again. `out` is the folder of all
+    runs and of `experiment.json`, by default a new one in `runs/`. `progress` gets a line of text after each pair.
+
+    Raises `BadArgument`; `Refused` if the command before a run fails; and the errors of `loadgo.run`.
+    """
+    load, limit, metering = with_plain(load, None, Metering(), plain)
+    variants = {"A": _variant(a, limit), "B": _variant(b, limit)}
+    _check(variants["A"], variants["B"], measures, most_pairs)
+    folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
+    if folder.exists() and any(folder.iterdir()):
+        raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
+    made = Experiment(
+        variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), "most pairs", folder
+    )
+    limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
+    return _Runs(made, metering, tariff, progress, most_pairs, limit_s).all_pairs()
+
+
+class _Runs:
+    """The experiment at work."""
+
+    def __init__(
+        self,
+        made: Experiment,
+        metering: Metering,
+        tariff: str,
+        progress: Progress | None,
+        most_pairs: int,
+        limit_s: float | None,
+    ) -> None:
+        self.made = made
+        self.metering = metering
+        self.tariff = tariff
+        self.progress = progress
+        self.most_pairs = most_pairs
+        self.limit_s = limit_s
+        self.began = time.monotonic()
+        self.attempts = 0
+        self.order = random.Random(made.load.seed)
+        self.firsts: list[Letter] = []
+
+    def all_pairs(self) -> Experiment:
+        """Runs pairs until there is a reason to end."""
+        with asked_to_stop() as stop:
+            while (end := "stopped" if stop.is_set() else self._end()) is None:
+                self._next_pair(stop)
+                self._keep()
+                if not stop.is_set():
+                    self._tell()
+        self.made = replace(self.made, end=end)
+        self._keep()
+        return self.made
+
+    def _next_pair(self, stop: Stop) -> None:
+        """Runs both variants, and keeps the pair unless one of the runs was stopped or is left out."""
+        self.attempts += 1
+        first = self.firsts.pop() if self.firsts else self._new_firsts()
+        seed = self.made.load.seed + len(self.made.pairs)
+        figures: dict[Letter, RunFigures] = {}
+        for letter in (first, _other(first)):
+            ran = self._run(letter, seed)
+            if ran.outcome == "stopped":
+                stop.set()
+            if stop.is_set():
+                return
+            if reason := why_left_out(ran):
+                left_out = LeftOut(letter, ran.folder, reason)
+                self.made = replace(self.made, left_out=(*self.made.left_out, left_out))
+                self.firsts.append(first)
+                return
+            figures[letter] = figures_of(ran)
+        self.made = replace(self.made, pairs=(*self.made.pairs, Pair(seed, first, figures["A"], figures["B"])))
+
+    def _new_firsts(self) -> Letter:
+        """Draws which variant begins each of the next two pairs, and returns the first of them."""
+        letters: list[Letter] = ["A", "B"]
+        self.order.shuffle(letters)
+        self.firsts.append(letters[1])
+        return letters[0]
+
+    def _end(self) -> End | None:
+        made = self.made
+        if made.decided:
+            return "decided"
+        if len(made.pairs) >= self.most_pairs:
+            return "most pairs"
+        if len(made.left_out) >= MOST_LEFT_OUT_RUNS:
+            return "left out too often"
+        spent = time.monotonic() - self.began
+        each = spent / max(1, len(made.pairs) + len(made.left_out))
+        if self.limit_s is not None and made.pairs and spent + each > self.limit_s:
+            return "time limit"
+        return None
+
+    def _run(self, letter: Letter, seed: int) -> Run:
+        variant = self.made.a if letter == "A" else self.made.b
+        variant.prepare(letter)
+        return run(
+            variant.script,
+            on=variant.on,
+            load=replace(self.made.load, seed=seed),
+            limit=variant.limit,
+            metering=self.metering,
+            set=variant.set,
+            tariff=self.tariff,
+            out=self.made.folder / f"{self.attempts:03}-{letter.lower()}",
+        )
+
+    def _keep(self) -> None:
+        """Writes what is known, so that a kill loses one pair at most."""
+        from loadgo.pairing.document import experiment_json
+
+        self.made.folder.mkdir(parents=True, exist_ok=True)
+        part = self.made.folder / f".{RESULT_FILE}"
+        part.write_text(experiment_json(self.made))
+        part.replace(self.made.folder / RESULT_FILE)
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            from loadgo.pairing.words import progress_line
+
+            self.progress(progress_line(self.made))
+
+
+def why_left_out(ran: Run) -> str:
+    """Why a run measured something other than its variant; empty if it did not."""
+    lost = sum(loss.count for loss in ran.summary.losses)
+    if ran.outcome == "failed":
+        return "it failed: " + "; ".join(ran.notes[-1:])
+    if not ran.summary.driver.valid:
+        return "the driver was late or was the bottleneck"
+    if lost:
+        return f"{lost} records were lost"
+    return "" if ran.summary.everything.response.answered else "no line was answered"
+
+
+def _variant(given: Variant | str | Path, limit: str | None) -> Variant:
+    variant = given if isinstance(given, Variant) else Variant(given)
+    return variant if variant.limit is not None or limit is None else replace(variant, limit=limit)
+
+
+def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> None:
+    if unknown := [measure for measure in measures if measure not in MEASURES]:
+        raise BadArgument(f"`measures`: {unknown[0]!r} is none of {', '.join(MEASURES)}").about("measures")
+    if not measures:
+        raise BadArgument("`measures`: name at least one").about("measures")
+    if most_pairs < 1:
+        raise BadArgument(f"`most_pairs`: {most_pairs} is too few: at least 1").about("most_pairs")
+    if (a.on == HERE) != (b.on == HERE):
+        raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
+
+
+def _margin(given: str | float) -> float:
+    percent = percentage(given) if isinstance(given, str) else 100 * given
+    if not percent or percent <= 0:
+        raise BadArgument(f"`margin={given}`: write a percentage over 0, such as 5%").about("margin")
+    return percent / 100
+
+
+def _other(letter: Letter) -> Letter:
+    return "B" if letter == "A" else "A"

@@ -1,0 +1,154 @@
+"""The results of an experiment: its pairs, and each measure's change with its interval and verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import stdev
+from typing import Literal
+
+from loadgo.pairing.run_figures import MEAN_MEASURES, MEASURES, RunFigures, command_log_ratio, log_ratio
+from loadgo.pairing.variant import Variant
+from loadgo.running.load import Load
+from loadgo.stats.anytime import anytime_interval, observations_needed
+from loadgo.stats.resample import Interval
+
+MOST_FORECAST_PAIRS = 1000
+"""Most pairs that a forecast names. A margin that needs more is out of reach."""
+
+Letter = Literal["A", "B"]
+Verdict = Literal["better", "worse", "no difference", "cannot tell"]
+End = Literal["decided", "most pairs", "time limit", "left out too often", "stopped"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs, one of each variant, close in time and with the same seed."""
+
+    seed: int
+    first: Letter
+    """The variant that ran first."""
+    a: RunFigures
+    b: RunFigures
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run that measured something other than its variant. Its pair was run again."""
+
+    letter: Letter
+    folder: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of one measure from A to B, over all pairs that have it."""
+
+    measure: str
+    command: str | None
+    """None: of all commands together."""
+    logs: tuple[float, ...]
+    """The logarithm of B's figure over A's, pair by pair."""
+    a: float
+    """The geometric mean of A's figures."""
+    margin: float
+    """The relative change that counts as none."""
+
+    @property
+    def b(self) -> float:
+        """A's geometric mean with the change."""
+        return self.a * (1 + self.relative)
+
+    @property
+    def relative(self) -> float:
+        """The change, as a part of A's figure."""
+        return math.expm1(math.fsum(self.logs) / len(self.logs))
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of `relative`, which holds at whatever pair the experiment stops. None with too few pairs."""
+        logs = anytime_interval(self.logs)
+        return None if logs is None else Interval(math.expm1(logs.low), math.expm1(logs.high))
+
+    @property
+    def verdict(self) -> Verdict:
+        """`better` or `worse` if the interval leaves out 0, `no difference` if it lies within the margin."""
+        interval = self.interval
+        if interval is None:
+            return "cannot tell"
+        if interval.low > 0 or interval.high < 0:
+            return "better" if (self.relative > 0) == (self.measure == "throughput") else "worse"
+        lowest, highest = 1 / (1 + self.margin) - 1, self.margin
+        return "no difference" if lowest <= interval.low and interval.high <= highest else "cannot tell"
+
+    @property
+    def more_pairs(self) -> int | None:
+        """How many more pairs like these would narrow the interval to the margin. None if that is not known."""
+        if len(self.logs) < 2:
+            return None
+        needed = observations_needed(stdev(self.logs), math.log1p(self.margin), MOST_FORECAST_PAIRS)
+        return None if needed is None else max(1, needed - len(self.logs))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An interleaved experiment that has ended: how B differs from A."""
+
+    a: Variant
+    b: Variant
+    load: Load
+    margin: float
+    """The relative change that counts as no difference."""
+    decisive: tuple[str, ...]
+    """The measures that had to be decided."""
+    pairs: tuple[Pair, ...]
+    left_out: tuple[LeftOut, ...]
+    end: End
+    """Why it ended."""
+    folder: Path
+    """Where the runs are, and `experiment.json`."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of the measures that are known."""
+        return _known(self._change(measure, None) for measure in MEASURES)
+
+    @property
+    def command_changes(self) -> tuple[Change, ...]:
+        """The changes of each command that both variants have, in the order of the script."""
+        names = dict.fromkeys(name for pair in self.pairs for name in pair.a.commands)
+        return _known(self._change(measure, name) for name in names for measure in MEAN_MEASURES)
+
+    def change(self, measure: str) -> Change | None:
+        """The change of one measure. None if it is not known."""
+        return next((change for change in self.changes if change.measure == measure), None)
+
+    @property
+    def decided(self) -> bool:
+        """Whether each decisive measure that is known has a verdict."""
+        verdicts = [change.verdict for change in self.changes if change.measure in self.decisive]
+        return bool(verdicts) and "cannot tell" not in verdicts
+
+    def _change(self, measure: str, command: str | None) -> Change | None:
+        logs, a = [], []
+        for pair in self.pairs:
+            means = pair.a.commands.get(command) if command is not None else None
+            before = pair.a.whole[measure] if command is None else means and means.mean(measure)
+            ratio = (
+                log_ratio(pair.a, pair.b, measure)
+                if command is None
+                else command_log_ratio(pair.a, pair.b, measure, command)
+            )
+            if ratio is not None and before:
+                logs.append(ratio)
+                a.append(math.log(before))
+        if not logs:
+            return None
+        return Change(measure, command, tuple(logs), math.exp(math.fsum(a) / len(a)), self.margin)
+
+
+def _known(changes: Iterable[Change | None]) -> tuple[Change, ...]:
+    return tuple(change for change in changes if change is not None)

@@ -1,0 +1,99 @@
+"""The figures of one run of an experiment, and the logarithms of their ratios in a pair of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadgo.measures.summary import Command
+    from loadgo.running.run import Run
+
+MEAN_MEASURES = ("response", "cpu")
+"""Measures that are means of interactions. They are known for each command, too."""
+MEASURES = ("response", "p90 response", "cpu", "throughput")
+"""The measures of a run: times in nanoseconds, and interactions a second."""
+
+
+@dataclass(frozen=True)
+class CommandMeans:
+    """The mean interaction with one command. None is not measured."""
+
+    count: int
+    response: float | None
+    cpu: float | None
+
+    def mean(self, measure: str) -> float | None:
+        """The mean called `measure`, in nanoseconds."""
+        return self.response if measure == "response" else self.cpu
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """What one run came to."""
+
+    folder: Path
+    whole: Mapping[str, float | None]
+    """The measures of all interactions together."""
+    commands: Mapping[str, CommandMeans]
+    errors: int
+    others_share: float | None
+    """The share of the processors' time that neither the users nor loadgo had, 0 to 1. None where it is not known."""
+
+
+def figures_of(run: Run) -> RunFigures:
+    """The figures of a run's steady part."""
+    summary = run.summary
+    everything = summary.everything
+    span_s = summary.stretch.span_ns / 1e9
+    return RunFigures(
+        folder=run.folder,
+        whole={
+            "response": everything.response.mean_ns,
+            "p90 response": everything.response.quantile("p90").value_ns,
+            "cpu": everything.usage.cpu_ns,
+            "throughput": everything.response.answered / span_s if span_s > 0 else None,
+        },
+        commands={command.name: _means(command) for command in summary.commands if command.response.count},
+        errors=everything.outcomes.errors,
+        others_share=None if summary.total_time is None else summary.total_time.others_share,
+    )
+
+
+def _means(command: Command) -> CommandMeans:
+    return CommandMeans(command.response.count, command.response.mean_ns, command.usage.cpu_ns)
+
+
+def log_ratio(a: RunFigures, b: RunFigures, measure: str) -> float | None:
+    """The logarithm of B's figure over A's. None if a figure is not known or 0.
+
+    Where both runs typed the same commands, means are taken in one mix of commands, that of both runs together. A run
+    that typed a long command once more than the other would otherwise differ by that.
+    """
+    if measure in MEAN_MEASURES and set(a.commands) == set(b.commands):
+        weights = {name: a.commands[name].count + b.commands[name].count for name in a.commands}
+        return _log(_mixed(a, measure, weights), _mixed(b, measure, weights))
+    return _log(a.whole[measure], b.whole[measure])
+
+
+def command_log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str) -> float | None:
+    """The logarithm of B's mean over A's for one command. None if a run has no such mean."""
+    sides = [run.commands.get(command) for run in (a, b)]
+    return _log(*(None if side is None else side.mean(measure) for side in sides))
+
+
+def _mixed(run: RunFigures, measure: str, weights: Mapping[str, int]) -> float | None:
+    total = 0.0
+    for name, weight in weights.items():
+        mean = run.commands[name].mean(measure)
+        if mean is None:
+            return run.whole[measure]
+        total += weight * mean
+    return total / sum(weights.values()) if weights else None
+
+
+def _log(before: float | None, after: float | None) -> float | None:
+    return math.log(after / before) if before and after else None

@@ -1,0 +1,50 @@
+"""What is compared: a script on a system, with its limits and settings, and what is done before each of its runs."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadgo.errors import Refused
+
+MOST_ERROR_CHARS = 300
+"""How much of a failing command's words stands in the error."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the two sides of an experiment."""
+
+    script: str | Path
+    """A bundled script's name, or the path of one."""
+    on: str = "here"
+    """`here`, which is this host, or a simulated machine: a bundled machine's name or the path of a machine file."""
+    set: tuple[str, ...] = ()
+    """Changes of the machine's values: `processors.speed=2`."""
+    limit: str | None = None
+    """What the users of a host may have together: `memory=256M,cpus=1`."""
+    before: str | None = None
+    """A command for the shell, run before each of this variant's runs. It belongs to no measured time."""
+
+    @property
+    def description(self) -> str:
+        """The script, the system and what was changed, in one line."""
+        parts = [str(self.script), *([] if self.on == "here" else [f"on {self.on}"]), *self.set]
+        parts += [f"limit {self.limit}"] if self.limit else []
+        parts += [f"after `{self.before}`"] if self.before else []
+        return ", ".join(parts)
+
+    def prepare(self, letter: str) -> None:
+        """Runs `before`. Raises `Refused` with the command's last words if it fails."""
+        if self.before is None:
+            return
+        done = subprocess.run(
+            ["sh", "-c", self.before], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+        )
+        if done.returncode:
+            said = (done.stderr.strip() or done.stdout.strip())[-MOST_ERROR_CHARS:]
+            raise Refused(
+                f"the command before each run of {letter}, `{self.before}`, ended with {done.returncode}"
+                + (f": {said}" if said else "")
+            )

@@ -1,0 +1,172 @@
+"""An experiment in words: its answer, the line after each pair, and the sentences below the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
+from loadgo.notation.measures import name_of, percent
+from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
+from loadgo.pairing.run_figures import RunFigures
+from loadgo.running.prepared import HERE
+from loadgo.stats.resample import Interval
+
+MOST_DECIMAL_CHANGE = 0.1
+"""Changes below this have a decimal."""
+
+
+def answer(experiment: Experiment) -> str:
+    """What B does against A, in a sentence."""
+    if not experiment.pairs:
+        return "Nothing is known: no pair of runs was completed."
+    phrases = [_phrase(change) for change in experiment.changes if change.measure in experiment.decisive]
+    pairs = f"{len(experiment.pairs)} pair{'s' if len(experiment.pairs) > 1 else ''} of runs"
+    if not phrases:
+        return f"Nothing can be compared: in {pairs} no measure is known on both sides."
+    return f"B against A, by {pairs}: {'; '.join(phrases)}."
+
+
+def _phrase(change: Change) -> str:
+    name = name_of(change.measure)
+    if change.verdict == "cannot tell":
+        return f"cannot tell for {name} ({_change_and_interval(change)})"
+    if change.verdict == "no difference":
+        return f"no difference in {name} over {percent(change.margin, 0)[1:]} ({_change_and_interval(change)})"
+    return f"{name} is {change.verdict} ({_change_and_interval(change)})"
+
+
+def _change_and_interval(change: Change) -> str:
+    if change.interval is None:
+        return f"{relative(change)}, too few pairs for an interval"
+    return f"{relative(change)}, {interval_text(change.interval)}"
+
+
+def relative(change: Change) -> str:
+    """The change of a measure in percent."""
+    return percent(change.relative)
+
+
+def interval_text(interval: Interval | None) -> str:
+    """The interval of a change, as in `−14 to −10 %`."""
+    if interval is None:
+        return NOT_MEASURED
+    is_small = max(abs(interval.low), abs(interval.high)) < MOST_DECIMAL_CHANGE
+    low, high = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (interval.low, interval.high))
+    return f"{low.removesuffix(' %')} to {high}"
+
+
+def figure(measure: str, amount: float | None) -> str:
+    """The amount of one of the measures, with its unit."""
+    if amount is None:
+        return NOT_MEASURED
+    return f"{rate(amount)}/s" if measure == "throughput" else duration(amount)
+
+
+def progress_line(experiment: Experiment) -> str:
+    """What is known after the last pair."""
+    count = len(experiment.pairs)
+    if not count:
+        return "no pair yet" + (f": {experiment.left_out[-1].reason}" if experiment.left_out else "")
+    known = [
+        f"{name_of(change.measure)} {relative(change)}"
+        + (f" ({interval_text(change.interval)})" if change.interval is not None else "")
+        for change in experiment.changes
+        if change.measure in experiment.decisive
+    ]
+    return f"pair {count}: so far {', '.join(known) or 'nothing is known'}"
+
+
+def warnings(experiment: Experiment) -> list[str]:
+    """What must be known before the answer is believed."""
+    lines = []
+    if experiment.end == "stopped":
+        lines.append("The experiment was stopped: the answer is of the pairs that were complete by then.")
+    if experiment.end == "left out too often":
+        lines.append(
+            f"{len(experiment.left_out)} runs were left out, the last since {experiment.left_out[-1].reason}. "
+            "The experiment ended with what is known."
+        )
+    errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
+    if any(errors):
+        lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
+    return lines + _advice(experiment)
+
+
+def _advice(experiment: Experiment) -> list[str]:
+    """What would decide the measures that are not decided."""
+    lines = []
+    for change in experiment.changes:
+        if change.measure not in experiment.decisive or change.verdict != "cannot tell":
+            continue
+        if change.more_pairs is not None:
+            pairs = f"{change.more_pairs} more pair{'s' if change.more_pairs > 1 else ''} like these"
+            lines.append(f"{name_of(change.measure)}: {pairs} would narrow the interval to the margin, or longer runs.")
+        elif len(change.logs) > 1:
+            lines.append(
+                f"{name_of(change.measure)}: the margin would need over {MOST_FORECAST_PAIRS:,} pairs like these. Make "
+                "the runs longer, or the margin wider."
+            )
+    return lines
+
+
+def about(experiment: Experiment) -> tuple[str, ...]:
+    """The two variants, and the load."""
+    users = experiment.load.users or 1
+    load = f"Each run: {people(users)}"
+    load += f", for {_span(experiment.load.duration)}" if experiment.load.duration is not None else ""
+    load += f", think {experiment.load.think}" if experiment.load.think else ""
+    return f"A: {experiment.a.description}", f"B: {experiment.b.description}", f"{load}."
+
+
+def _span(given: float | str) -> str:
+    return given if isinstance(given, str) else duration(given * 1e9)
+
+
+def notes(experiment: Experiment) -> list[tuple[str, str]]:
+    """How the experiment was made, and what was left out."""
+    ends = {
+        "decided": "each of its measures was decided",
+        "most pairs": "it had run as many pairs as it may",
+        "time limit": "its time was up",
+        "left out too often": "too many runs were left out",
+        "stopped": "it was stopped",
+    }
+    firsts = sum(pair.first == "A" for pair in experiment.pairs)
+    lines = [
+        (
+            "Order",
+            f"A ran first in {firsts} of {len(experiment.pairs)} pairs, by chance. The runs of a pair have one seed.",
+        ),
+        ("End", f"The experiment ended since {ends[experiment.end]}."),
+        (
+            "Intervals",
+            "hold at whatever pair the experiment ends, in 95 of 100 experiments, for each measure by itself. They "
+            "are made of the scatter of the pairs, on a logarithmic scale.",
+        ),
+        (
+            "Verdicts",
+            "better and worse: the interval leaves out 0. No difference: it lies within the margin of "
+            f"{percent(experiment.margin, 0)[1:]}. Of twenty commands one has a verdict by chance.",
+        ),
+    ]
+    lines += _others(experiment)
+    lines += [("Left out", f"{run.folder.name} of {run.letter}: {run.reason}.") for run in experiment.left_out]
+    return [*lines, ("Runs", f"are in {experiment.folder}.")]
+
+
+def _others(experiment: Experiment) -> list[tuple[str, str]]:
+    """What other work took of a host's processors."""
+    if experiment.a.on != HERE:
+        return []
+    texts = []
+    for letter in "AB":
+        shares = [run.others_share for run in _runs(experiment.pairs, letter) if run.others_share is not None]
+        if not shares:
+            return []
+        texts.append(f"{share(median(shares))} ({share(min(shares))} to {share(max(shares))}) in {letter}'s runs")
+    return [("Neighbours", f"Other work had of the processors' time, as a median: {texts[0]}, {texts[1]}.")]
+
+
+def _runs(pairs: Sequence[Pair], letter: str) -> list[RunFigures]:
+    return [pair.a if letter == "A" else pair.b for pair in pairs]

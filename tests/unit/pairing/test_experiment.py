@@ -1,0 +1,144 @@
+"""Interleaved experiments on a simulated machine: verdicts, order, seeds, what is kept, and what is refused."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.errors import BadArgument, Refused
+from loadgo.pairing.document import experiment_document, render_experiment
+from loadgo.pairing.experiment import ab
+from loadgo.pairing.results import Experiment
+from loadgo.pairing.run_figures import log_ratio
+from loadgo.pairing.variant import Variant
+from support.small_machine import laid
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a script and a machine."""
+    folder = tmp_path_factory.mktemp("ab")
+    laid(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def variant(place: Path) -> Variant:
+    """The script on the machine as it is."""
+    script, machine = laid(place)
+    return Variant(script, on=str(machine))
+
+
+@pytest.fixture(scope="module")
+def faster(place: Path, variant: Variant) -> Experiment:
+    """The machine with processors of twice the speed against the machine as it is."""
+    fast = replace(variant, set=("processors.speed=2",))
+    return ab(variant, fast, users=4, duration="2min", seed=5, out=place / "faster")
+
+
+def test_twice_the_speed_is_seen_and_is_half_the_processor_time(faster: Experiment) -> None:
+    assert faster.end == "decided"
+    cpu, response = faster.change("cpu"), faster.change("response")
+    assert cpu is not None
+    assert response is not None
+    assert cpu.interval is not None
+    assert (cpu.verdict, response.verdict) == ("better", "better")
+    assert cpu.interval.low <= cpu.relative <= cpu.interval.high < 0
+    assert cpu.b == pytest.approx(cpu.a * (1 + cpu.relative))
+
+
+def test_the_runs_of_a_pair_have_one_seed_and_each_pair_the_next(faster: Experiment) -> None:
+    assert [pair.seed for pair in faster.pairs] == list(range(5, 5 + len(faster.pairs)))
+    for pair in faster.pairs:
+        seeds = [loadgo.tables(run.folder).conditions["load"]["seed"] for run in (pair.a, pair.b)]
+        assert seeds == [pair.seed, pair.seed]
+
+
+def test_of_two_pairs_each_variant_begins_one(faster: Experiment) -> None:
+    firsts = [pair.first for pair in faster.pairs]
+    assert all(set(firsts[number : number + 2]) == {"A", "B"} for number in range(0, len(firsts) - 1, 2))
+
+
+def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment) -> None:
+    response = faster.change("response")
+    assert response is not None
+    logs = [log_ratio(pair.a, pair.b, "response") for pair in faster.pairs]
+    assert response.logs == tuple(logs)
+    assert math.log1p(response.relative) == pytest.approx(sum(response.logs) / len(logs))
+
+
+def test_the_result_is_kept_beside_the_runs(faster: Experiment) -> None:
+    kept = json.loads((faster.folder / "experiment.json").read_text())
+    assert kept["end"] == "decided"
+    assert kept["pairs"][0]["a"]["folder"].endswith("-a")
+    assert [pair["seed"] for pair in kept["pairs"]] == [pair.seed for pair in faster.pairs]
+    assert {path.name for path in faster.folder.iterdir()} == {
+        "experiment.json", *(f"{number:03}-{side}" for number in range(1, len(faster.pairs) + 1) for side in "ab")
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["text", "html", "md", "json"])
+def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
+    answer = experiment_document(faster).answer
+    assert "CPU is better (−" in answer
+    shown = render_experiment(faster, format, width=200)
+    assert answer in shown.replace("\n", " ")
+
+
+def test_the_same_twice_is_no_difference(place: Path, variant: Variant) -> None:
+    same = ab(variant, variant, users=2, duration="1min", out=place / "same")
+    assert same.end == "decided"
+    assert {change.verdict for change in same.changes} == {"no difference"}
+
+
+def test_too_few_pairs_cannot_tell_and_say_what_would(place: Path, variant: Variant) -> None:
+    slower = replace(variant, set=("processors.speed=0.99",))
+    made = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
+    assert made.end == "most pairs"
+    response = made.change("response")
+    assert response is not None
+    assert response.verdict == "cannot tell"
+    warnings = experiment_document(made).warnings
+    assert any("pairs like these" in line for line in warnings)
+
+
+def test_a_command_runs_before_each_run_of_its_variant(place: Path, variant: Variant) -> None:
+    marked = replace(variant, before=f"echo before >> {place}/marks", set=("processors.speed=3",))
+    made = ab(variant, marked, users=2, duration="30s", most_pairs=2, out=place / "marked")
+    assert (place / "marks").read_text().split() == ["before"] * len(made.pairs)
+
+
+def test_a_command_that_fails_is_told_with_its_words(place: Path, variant: Variant) -> None:
+    failing = replace(variant, before="echo no such device >&2; exit 3")
+    with pytest.raises(Refused, match=r"before each run of B, `echo .*`, ended with 3: no such device"):
+        ab(variant, failing, users=2, duration="10s", out=place / "failing")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measures": ("cpus",)}, "'cpus' is none of response, p90 response, cpu, throughput"),
+        ({"margin": "0%"}, "write a percentage over 0"),
+        ({"most_pairs": 0}, "at least 1"),
+        ({"time_limit": "soon"}, "time_limit"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    place: Path, variant: Variant, arguments: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BadArgument, match=message):
+        ab(variant, variant, out=place / "none", **arguments)  # type: ignore[arg-type]
+
+
+def test_a_folder_with_something_in_it_is_left_alone(place: Path, variant: Variant, faster: Experiment) -> None:
+    before = (faster.folder / "experiment.json").read_text()
+    with pytest.raises(BadArgument, match="is not empty"):
+        ab(variant, variant, out=faster.folder)
+    assert (faster.folder / "experiment.json").read_text() == before
+
+
+def test_a_host_and_a_machine_are_no_experiment(variant: Variant) -> None:
+    with pytest.raises(BadArgument, match="one variant runs here and one on a simulated machine"):
+        ab(variant, Variant("light"))
