@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loadgo.measures.summary import Command
+    from loadgo.measures.summary import CommandSummary
     from loadgo.running.run import Run
 
 MEAN_MEASURES = ("response", "cpu")
@@ -63,7 +63,7 @@ def figures_of(run: Run) -> RunFigures:
     )
 
 
-def _means(command: Command) -> CommandMeans:
+def _means(command: CommandSummary) -> CommandMeans:
     return CommandMeans(command.response.count, command.response.mean_ns, command.usage.cpu_ns)
 
 
