@@ -39,12 +39,11 @@ impl ProgressCalls {
     /// The result of the work: what the callback has raised, else what `finished` returns. What stays behind on the host is added to an
     /// exception as its notes.
     pub fn result<T>(self, py: Python<'_>, left_behind: &[String], finished: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-        self.raised.map_or_else(finished, Err).map_err(|error| {
+        self.raised.map_or_else(finished, Err).inspect_err(|error| {
             for text in left_behind {
                 // An exception that takes no notes (its class has changed the method) is raised without.
                 let _ = error.value(py).call_method1("add_note", (text,));
             }
-            error
         })
     }
 }
