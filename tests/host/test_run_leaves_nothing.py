@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -128,8 +129,8 @@ def test_a_small_disk_leaves_nothing_of_a_simulated_run_or_of_metering(bench: Be
     assert "nothing was raised" not in said
 
 
-@pytest.mark.parametrize("error", ["KeyError", "KeyboardInterrupt"])
-def test_a_callback_that_raises_at_any_moment_ends_the_run(error: str, bench: Bench) -> None:
+@pytest.mark.parametrize(("error", "outcome"), [("KeyError", "failed"), ("KeyboardInterrupt", "stopped")])
+def test_a_callback_that_raises_at_any_moment_ends_the_run(error: str, outcome: str, bench: Bench) -> None:
     bench.script(LASTING)
     said = errors_of(
         bench,
@@ -139,7 +140,12 @@ def test_a_callback_that_raises_at_any_moment_ends_the_run(error: str, bench: Be
     assert all(words.startswith(f"{error}: ") for words in said), said
     folders = sorted(bench.folder.glob("at-*/run.toml"))
     assert len(folders) == 4
-    assert all('outcome = "stopped"' in folder.read_text() for folder in folders)
+    for folder in folders:
+        account = tomllib.loads(folder.read_text())
+        assert (account["finished"], account["outcome"]) == (True, outcome)
+        failures = [note for note in account["notes"] if note.startswith("the run failed: ")]
+        reason = "the run failed: its caller raised KeyError: 'as the test has it'"
+        assert failures == ([reason] if outcome == "failed" else [])
 
 
 def test_a_callback_that_raises_ends_metering_and_a_simulated_run(bench: Bench) -> None:
@@ -151,3 +157,67 @@ def test_a_callback_that_raises_ends_metering_and_a_simulated_run(bench: Bench) 
         "out=f'simulated-{look}-{time.monotonic_ns()}', progress=raising(KeyError, look)) for look in (1, 2)]\n",
     )
     assert [words.split(":")[0] for words in said] == ["KeyError"] * 4, said
+    accounts = [tomllib.loads(path.read_text()) for path in bench.folder.glob("*/run.toml")]
+    assert [account["outcome"] for account in accounts] == ["failed"] * 5, "the first attempt was made twice"
+    assert all("its caller raised KeyError" in account["notes"][-1] for account in accounts)
+
+
+@pytest.fixture
+def private(bench: Bench) -> Iterator[tuple[str, ...]]:
+    """Words before a command that give it a /run of this test's own: no other run sees what is left behind."""
+    (bench.folder / "run").mkdir()
+    yield ("unshare", "-m", "sh", "-c", f'mount --bind {bench.folder}/run /run && exec "$@"', "sh")
+    subprocess.run(["chattr", "-R", "-i", bench.homes], check=True)
+
+
+ONE_STAYS = """think = "none"
+lines = ["touch here; case $PWD in */user-2) chattr +i here;; esac"]
+"""
+
+
+@NEEDS_ROOT
+def test_a_home_that_cannot_be_removed_is_told_also_with_quiet_and_the_others_go(
+    bench: Bench, private: tuple[str, ...]
+) -> None:
+    run = ["run", bench.script(ONE_STAYS), "--users", "3", "--quiet", "--out", "kept"]
+    told = bench.loadgo(*run, before=private)
+    (kept,) = bench.homes.glob("*/*/*")
+    assert (kept.parent.name, kept.name) == ("user-2", "here")
+    assert len(list(bench.homes.glob("*/*"))) == 1, "the homes of the other users are gone"
+    assert told.stdout == "kept\n"
+    text = " ".join(told.stderr.split())
+    for words in (str(kept), "Operation not permitted", "remove what is named by hand"):
+        assert words in text, told.stderr
+    notes = tomllib.loads((bench.folder / "kept" / "run.toml").read_text())["notes"]
+    assert [note for note in notes if str(kept) in note and "Operation not permitted" in note]
+    subprocess.run(["chattr", "-i", kept], check=True)
+    short = bench.script('think = "none"\nlines = ["true"]\n', "next")
+    bench.loadgo("run", short, "--quiet", "--out", "next", before=private)
+    assert left_behind(bench) == [], "the next run has removed it"
+
+
+@NEEDS_ROOT
+def test_what_stays_is_in_the_result_of_the_library_and_in_its_errors(bench: Bench, private: tuple[str, ...]) -> None:
+    bench.script(ONE_STAYS)
+    program = """
+import loadgo
+made = loadgo.run("asked.toml", users=2, out="done")
+assert len(made.left_behind) == 1 and made.left_behind[0] in made.notes, made
+print(made.left_behind[0])
+try:
+    loadgo.run("asked.toml", users=2, passes=100000, out="failed", progress=lambda told: told["no such key"])
+except KeyError as error:
+    print("\\n".join(error.__notes__))
+"""
+    told = subprocess.run(
+        [*private, sys.executable, "-c", program],
+        cwd=bench.folder,
+        capture_output=True,
+        text=True,
+        env=environment(TMPDIR=str(bench.homes)),
+    )
+    assert told.returncode == 0, told.stderr
+    first, *others = told.stdout.splitlines()
+    assert str(bench.homes) in first
+    assert "Operation not permitted" in first
+    assert len(others) >= 1, "what the run before has left is told too"

@@ -9,6 +9,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use loadgo_sys::why::Why;
+
 mod home;
 pub mod thing;
 pub mod undo;
@@ -82,14 +84,14 @@ impl Leftovers {
         }
     }
 
-    /// Undoes everything, last made first; what could not be undone, in words. The next run tries that again.
-    pub fn finish(&mut self) -> Vec<String> {
+    /// Undoes everything, last made first; returns what could not be undone. The next run tries that again.
+    pub fn finish(&mut self) -> Vec<Why> {
         if self.finished {
             return Vec::new();
         }
         self.finished = true;
         let Ok(_others_wait) = DirectoryLock::take(&self.directory) else {
-            return vec![format!("cannot lock {}", self.directory.display())];
+            return vec![cannot_lock(&self.directory)];
         };
         undo_all(&self.directory, &self.path, &self.things)
     }
@@ -101,23 +103,40 @@ impl Drop for Leftovers {
     }
 }
 
-/// Undoes what runs that were killed have left in the usual place; what was done or could not be, a line each.
-pub fn clear_stale() -> Vec<String> {
+/// What came of clearing away after runs that were killed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Cleared {
+    /// What was undone: a sentence for each run.
+    pub undone: Vec<String>,
+    /// What could not be undone, with the remedy.
+    pub left_behind: Vec<Why>,
+}
+
+/// Undoes what runs that were killed have left in the usual place.
+pub fn clear_stale() -> Cleared {
     clear_stale_in(&state_directory())
 }
 
-/// Undoes what runs that were killed have left in `directory`; what was done or could not be, a line each.
-pub fn clear_stale_in(directory: &Path) -> Vec<String> {
+/// Undoes what runs that were killed have left in `directory`.
+pub fn clear_stale_in(directory: &Path) -> Cleared {
+    let mut cleared = Cleared::default();
     if !directory.exists() {
-        return Vec::new();
+        return cleared;
     }
     if let Err(error) = own_directory(directory) {
-        return vec![format!("{}: {error}", directory.display())];
+        cleared.left_behind.push(Why::new(format!("{}: {error}", directory.display()), "make that directory yours"));
+        return cleared;
     }
     let Ok(_others_wait) = DirectoryLock::take(directory) else {
-        return vec![format!("cannot lock {}", directory.display())];
+        cleared.left_behind.push(cannot_lock(directory));
+        return cleared;
     };
-    state_files(directory).iter().flat_map(|path| clear_if_stale(directory, path)).collect()
+    state_files(directory).iter().for_each(|path| clear_if_stale(directory, path, &mut cleared));
+    cleared
+}
+
+fn cannot_lock(directory: &Path) -> Why {
+    Why::new(format!("what runs have left cannot be undone: cannot lock {}", directory.display()), "look at its file `lock`")
 }
 
 /// Where the state files are: `/run/loadgo` for root, else the user's runtime directory, else one in `/tmp`.
@@ -132,23 +151,23 @@ pub fn state_directory() -> PathBuf {
     }
 }
 
-fn clear_if_stale(directory: &Path, path: &Path) -> Vec<String> {
-    let Ok(file) = File::open(path) else { return Vec::new() };
+fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
+    let Ok(file) = File::open(path) else { return };
     if file.try_lock().is_err() {
-        return Vec::new();
+        return;
     }
     let (run, things) = read_state(path);
-    let complaints = undo_all(directory, path, &things);
-    let done = things.len() - complaints.len();
-    let said = (done > 0).then(|| format!("undone after a run that was killed ({run}): {done} things"));
-    said.into_iter().chain(complaints).collect()
+    let left_behind = undo_all(directory, path, &things);
+    let done = things.len() - left_behind.len();
+    cleared.undone.extend((done > 0).then(|| format!("undone after a run that was killed ({run}): {done} things")));
+    cleared.left_behind.extend(left_behind);
 }
 
 /// Undoes `things`; what could not be undone is all that the state file then holds, and without it the file goes.
-fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
+fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Why> {
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
-    let (mut left, mut complaints) = (Vec::new(), Vec::new());
+    let (mut left, mut left_behind) = (Vec::new(), Vec::new());
     for thing in things.iter().rev() {
         if let Thing::Setting { path, .. } = thing
             && old_value_in_living_runs(directory, state, path).is_some()
@@ -156,16 +175,13 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<String> {
             continue;
         }
         if let Err(error) = undo(thing) {
-            complaints.push(format!(
-                "could not be undone: {} ({error}); remove it by hand, or the next run tries again",
-                thing.in_words()
-            ));
+            left_behind.push(Why::new(format!("could not be undone: {} ({error})", thing.in_words()), thing.remedy()));
             left.push(thing.clone());
         }
     }
     left.reverse();
     keep_only(state, &left);
-    complaints
+    left_behind
 }
 
 /// Leaves `things` alone in the state file; where that cannot be written they all stay, and are tried again.

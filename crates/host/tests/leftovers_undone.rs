@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_host::groups::Groups;
-use loadgo_host::leftovers::{Leftovers, Thing, clear_stale_in};
+use loadgo_host::leftovers::{Cleared, Leftovers, Thing, clear_stale_in};
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 
@@ -69,7 +69,7 @@ fn everything_is_undone_at_the_end_last_made_first() {
     fs::create_dir_all(home.join("u1/deep")).unwrap();
     assert_eq!(run.set(&setting, "1").unwrap(), "0");
     assert_eq!(fs::read_to_string(&setting).unwrap(), "1");
-    assert_eq!(run.finish(), Vec::<String>::new());
+    assert_eq!(run.finish(), Vec::new());
     assert!(!home.exists());
     assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
     assert!(fs::read_dir(place.state()).unwrap().all(|entry| entry.unwrap().file_name() == "lock"));
@@ -82,11 +82,11 @@ fn the_next_run_undoes_what_a_killed_one_left() {
     fs::create_dir(&home).unwrap();
     fs::write(&setting, "1").unwrap();
     killed_run(&place, &[Thing::Home(home.clone()), Thing::Setting { path: setting.clone(), old: "0".into() }]);
-    let said = clear_stale_in(&place.state());
-    assert_eq!(said.len(), 1, "{said:?}");
+    let cleared = clear_stale_in(&place.state());
+    assert_eq!((cleared.undone.len(), cleared.left_behind.len()), (1, 0), "{cleared:?}");
     assert!(!home.exists());
     assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
-    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new());
+    assert_eq!(clear_stale_in(&place.state()), Cleared::default());
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_run_that_lives_is_not_touched() {
     let mut run = place.begin();
     run.note(Thing::Home(home.clone())).unwrap();
     fs::create_dir(&home).unwrap();
-    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new());
+    assert_eq!(clear_stale_in(&place.state()), Cleared::default());
     assert!(home.exists());
 }
 
@@ -128,7 +128,7 @@ fn a_setting_that_another_run_puts_back_just_now_is_in_place_all_the_same() {
             scope.spawn(|| second.set(&setting, "1").unwrap());
         });
         assert_eq!(fs::read_to_string(&setting).unwrap().trim_end(), "1", "the second lives");
-        assert_eq!(second.finish(), Vec::<String>::new());
+        assert_eq!(second.finish(), Vec::new());
         assert_eq!(fs::read_to_string(&setting).unwrap().trim_end(), "0");
     }
 }
@@ -149,7 +149,8 @@ fn a_directory_that_others_may_write_is_refused() {
     fs::create_dir(place.state()).unwrap();
     fs::set_permissions(place.state(), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(Leftovers::begin_in(&place.state(), "a run").is_err());
-    assert_eq!(clear_stale_in(&place.state()).len(), 1);
+    let cleared = clear_stale_in(&place.state());
+    assert_eq!((cleared.undone.len(), cleared.left_behind.len()), (0, 1), "{cleared:?}");
 }
 
 #[test]
@@ -203,12 +204,12 @@ fn after_kill_9_the_next_run_leaves_nothing_behind() {
     BufReader::new(run.stderr.take().unwrap()).read_line(&mut group).unwrap();
     let group = Path::new(group.trim_end());
     assert!(group.join("u1").is_dir());
-    assert_eq!(clear_stale_in(&place.state()), Vec::<String>::new(), "it still lives");
+    assert_eq!(clear_stale_in(&place.state()), Cleared::default(), "it still lives");
     run.kill().unwrap();
     run.wait().unwrap();
     assert!(group.join("u1").is_dir());
-    let said = clear_stale_in(&place.state());
-    assert_eq!(said.len(), 1, "{said:?}");
+    let cleared = clear_stale_in(&place.state());
+    assert_eq!((cleared.undone.len(), cleared.left_behind.len()), (1, 0), "{cleared:?}");
     assert!(!group.exists());
     assert_eq!(fs::read_to_string(place.0.join("setting")).unwrap(), "0");
 }
@@ -219,16 +220,20 @@ fn what_cannot_be_undone_is_all_that_is_tried_again() {
     let mut leftovers = place.begin();
     let (gone, stays) = (place.0.join("loadgo-gone"), place.0.join("loadgo-stays"));
     std::fs::create_dir(&gone).unwrap();
-    std::fs::write(&stays, "a file where a directory of homes was").unwrap();
-    leftovers.note(Thing::Home(stays.clone())).unwrap();
+    std::fs::create_dir(&stays).unwrap(); // a directory where a file was
+    leftovers.note(Thing::File(stays.clone())).unwrap();
     leftovers.note(Thing::Home(gone.clone())).unwrap();
-    let said = leftovers.finish();
+    let left = leftovers.finish();
     drop(leftovers);
-    assert!(!gone.exists() && said.len() == 1 && said[0].contains("loadgo-stays"), "{said:?}");
+    assert!(!gone.exists() && left.len() == 1 && left[0].what.contains("loadgo-stays"), "{left:?}");
     std::fs::create_dir(&gone).unwrap();
-    assert_eq!(clear_stale_in(&place.state()).len(), 1, "what was undone is not undone again");
+    assert_eq!(
+        clear_stale_in(&place.state()),
+        Cleared { undone: Vec::new(), left_behind: left },
+        "what was undone is not undone again"
+    );
     assert!(gone.exists());
-    std::fs::remove_file(&stays).unwrap();
-    assert!(clear_stale_in(&place.state()).iter().all(|line| !line.contains("could not")));
+    std::fs::remove_dir(&stays).unwrap();
+    assert_eq!(clear_stale_in(&place.state()).left_behind, Vec::new());
     assert!(std::fs::read_dir(place.state()).unwrap().flatten().all(|entry| entry.path().extension().is_none_or(|e| e != "run")));
 }

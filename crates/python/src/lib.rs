@@ -7,6 +7,7 @@ mod errors;
 mod machine;
 mod meter;
 mod profile;
+mod progress;
 mod ready;
 mod record;
 mod run;

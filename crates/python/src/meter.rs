@@ -1,6 +1,7 @@
 //! Metering without a load, for Python: the meters of this host as a class, every span's rows to a callback.
 
 use crate::errors;
+use crate::progress::ProgressCalls;
 use crate::run::refused;
 use loadgo_core::record::Sample;
 use loadgo_meters::Tier;
@@ -13,9 +14,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// How often Python hears that it goes on, and may raise: every third look of ten a second.
-const TELL_EVERY: u32 = 3;
 
 /// Adds this file's class to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -47,7 +45,7 @@ impl MeteredHost {
     #[new]
     fn new(py: Python<'_>, options: MeterOptions) -> PyResult<MeteredHost> {
         let order = order(options).map_err(errors::bad_argument)?;
-        let meter = py.detach(|| HostMeter::begin(order)).map_err(|refusal| refused(py, &refusal))?;
+        let meter = py.detach(|| HostMeter::begin(order)).map_err(|failure| refused(py, &failure.refusal))?;
         Ok(MeteredHost { running: meter.running(), meter: Mutex::new(Some(meter)) })
     }
 
@@ -63,27 +61,17 @@ impl MeteredHost {
     fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
         let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
-        let (mut raised, mut looks) = (None, 0);
+        let mut calls = ProgressCalls::default();
         let metered = py.detach(|| {
             meter.watch(|look| {
-                looks += 1;
-                if raised.is_some() || (look.rows.is_none() && looks % TELL_EVERY != 1) {
-                    return raised.is_none();
-                }
-                match tell(look, &told, with_rows) {
-                    Ok(go_on) => go_on,
-                    Err(error) => {
-                        raised = Some(error);
-                        false
-                    }
-                }
+                calls.decide(look.rows.is_some(), |py| told.bind(py).call1((in_words(py, look, with_rows)?,))?.is_truthy())
             })
         });
-        match (raised, metered) {
-            (Some(error), _) => Err(error),
-            (None, Ok(metered)) => in_python(py, &metered),
-            (None, Err(refusal)) => Err(refused(py, &refusal)),
-        }
+        let left_behind =
+            metered.as_ref().map_or_else(|failure| failure.left_behind.clone(), |metered| metered.left_behind.clone());
+        calls.result(py, &left_behind, || {
+            metered.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|metered| in_python(py, metered))
+        })
     }
 }
 
@@ -105,17 +93,14 @@ fn order(options: MeterOptions) -> Result<MeterOrder, String> {
     })
 }
 
-fn tell(look: &Look<'_>, told: &Py<PyAny>, with_rows: bool) -> PyResult<bool> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        let words = PyDict::new(py);
-        words.set_item("at_s", look.at.0 as f64 / 1e9)?;
-        if let Some(sample) = look.rows.filter(|_| with_rows) {
-            words.set_item("rows", rows(py, sample)?)?;
-            words.set_item("lost", look.lost.iter().map(|lost| (lost.what, lost.count)).collect::<Vec<_>>())?;
-        }
-        told.bind(py).call1((words,))?.is_truthy()
-    })
+fn in_words<'py>(py: Python<'py>, look: &Look<'_>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
+    let words = PyDict::new(py);
+    words.set_item("at_s", look.at.0 as f64 / 1e9)?;
+    if let Some(sample) = look.rows.filter(|_| with_rows) {
+        words.set_item("rows", rows(py, sample)?)?;
+        words.set_item("lost", look.lost.iter().map(|lost| (lost.what, lost.count)).collect::<Vec<_>>())?;
+    }
+    Ok(words)
 }
 
 fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyDict>> {
@@ -129,6 +114,7 @@ fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyD
     told.set_item("exit_status", status)?;
     told.set_item("signal", signal)?;
     told.set_item("notes", &metered.notes)?;
+    told.set_item("left_behind", &metered.left_behind)?;
     Ok(told)
 }
 

@@ -1,20 +1,18 @@
 //! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
 
 use crate::errors;
+use crate::progress::ProgressCalls;
 use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::script::{self, Script, TimeLaw};
 use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Asked, Finished, Progress, Refusal, Request, TierAsked};
+use loadgo_run::{Asked, Decision, Failure, Finished, Progress, Refusal, Request, TierAsked};
 use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// How often Python hears how the run stands, and may raise: every third look of ten a second.
-const TELL_EVERY: u32 = 3;
 
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -70,37 +68,26 @@ fn run_host<'py>(
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request(asked(py, script_text, options.extract()?, folder)?, options.extract()?)?;
-    driven(py, told.as_ref(), |go_on| loadgo_run::run(&request, go_on))
+    driven(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
 }
 
 /// Lets `run` go while `told` hears how it stands; what it came to.
 pub fn driven<'py>(
     py: Python<'py>,
     told: Option<&Py<PyAny>>,
-    run: impl FnOnce(&mut dyn FnMut(&Progress) -> bool) -> Result<Finished, Refusal> + Send,
+    run: impl FnOnce(&mut dyn FnMut(&Progress) -> Decision) -> Result<Finished, Failure> + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut raised = None;
-    let mut looks = 0;
+    let mut calls = ProgressCalls::default();
     let finished = py.detach(|| {
         run(&mut |progress| {
-            looks += 1;
-            if looks % TELL_EVERY != 1 || raised.is_some() {
-                return raised.is_none();
-            }
-            match tell(progress, told) {
-                Ok(go_on) => go_on,
-                Err(error) => {
-                    raised = Some(error);
-                    false
-                }
-            }
+            calls.decide(false, |py| told.map_or(Ok(true), |told| told.bind(py).call1((in_words(py, progress)?,))?.is_truthy()))
         })
     });
-    match (raised, finished) {
-        (Some(error), _) => Err(error),
-        (None, Ok(finished)) => in_python(py, &finished),
-        (None, Err(refusal)) => Err(refused(py, &refusal)),
-    }
+    let left_behind =
+        finished.as_ref().map_or_else(|failure| failure.left_behind.clone(), |finished| finished.left_behind.clone());
+    calls.result(py, &left_behind, || {
+        finished.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|finished| in_python(py, finished))
+    })
 }
 
 /// What users may have, checked; raises `ValueError` with what would be right.
@@ -115,20 +102,16 @@ fn parse_until(text: &str) -> PyResult<String> {
     StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
 }
 
-fn tell(progress: &Progress, told: Option<&Py<PyAny>>) -> PyResult<bool> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        let Some(told) = told else { return Ok(true) };
-        let words = PyDict::new(py);
-        words.set_item("phase", progress.phase)?;
-        words.set_item("at_s", progress.at.0 as f64 / 1e9)?;
-        words.set_item("computed_s", progress.computed_s)?;
-        words.set_item("users_logged_in", progress.logged_in)?;
-        words.set_item("users", progress.users)?;
-        words.set_item("interactions", progress.interactions)?;
-        words.set_item("interactions_expected", progress.interactions_expected)?;
-        told.bind(py).call1((words,))?.is_truthy()
-    })
+fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
+    let words = PyDict::new(py);
+    words.set_item("phase", progress.phase)?;
+    words.set_item("at_s", progress.at.0 as f64 / 1e9)?;
+    words.set_item("computed_s", progress.computed_s)?;
+    words.set_item("users_logged_in", progress.logged_in)?;
+    words.set_item("users", progress.users)?;
+    words.set_item("interactions", progress.interactions)?;
+    words.set_item("interactions_expected", progress.interactions_expected)?;
+    Ok(words)
 }
 
 /// What is asked of any system.
@@ -193,6 +176,7 @@ fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, P
     told.set_item("died", finished.summary.died)?;
     told.set_item("refused", finished.summary.refused)?;
     told.set_item("notes", &finished.notes)?;
+    told.set_item("left_behind", &finished.left_behind)?;
     Ok(told)
 }
 
@@ -200,6 +184,6 @@ fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, P
 pub fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     match refusal {
         Refusal::Folder(error) => crate::store::bad_run(py, error),
-        Refusal::Host(_) | Refusal::Broken(_) => errors::raised(py, "Refused", (refusal.to_string(),)),
+        Refusal::Host(_) | Refusal::Caller(_) | Refusal::Broken(_) => errors::raised(py, "Refused", (refusal.to_string(),)),
     }
 }

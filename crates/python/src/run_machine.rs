@@ -36,5 +36,5 @@ fn run_machine<'py>(
     let MachineOptions { machine: name, machine_text, set } = options.extract()?;
     let (machine, text) = machine::read(py, &machine_text, &set)?;
     let request = OnMachine { asked, machine: Arc::new(machine), name, text, set };
-    driven(py, told.as_ref(), |go_on| run_on_machine(&request, go_on))
+    driven(py, told.as_ref(), |decide| run_on_machine(&request, decide))
 }

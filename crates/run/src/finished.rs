@@ -13,4 +13,6 @@ pub struct Finished {
     pub outcome: &'static str,
     /// What the user should know: what was cleared away, what could not be had.
     pub notes: Vec<String>,
+    /// What stays behind on this host, each with the reason and the remedy; `notes` have it too.
+    pub left_behind: Vec<String>,
 }

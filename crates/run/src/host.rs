@@ -7,8 +7,8 @@ use crate::clock::Clock;
 use crate::driver::{Begun, Driveable, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::{self, Metering};
-use crate::progress::{Progress, Watched};
-use crate::refusal::Refusal;
+use crate::progress::{Decision, Progress, Watched};
+use crate::refusal::{Failure, Refusal};
 use crate::request::Request;
 use crate::running::{Plan, Running};
 use crate::sampling::{BeginSampling, Round, Subject};
@@ -25,17 +25,34 @@ use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::Bell;
 use std::sync::Arc;
 
-/// Runs what is asked for; `go_on` is told how it stands ten times a second, and stops it by `false`.
+/// Runs what is asked for; `decide` is told ten times a second how the run stands.
 ///
 /// # Errors
-/// [`Refusal`] when the run cannot begin, fails on the way, or nobody could log in. Nothing of it is left then but its folder.
-pub fn run(request: &Request, mut go_on: impl FnMut(&Progress) -> bool) -> Result<Finished, Refusal> {
-    let mut notes = clear_stale();
+/// [`Failure`] when the run cannot begin, fails on the way, or nobody could log in. Nothing of it is left then but its folder, and
+/// what the failure names.
+pub fn run(request: &Request, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
+    let cleared = clear_stale();
+    let before: Vec<_> = cleared.left_behind.iter().map(ToString::to_string).collect();
+    let mut result = run_when_cleared(request, [cleared.undone, before.clone()].concat(), &mut decide);
+    let left_behind = match &mut result {
+        Ok(finished) => &mut finished.left_behind,
+        Err(failure) => &mut failure.left_behind,
+    };
+    left_behind.splice(0..0, before);
+    result
+}
+
+/// The same, on a host where what killed runs have left is undone, as `notes` tell.
+fn run_when_cleared(
+    request: &Request,
+    mut notes: Vec<String>,
+    decide: &mut dyn FnMut(&Progress) -> Decision,
+) -> Result<Finished, Failure> {
     notes.extend(request.check()?);
     let account = Account::begin(&request.asked, conditions::here(request));
     let folder = Folder::create(&request.asked.folder, &account.toml())?;
     let mut running = Running::begin(account, Some(folder));
-    let driven = on_host(&mut running, request, &mut notes, &mut go_on);
+    let driven = on_host(&mut running, request, &mut notes, decide);
     let (_, end) = running.end(driven, "done")?;
     Ok(end.finished(notes))
 }
@@ -44,7 +61,7 @@ fn on_host(
     running: &mut Running,
     request: &Request,
     notes: &mut Vec<String>,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
+    decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<(), Refusal> {
     running.folder().lay("script.toml", &request.asked.script_text)?;
     running.company = Company::start(request, running.folder().dir())?;
@@ -68,7 +85,7 @@ fn on_host(
         stop: StopSwitch::new(move || ring.ring()),
         sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
     };
-    running.run(plan, move |_| bring_up(&request, prepared, bell, origin_ns), go_on)?;
+    running.run(plan, move |_| bring_up(&request, prepared, bell, origin_ns), decide)?;
     Ok(())
 }
 

@@ -30,6 +30,6 @@ pub use host::run;
 pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, Look, MeterOrder, Metered};
 pub use metering::TierAsked;
-pub use progress::Progress;
-pub use refusal::Refusal;
+pub use progress::{Decision, Progress};
+pub use refusal::{Failure, Refusal};
 pub use request::Request;

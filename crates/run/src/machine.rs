@@ -8,8 +8,8 @@ use crate::asked::Asked;
 use crate::clock::Clock;
 use crate::driver::{Begun, Driveable, Order, StopSwitch};
 use crate::finished::Finished;
-use crate::progress::{Progress, Watched};
-use crate::refusal::Refusal;
+use crate::progress::{Decision, Progress, Watched};
+use crate::refusal::{Failure, Refusal};
 use crate::running::{Plan, Running};
 use crate::sections::{
     ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
@@ -38,13 +38,13 @@ pub struct OnMachine {
     pub set: Vec<String>,
 }
 
-/// Runs what is asked for; `go_on` is told how it stands ten times a second, and stops it by `false`.
+/// Runs what is asked for; `decide` is told ten times a second how the run stands.
 ///
 /// # Errors
-/// [`Refusal`] when the script has a command that the machine does not know, the machine is impossible, or nobody could log in.
-pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> bool) -> Result<Finished, Refusal> {
+/// [`Failure`] when the script has a command that the machine does not know, the machine is impossible, or nobody could log in.
+pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
     if let Some(unknown) = unknown_commands(&request.asked.script, &request.machine) {
-        return Err(Refusal::Host(unknown));
+        return Err(Refusal::Host(unknown).into());
     }
     let engine = Engine::new(&request.machine, request.asked.load.seed).map_err(Refusal::Host)?;
     let mut account = Account::begin(&request.asked, setting(request));
@@ -52,13 +52,14 @@ pub fn run_on_machine(request: &OnMachine, mut go_on: impl FnMut(&Progress) -> b
     account.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
     let folder = Folder::create(&request.asked.folder, &account.toml())?;
     let mut running = Running::begin(account, Some(folder));
-    let driven = on_machine(&mut running, request, engine, &mut go_on);
+    let driven = on_machine(&mut running, request, engine, &mut decide);
     let (unrecorded, end) = running.end(driven, "done")?;
     if unrecorded {
         let (rows, folder) = (end.interactions, request.asked.folder.display());
         return Err(Refusal::Host(format!(
             "the disk takes no more: the run was stopped, with {rows} interactions in {folder}; make room, or end the run sooner (--until, --for)"
-        )));
+        ))
+        .into());
     }
     Ok(end.finished(Vec::new()))
 }
@@ -68,7 +69,7 @@ fn on_machine(
     running: &mut Running,
     request: &OnMachine,
     engine: Engine,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
+    decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<bool, Refusal> {
     running.folder().lay("script.toml", &request.asked.script_text)?;
     running.folder().lay("machine.toml", &request.text)?;
@@ -86,7 +87,7 @@ fn on_machine(
         let meters = Meters { sampler: order.sampler.clone(), stop, now_ns };
         Ok((Simulated::new(engine, &machine, meters), Begun::default()))
     };
-    running.run(plan, bring_up, go_on)
+    running.run(plan, bring_up, decide)
 }
 
 /// Where the machine's meters go.

@@ -7,7 +7,8 @@ use crate::account::{Account, Title};
 use crate::clock::Clock;
 use crate::conditions;
 use crate::metering::{self, TierAsked};
-use crate::refusal::Refusal;
+use crate::progress::Decision;
+use crate::refusal::{Failure, Refusal};
 use crate::running::{LOOK_EVERY, Running};
 use crate::sampling::{Round, Sampled as _, Subject};
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
@@ -69,6 +70,8 @@ pub struct Metered {
     pub exit: Option<Exit>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// What stays behind on this host, each with the reason and the remedy; `notes` have it too.
+    pub left_behind: Vec<String>,
 }
 
 /// Metering that can begin: everything is loaded, nothing runs yet. Its fields are dropped in this order.
@@ -84,8 +87,8 @@ impl HostMeter {
     /// Loads the meters, and makes the folder.
     ///
     /// # Errors
-    /// [`Refusal`] when the host does not allow the meters, or the folder cannot be made.
-    pub fn begin(order: MeterOrder) -> Result<HostMeter, Refusal> {
+    /// [`Failure`] when the host does not allow the meters, or the folder cannot be made.
+    pub fn begin(order: MeterOrder) -> Result<HostMeter, Failure> {
         let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
         let clock = Clock::start();
@@ -114,11 +117,11 @@ impl HostMeter {
         self.oneshot.as_ref().map(Oneshot::running)
     }
 
-    /// Meters; `go_on` is told of every span, and ends it by `false`, though not while the command runs.
+    /// Meters; `decide` is told of every span. While the command runs, nothing ends it but the command itself.
     ///
     /// # Errors
-    /// [`Refusal`] when the command cannot be run, or the records cannot be kept.
-    pub fn watch(self, go_on: impl FnMut(&Look<'_>) -> bool) -> Result<Metered, Refusal> {
+    /// [`Failure`] when the command cannot be run, or the records cannot be kept.
+    pub fn watch(self, decide: impl FnMut(&Look<'_>) -> Decision) -> Result<Metered, Failure> {
         // Whatever happens, what is named last is dropped first.
         let HostMeter { order, mut oneshot, mut running, front, meters } = self;
         let origin_ns = running.clock.origin_ns();
@@ -127,7 +130,7 @@ impl HostMeter {
         let (sink, writer) = running.recording().map(|recording| (recording.sampler(), recording.tid() as i32)).unzip();
         let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
         let round = Box::new(Round::begin(subject, threads));
-        let mut spans = Spans { round, sink, order: &order, origin_ns, go_on };
+        let mut spans = Spans { round, sink, order: &order, origin_ns, decide, decision: Decision::Continue };
         let (stopped, ran) = match &mut oneshot {
             None => (spans.until(|| false), None),
             Some(oneshot) => (false, Some(spans.while_it_runs(oneshot))),
@@ -139,9 +142,16 @@ impl HostMeter {
         if let Some(front) = front {
             record(front, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }
+        let ran = match spans.decision {
+            Decision::Fail(reason) => ran.and(Err(Refusal::Caller(reason))),
+            Decision::Continue | Decision::Stop => ran,
+        };
+        running.leftovers = oneshot.map(Oneshot::into_leftovers);
         let (ran, end) = running.end(ran, if stopped { "stopped" } else { "done" })?;
-        let notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
-        Ok(Metered { outcome: end.outcome, exit: ran.map(|(run, _)| run.exit), notes })
+        let mut notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
+        notes.extend_from_slice(&end.left_behind);
+        let exit = ran.map(|(run, _)| run.exit);
+        Ok(Metered { outcome: end.outcome, exit, notes, left_behind: end.left_behind })
     }
 }
 
@@ -158,23 +168,25 @@ struct Spans<'a, F> {
     sink: Option<Sampler>,
     order: &'a MeterOrder,
     origin_ns: u64,
-    go_on: F,
+    decide: F,
+    /// The first that was not to continue, if there was one.
+    decision: Decision,
 }
 
-impl<F: FnMut(&Look<'_>) -> bool> Spans<'_, F> {
-    /// Samples until it is `over`, the time is up, or somebody says so: that is true then.
+impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
+    /// Samples until it is `over`, the time is up, or the caller ends it; true where only the caller did.
     fn until(&mut self, over: impl Fn() -> bool) -> bool {
-        let (began, mut due, mut told) = (self.now(), self.order.every, true);
+        let (began, mut due) = (self.now(), self.order.every);
         loop {
             let at = self.now();
             let elapsed = Duration::from_nanos(at.since(began).0);
             let up = over() || self.order.length.is_some_and(|length| elapsed >= length);
-            let stopped = !told && self.order.command.is_empty();
+            let stopped = self.decision != Decision::Continue && self.order.command.is_empty();
             if up || stopped || elapsed >= due {
-                told &= self.span();
+                self.span();
                 due = (due + self.order.every).max(elapsed);
             } else {
-                told &= (self.go_on)(&Look { at, rows: None, lost: &[] });
+                self.tell(&Look { at, rows: None, lost: &[] });
             }
             if up || stopped {
                 return stopped && !up && self.order.length.is_some();
@@ -199,15 +211,21 @@ impl<F: FnMut(&Look<'_>) -> bool> Spans<'_, F> {
         })
     }
 
-    fn span(&mut self) -> bool {
+    fn span(&mut self) {
         let (rows, lost) = self.round.sample();
         let at = self.now();
-        let told = (self.go_on)(&Look { at, rows: Some(&rows), lost: &lost });
+        self.tell(&Look { at, rows: Some(&rows), lost: &lost });
         if let Some(sink) = &self.sink {
             sink.sample(rows);
             lost.into_iter().for_each(|lost| sink.lost(lost));
         }
-        told
+    }
+
+    fn tell(&mut self, look: &Look<'_>) {
+        let latest = (self.decide)(look);
+        if self.decision == Decision::Continue {
+            self.decision = latest;
+        }
     }
 
     fn now(&self) -> Instant {

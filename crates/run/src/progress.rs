@@ -27,6 +27,17 @@ pub struct Progress {
     pub interactions_expected: Option<u64>,
 }
 
+/// What the caller decides when it is told how a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The run goes on.
+    Continue,
+    /// The run ends in order; its outcome is `stopped`.
+    Stop,
+    /// The caller itself has failed, with this reason: the run ends in order, and its outcome is `failed`.
+    Fail(String),
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     phase: AtomicU8,

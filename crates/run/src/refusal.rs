@@ -10,6 +10,8 @@ pub enum Refusal {
     Host(String),
     /// The run folder.
     Folder(loadgo_store::Error),
+    /// The caller failed while it was told how the run stood.
+    Caller(String),
     /// A mistake of ours.
     Broken(String),
 }
@@ -28,6 +30,27 @@ impl Refusal {
     }
 }
 
+/// A run that came to nothing, and what it could not undo.
+#[derive(Debug)]
+pub struct Failure {
+    /// Why it came to nothing.
+    pub refusal: Refusal,
+    /// What stays behind on this host, each with the reason and the remedy.
+    pub left_behind: Vec<String>,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure { refusal, left_behind: Vec::new() }
+    }
+}
+
+impl From<loadgo_store::Error> for Failure {
+    fn from(error: loadgo_store::Error) -> Failure {
+        Refusal::from(error).into()
+    }
+}
+
 impl From<loadgo_store::Error> for Refusal {
     fn from(error: loadgo_store::Error) -> Refusal {
         Refusal::Folder(error)
@@ -38,6 +61,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Host(words) | Refusal::Broken(words) => f.write_str(words),
+            Refusal::Caller(reason) => write!(f, "its caller raised {reason}"),
             Refusal::Folder(error) => write!(f, "{error}"),
         }
     }

@@ -11,8 +11,8 @@ use crate::clock::Clock;
 use crate::driver::{Begun, Driveable, Driven, Driver, Order, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::MetersState;
-use crate::progress::{Progress, Shared};
-use crate::refusal::Refusal;
+use crate::progress::{Decision, Progress, Shared};
+use crate::refusal::{Failure, Refusal};
 use crate::sampling::{BeginSampling, Sampling};
 use loadgo_core::record::Lost;
 use loadgo_host::leftovers::Leftovers;
@@ -57,6 +57,8 @@ pub(crate) struct End {
     pub interactions: u64,
     pub outcome: &'static str,
     pub notes: Vec<String>,
+    /// What could not be undone, each with the remedy.
+    pub left_behind: Vec<String>,
 }
 
 impl Running {
@@ -100,7 +102,7 @@ impl Running {
         &mut self,
         plan: Plan,
         bring_up: impl FnOnce(&Order) -> Result<(S, Begun), Refusal> + Send + 'static,
-        go_on: &mut dyn FnMut(&Progress) -> bool,
+        decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, Refusal> {
         let Plan { asked, when_full, stop, sampling } = plan;
         let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
@@ -120,25 +122,36 @@ impl Running {
             self.account.driver(scheduling);
             self.account.write(self.folder())?;
         }
-        Ok(self.watch(&asked, when_full, &progress, go_on))
+        self.watch(&asked, when_full, &progress, decide)
     }
 
-    fn watch(&mut self, asked: &Asked, when_full: WhenFull, progress: &Shared, go_on: &mut dyn FnMut(&Progress) -> bool) -> bool {
-        let (mut stopped, mut unrecorded) = (false, false);
+    /// Waits until the driver's thread is over; stops it when the caller decides so, or when nothing more can be recorded.
+    fn watch(
+        &mut self,
+        asked: &Asked,
+        when_full: WhenFull,
+        progress: &Shared,
+        decide: &mut dyn FnMut(&Progress) -> Decision,
+    ) -> Result<bool, Refusal> {
+        let (mut decision, mut unrecorded) = (Decision::Continue, false);
         while let Some(driver) = self.driver.as_ref().filter(|driver| !driver.is_over()) {
             if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_in_vain(recording, when_full)) {
                 unrecorded = true;
                 driver.stop();
             }
             let computed_s = self.clock.is_virtual().then(|| self.account.elapsed_s());
-            if !go_on(&Progress { computed_s, ..progress.at(asked, self.clock.now()) }) && !stopped {
-                stopped = true;
+            let latest = decide(&Progress { computed_s, ..progress.at(asked, self.clock.now()) });
+            if decision == Decision::Continue && latest != Decision::Continue {
+                decision = latest;
                 driver.stop();
             }
             self.company.look();
             thread::park_timeout(LOOK_EVERY);
         }
-        unrecorded
+        match decision {
+            Decision::Fail(reason) => Err(Refusal::Caller(reason)),
+            Decision::Continue | Decision::Stop => Ok(unrecorded),
+        }
     }
 
     /// The writer's thread, where the run is recorded.
@@ -160,7 +173,7 @@ impl Running {
     ///
     /// # Errors
     /// That of `result`; a panic of a thread; nobody could log in; the folder could not be written.
-    pub(crate) fn end<T>(mut self, result: Result<T, Refusal>, outcome: &'static str) -> Result<(T, End), Refusal> {
+    pub(crate) fn end<T>(mut self, result: Result<T, Refusal>, outcome: &'static str) -> Result<(T, End), Failure> {
         let (value, failure) = match result {
             Ok(value) => (Some(value), None),
             Err(refusal) => (None, Some(refusal)),
@@ -170,7 +183,7 @@ impl Running {
     }
 
     /// Ends all that is left, in order. Whatever goes wrong on the way, the rest is ended too.
-    fn finish(&mut self, failure: Option<Refusal>, outcome: &'static str) -> Result<End, Refusal> {
+    fn finish(&mut self, failure: Option<Refusal>, outcome: &'static str) -> Result<End, Failure> {
         self.is_over = true;
         let driven = self.driver.take().map(Driver::end);
         self.end_sampling();
@@ -183,12 +196,26 @@ impl Running {
         let beside = std::mem::take(&mut self.company).finish();
         self.account.notes(&beside);
         self.account.ended(end.outcome, |conditions, elapsed_s| self.clock.conclude(conditions, elapsed_s));
-        let kept = self.folder.take().map_or(Ok(()), |folder| loadgo_store::finish(&folder, &self.account.toml(), &unwritten));
-        let undone = self.leftovers.take().map_or_else(Vec::new, |mut leftovers| leftovers.finish());
-        end.notes.extend(undone.into_iter().chain(beside));
-        failure.map_or(Ok(()), Err)?;
-        kept?;
-        Ok(end)
+        let folder = self.folder.take();
+        let kept = folder.as_ref().map_or(Ok(()), |folder| loadgo_store::finish(folder, &self.account.toml(), &unwritten));
+        end.notes.extend(beside);
+        end.left_behind = self.undo(folder.as_ref());
+        match failure.or(kept.err().map(Refusal::Folder)) {
+            Some(refusal) => Err(Failure { refusal, left_behind: end.left_behind }),
+            None => Ok(end),
+        }
+    }
+
+    /// Undoes what the run made outside its folder; what stays behind becomes notes of `run.toml` too.
+    fn undo(&mut self, folder: Option<&Folder>) -> Vec<String> {
+        let left_behind = self.leftovers.take().map_or_else(Vec::new, |mut leftovers| leftovers.finish());
+        let mut left_behind: Vec<_> = left_behind.iter().map(ToString::to_string).collect();
+        if let (Some(folder), false) = (folder, left_behind.is_empty())
+            && let Err(error) = folder.add_notes(&left_behind)
+        {
+            left_behind.push(format!("run.toml does not say what stays behind: {error}"));
+        }
+        left_behind
     }
 
     fn end_sampling(&mut self) {
@@ -222,7 +249,7 @@ impl Running {
             self.account.notes(&[format!("the run failed: {refusal}")]);
         }
         let notes = driven.notes.clone();
-        (End { driven, interactions: 0, outcome, notes }, failure.or(failed))
+        (End { driven, interactions: 0, outcome, notes, left_behind: Vec::new() }, failure.or(failed))
     }
 
     /// Ends the writer; what only `run.toml` can tell of what is lost, and the refusal when the writer has panicked.
@@ -253,8 +280,14 @@ impl Drop for Running {
 impl End {
     /// The run as its caller sees it, with `notes` from before it began.
     pub(crate) fn finished(self, notes: Vec<String>) -> Finished {
-        let End { driven, interactions, outcome, notes: later } = self;
-        Finished { summary: driven.summary, interactions, outcome, notes: [notes, later].concat() }
+        let End { driven, interactions, outcome, notes: later, left_behind } = self;
+        Finished {
+            summary: driven.summary,
+            interactions,
+            outcome,
+            notes: [notes, later, left_behind.clone()].concat(),
+            left_behind,
+        }
     }
 }
 

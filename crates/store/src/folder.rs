@@ -84,6 +84,19 @@ impl Folder {
         self.write_whole(&self.run_toml(), text.as_bytes())
     }
 
+    /// Adds `notes` to those of `run.toml`.
+    ///
+    /// Errors: the system's refusal; a `run.toml` that cannot be understood.
+    pub fn add_notes(&self, notes: &[String]) -> Result<()> {
+        let path = self.run_toml();
+        let text = fs::read_to_string(&path).map_err(Error::refused("read", &path))?;
+        let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
+        let all = run.entry("notes").or_insert_with(|| toml::Value::Array(Vec::new()));
+        let all = all.as_array_mut().ok_or_else(|| Error::damaged(&path)("`notes` is no list".into()))?;
+        all.extend(notes.iter().map(|note| toml::Value::from(note.as_str())));
+        self.write_run_toml(&toml::to_string(&run).map_err(|error| Error::damaged(&path)(error.to_string()))?)
+    }
+
     /// Writes `text` as the folder's file `name`.
     ///
     /// Errors: the system's refusal.

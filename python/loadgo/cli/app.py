@@ -18,7 +18,20 @@ from loadgo.cli.fit import fit
 from loadgo.cli.machines import machines, reproduce, simulate
 from loadgo.cli.meter import meter
 from loadgo.cli.options import FORMAT_HELP, By, Draws, Format, On, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
-from loadgo.cli.output import BAD, GOOD, INTERRUPTED, complain, console, deliver, in_colour, note, say, told
+from loadgo.cli.output import (
+    BAD,
+    GOOD,
+    INTERRUPTED,
+    complain,
+    complain_of_leftovers,
+    console,
+    deliver,
+    in_colour,
+    note,
+    notes_without,
+    say,
+    told,
+)
 from loadgo.cli.profile import profile
 from loadgo.cli.transfer import transfer
 from loadgo.cli.watch import watch as watch_command
@@ -157,7 +170,8 @@ def run(
             say(f"{made.folder}\n")
         else:
             deliver(loadgo.report(made, format=format, tariff=tariff, color=in_colour()), format, made.folder, None)
-            note("\n".join((*made.notes, f"the run is in {made.folder}")))
+            note("\n".join((*notes_without(made.left_behind, made.notes), f"the run is in {made.folder}")))
+        complain_of_leftovers(made.left_behind)
         _conclude(made)
 
 

@@ -10,7 +10,19 @@ import typer
 
 import loadgo
 from loadgo.cli.options import FORMAT_HELP, Format, Output, Quiet, Vocabulary
-from loadgo.cli.output import GOOD, INTERRUPTED, complain, deliver, in_colour, note, say, told, try_file
+from loadgo.cli.output import (
+    GOOD,
+    INTERRUPTED,
+    complain,
+    complain_of_leftovers,
+    deliver,
+    in_colour,
+    note,
+    notes_without,
+    say,
+    told,
+    try_file,
+)
 
 
 def meter(
@@ -69,6 +81,7 @@ def meter(
             complain(str(refusal))
             raise typer.Exit(refusal.status) from None
         _deliver(made, format, vocabulary, output, quiet=quiet, to_stderr=bool(command))
+        complain_of_leftovers(made.left_behind)
         if made.signal is not None or made.exit_status:
             ended = f"signal {made.signal}" if made.signal is not None else f"status {made.exit_status}"
             note(f"the command ended with {ended}")
@@ -96,4 +109,4 @@ def _deliver(
         sys.stderr.write(str(content))
     else:
         deliver(content, format, made.folder, output)
-    note("\n".join((*made.notes, f"the records are in {made.folder}")))
+    note("\n".join((*notes_without(made.left_behind, made.notes), f"the records are in {made.folder}")))

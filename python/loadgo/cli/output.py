@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,13 +37,15 @@ def told() -> Iterator[None]:
         _abandon_output()
         complain("nobody reads the output any more")
         raise typer.Exit(COULD_NOT) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         complain("interrupted")
+        complain_of_leftovers(getattr(interrupt, "__notes__", ()))
         raise typer.Exit(INTERRUPTED) from None
     except (LoadgoError, ValueError, OSError) as error:
         if os.environ.get("LOADGO_TRACEBACK"):
             raise
         complain(_words_of(error))
+        complain_of_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(COULD_NOT) from None
 
 
@@ -123,6 +125,17 @@ def complain(text: str) -> None:
 
     shown = "\n".join(plain(line) for line in f"loadgo: {text}".split("\n"))
     console().print(shown, style="red", soft_wrap=True)
+
+
+def complain_of_leftovers(left_behind: Iterable[str]) -> None:
+    """Says what a run leaves on this host, also where nothing else is said."""
+    for text in left_behind:
+        complain(text)
+
+
+def notes_without(left_behind: Iterable[str], notes: Iterable[str]) -> list[str]:
+    """The notes of a run but for what it leaves on this host, which is complained of."""
+    return [text for text in notes if text not in set(left_behind)]
 
 
 def console() -> Console:

@@ -39,6 +39,8 @@ class Metered:
     signal: int | None
     """The signal that ended the command."""
     notes: tuple[str, ...] = ()
+    left_behind: tuple[str, ...] = ()
+    """Texts about things that stay on this host, each with its reason and its remedy; `notes` have them too."""
 
     @property
     def status(self) -> int:
@@ -95,7 +97,8 @@ def meter(
             progress({"at_s": 0.0, "serving": view.serving})
         result = _watch_host(options, view.totals, progress)
     notes = tuple(str(note) for note in result["notes"])
-    return Metered(folder, str(result["outcome"]), result["exit_status"], result["signal"], notes)
+    left_behind = tuple(result["left_behind"])
+    return Metered(folder, str(result["outcome"]), result["exit_status"], result["signal"], notes, left_behind)
 
 
 def _in_utf8(what: str, *words: object) -> None:

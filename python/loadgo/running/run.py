@@ -42,6 +42,11 @@ class Run:
     """What each `fail_if` condition came to."""
     notes: tuple[str, ...] = ()
     """What was cleared away or could not be, and what this host did not give."""
+    left_behind: tuple[str, ...] = ()
+    """Texts about things that stay on this host, such as a file that cannot be removed: each with reason and remedy.
+
+    `notes` have them too. An exception of `loadgo.run` has them as its own notes (`__notes__`).
+    """
 
     @property
     def bad(self) -> bool:
@@ -103,7 +108,8 @@ def run(
 
     Raises `BadArgument`, which is a `ValueError`; `Mistake` for a mistake in the script or in the machine file; and
     `Refused` or `BadRun` for what the system refuses. All checks that are possible come before the first log-in.
-    An interrupt ends the run in order: its outcome is `stopped`, and its records are complete up to then.
+    An interrupt ends the run in order: its outcome is `stopped`, and its records are complete up to then. An exception
+    of `progress` does so too and is raised again, and the outcome in `run.toml` is `failed`.
     """
     load, limit, metering = with_plain(load, limits, metering, plain)
     source = bundled.find(script)
@@ -242,7 +248,14 @@ def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
     summary = summarize(tables(job.folder), tariff=tariff)
     findings = tuple(_found(condition, summary) for condition in job.conditions)
     notes = tuple(str(note) for note in told["notes"])
-    return Run(folder=job.folder, outcome=str(told["outcome"]), summary=summary, findings=findings, notes=notes)
+    return Run(
+        folder=job.folder,
+        outcome=str(told["outcome"]),
+        summary=summary,
+        findings=findings,
+        notes=notes,
+        left_behind=tuple(told["left_behind"]),
+    )
 
 
 def _found(condition: Condition, summary: Summary) -> ConditionResult:

@@ -33,7 +33,7 @@ pub struct Oneshot {
     no_groups: Option<String>,
     running: Arc<AtomicI32>,
     // Last, so that it is dropped last.
-    _leftovers: Leftovers,
+    leftovers: Leftovers,
 }
 
 /// Where the command reads and writes.
@@ -92,7 +92,12 @@ impl Oneshot {
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
         let meter = Meter::open(groups.as_deref(), demand, &mut leftovers)?;
-        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), _leftovers: leftovers })
+        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), leftovers })
+    }
+
+    /// What it made on the host; whoever takes that undoes it.
+    pub fn into_leftovers(self) -> Leftovers {
+        self.leftovers
     }
 
     /// Takes waits from a finer account.

@@ -41,6 +41,19 @@ impl Thing {
         }
     }
 
+    /// What helps where it cannot be undone.
+    pub(super) fn remedy(&self) -> &'static str {
+        match self {
+            Thing::Home(_) => {
+                "remove what is named by hand (`umount` for a mount, `chattr -i` for an immutable file), or the next run on this host tries again"
+            }
+            Thing::Cgroup(_) | Thing::File(_) => "remove it by hand, or the next run on this host tries again",
+            Thing::Swap(_) | Thing::Zram(_) | Thing::Setting { .. } | Thing::Membership(_) => {
+                "undo it by hand, or the next run on this host tries again"
+            }
+        }
+    }
+
     /// Its line in the state file, with the newline.
     ///
     /// # Errors

@@ -13,7 +13,8 @@ use crate::account::Account;
 use crate::asked::Asked;
 use crate::conditions;
 use crate::driver::{Begun, Order, StopSwitch};
-use crate::refusal::Refusal;
+use crate::progress::Decision;
+use crate::refusal::{Failure, Refusal};
 use crate::sampling::Sampled;
 use crate::sections::{DriverPart, Setting, SystemPart};
 use faulty::{FaultyDisk, Happens};
@@ -38,7 +39,7 @@ const PASSES: u32 = 20;
 
 /// One life of a run, and what it has left.
 struct Lived {
-    result: Result<End, Refusal>,
+    result: Result<End, Failure>,
     panicked: bool,
     folder: PathBuf,
     life: Arc<Life>,
@@ -64,17 +65,18 @@ fn live(fault: Fault) -> Lived {
         whole_run(fault, folder, dir.path(), disk_used, life)
     });
     let panicked = outcome.is_err();
-    let result = outcome.unwrap_or_else(|_| Err(Refusal::Broken("the caller panicked".into())));
+    let result = outcome.unwrap_or_else(|_| Err(Refusal::Broken("the caller panicked".into()).into()));
     before.is_back(fault);
     assert!(life.homes_outlived_users.load(Ordering::Acquire), "{fault:?}: homes went before their users");
     assert!(!life.meters_at_work.load(Ordering::Acquire), "{fault:?}: meters are left");
     let state: Vec<_> = std::fs::read_dir(dir.path().join("state")).into_iter().flatten().flatten().collect();
     let listed = state.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "run")).count();
-    assert_eq!((life.homes.exists(), listed), (false, 0), "{fault:?}: something is left on the host");
+    let stays = usize::from(fault == Fault::DirectoryStays);
+    assert_eq!((life.homes.exists(), listed), (false, stays), "{fault:?}: something is left on the host");
     Lived { result, panicked, folder, life, writes: disk.writes(), _dir: dir }
 }
 
-fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<End, Refusal> {
+fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<End, Failure> {
     let asked = asked(folder);
     let account = Account::begin(&asked, this_host());
     let folder = Folder::create_on(disk, folder, &account.toml())?;
@@ -82,7 +84,7 @@ fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, lif
     let driven = steps(&mut running, fault, asked, dir, life);
     if fault == Fault::Dropped {
         drop(running);
-        return Err(Refusal::Broken("dropped".into()));
+        return Err(Refusal::Broken("dropped".into()).into());
     }
     running.end(driven, "done").map(|(_, end)| end)
 }
@@ -94,6 +96,10 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
     let leftovers = running.leftovers.insert(leftovers);
     leftovers.note(Thing::Home(life.homes.clone())).map_err(Refusal::from_state)?;
     std::fs::create_dir(&life.homes).map_err(Refusal::from_state)?;
+    if fault == Fault::DirectoryStays {
+        std::fs::create_dir(dir.join("loadgo-stays")).map_err(Refusal::from_state)?;
+        leftovers.note(Thing::File(dir.join("loadgo-stays"))).map_err(Refusal::from_state)?; // no directory is removed as a file
+    }
     if fault == Fault::HomesRefused {
         return Err(Refusal::Host("no homes".into()));
     }
@@ -115,7 +121,10 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
         if fault == Fault::SystemRefused {
             return Err(Refusal::Host("no descriptor is left".into()));
         }
-        let endless = matches!(fault, Fault::CallbackPanics | Fault::CallbackStops | Fault::Disk(Happens::AccountRefusal, _));
+        let endless = matches!(
+            fault,
+            Fault::CallbackPanics | Fault::CallbackStops | Fault::CallbackFails | Fault::Disk(Happens::AccountRefusal, _)
+        );
         let host = VirtualHost::constant(Span::from_millis(5));
         Ok((Users { host, fault, lines: 0, stop, endless, life: system_life }, begun()))
     };
@@ -123,7 +132,11 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
     running.run(plan, bring_up, &mut |_| {
         looks += 1;
         assert!(fault != Fault::CallbackPanics || looks < 2, "as the test has it");
-        fault != Fault::CallbackStops
+        match fault {
+            Fault::CallbackStops => Decision::Stop,
+            Fault::CallbackFails => Decision::Fail("KeyError: 'phase'".into()),
+            _ => Decision::Continue,
+        }
     })
 }
 
@@ -201,6 +214,18 @@ fn a_run_that_nothing_happens_to_is_done_and_leaves_its_folder_alone() {
 }
 
 #[test]
+fn what_cannot_be_undone_is_in_the_result_and_in_the_folder() {
+    let _alone = alone();
+    let lived = live(Fault::DirectoryStays);
+    let end = lived.result.expect("it is done all the same");
+    assert_eq!((end.outcome, end.left_behind.len()), ("done", 1));
+    let text = &end.left_behind[0];
+    assert!(text.contains("loadgo-stays") && text.contains("Is a directory") && text.contains("remove it by hand"), "{text}");
+    assert_eq!(run_toml(&lived.folder)["notes"][0].as_str(), Some(text.as_str()));
+    assert_eq!(end.finished(Vec::new()).notes.len(), 1);
+}
+
+#[test]
 fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
     let _alone = alone();
     for (fault, words) in [
@@ -212,7 +237,7 @@ fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
         (Fault::SystemPanicsAtItsEnd, "the driver's thread panicked: "),
     ] {
         let lived = live(fault);
-        let refusal = lived.result.expect_err("it has failed").to_string();
+        let refusal = lived.result.expect_err("it has failed").refusal.to_string();
         assert!(refusal.contains(words), "{fault:?}: {refusal}");
         assert_eq!(outcome(&lived.folder).as_deref(), Some("failed"), "{fault:?}");
         assert_eq!(run_toml(&lived.folder)["finished"].as_bool(), Some(true), "{fault:?}");
@@ -223,7 +248,7 @@ fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
 fn a_refusal_while_the_users_are_at_work_stops_them_before_their_homes_go() {
     let _alone = alone();
     let lived = live(Fault::Disk(Happens::AccountRefusal, u64::MAX));
-    let refusal = lived.result.expect_err("run.toml was refused").to_string();
+    let refusal = lived.result.expect_err("run.toml was refused").refusal.to_string();
     assert!(refusal.contains("run.toml") && refusal.contains("make room"), "{refusal}");
     let run = run_toml(&lived.folder);
     assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
@@ -245,18 +270,23 @@ fn a_sampler_that_panics_or_meters_that_fail_are_losses_of_a_run_that_goes_on() 
     let _alone = alone();
     for fault in [Fault::SamplerPanicsAtItsBegin, Fault::SamplerPanicsAtSample(1), Fault::MetersLose] {
         let lived = live(fault);
-        let end = lived.result.unwrap_or_else(|refusal| panic!("{fault:?}: {refusal}"));
+        let end = lived.result.unwrap_or_else(|failure| panic!("{fault:?}: {}", failure.refusal));
         assert_eq!((end.outcome, end.interactions), ("done", u64::from(2 * PASSES)), "{fault:?}");
         assert_eq!(rows(&lived.folder, Table::Lost), 1, "{fault:?}");
     }
 }
 
 #[test]
-fn a_caller_that_stops_panics_or_drops_the_run_ends_it() {
+fn a_caller_that_stops_fails_panics_or_drops_the_run_ends_it() {
     let _alone = alone();
     let stopped = live(Fault::CallbackStops);
     assert_eq!(stopped.result.expect("stopping is no failure").outcome, "stopped");
     assert_eq!(outcome(&stopped.folder).as_deref(), Some("stopped"));
+    let failed = live(Fault::CallbackFails);
+    assert_eq!(failed.result.expect_err("its caller has failed").refusal.to_string(), "its caller raised KeyError: 'phase'");
+    let run = run_toml(&failed.folder);
+    assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
+    assert_eq!(run["notes"][0].as_str(), Some("the run failed: its caller raised KeyError: 'phase'"));
     let panicked = live(Fault::CallbackPanics);
     assert!(panicked.panicked);
     assert_eq!(outcome(&panicked.folder).as_deref(), Some("failed"));
@@ -272,7 +302,7 @@ fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
     for from in 0..writes {
         let lived = live(Fault::Disk(Happens::Refusal, from));
         assert!(!lived.panicked, "write {from}");
-        let refusal = lived.result.expect_err("its end cannot be written").to_string();
+        let refusal = lived.result.expect_err("its end cannot be written").refusal.to_string();
         assert!(refusal.contains("make room"), "write {from}: {refusal}");
     }
 }
@@ -288,8 +318,9 @@ fn a_disk_that_refuses_one_write_costs_what_was_written_or_the_run() {
                 let lost: u64 = rows(&lived.folder, Table::Lost);
                 assert!(end.interactions == u64::from(2 * PASSES) || lost > 0, "write {number}");
             }
-            Err(refusal) => {
-                assert!(refusal.to_string().contains("make room"), "write {number}: {refusal}");
+            Err(failure) => {
+                let refusal = failure.refusal.to_string();
+                assert!(refusal.contains("make room"), "write {number}: {refusal}");
                 // Where the last state of run.toml was refused itself, the folder is that of a run that was killed.
                 let said = lived.folder.join("run.toml").exists().then(|| outcome(&lived.folder)).flatten();
                 assert!(said.is_none_or(|outcome| ["failed", "done"].contains(&outcome.as_str())), "write {number}");

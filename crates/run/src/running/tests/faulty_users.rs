@@ -21,6 +21,8 @@ pub(super) enum Fault {
     /// The disk does this from the write of this number on.
     Disk(Happens, u64),
     HomesRefused,
+    /// Something that the run made cannot be undone.
+    DirectoryStays,
     SystemRefused,
     SystemPanicsAtItsBegin,
     DriverPanicsAtLine(u32),
@@ -30,6 +32,7 @@ pub(super) enum Fault {
     MetersLose,
     CallbackPanics,
     CallbackStops,
+    CallbackFails,
     Dropped,
 }
 
