@@ -16,7 +16,7 @@ DOCUMENTS = [
     for pattern in ("*.md", "docs/*.md", "tests/cases/*.md", "examples/*.py")
     for path in sorted(PROJECT.glob(pattern))
 ]
-FORMER_NAMES = {"loadgo.cost_page", "loadgo.profiling.as_text"}
+FORMER_NAMES = {"loadgo.cost_page"}
 """Names that CHANGELOG.md says are gone."""
 PLAIN = (str, bytes, int, float, type(None), pl.DataFrame)
 CALLS = [name for name in loadgo.__all__ if inspect.isfunction(getattr(loadgo, name))]

@@ -62,12 +62,21 @@ class ChangeSet:
 
 
 def speedup_of(measured: Mapping[str, Sequence[RunPath]], *, tariff: str = "default") -> Speedup:
-    """Attributes a speed-up to changes, from existing runs.
+    """Attributes a speed-up to changes from runs that exist, of a host or of simulated machines.
 
-    The keys of `measured` name combinations of the changes, such as `""`, `"disk"`, `"cpu"` and `"cpu+disk"`. Each has
-    the same number of runs, in the order in which they were measured.
+        loadgo.speedup_of({"": ["r1", "r2"], "cpu": ["r3", "r4"], "disk": ["r5", "r6"], "cpu+disk": ["r7", "r8"]})
 
-    Raises `ValueError` for a missing combination or a run named twice, `errors.BadRun` for a run that cannot be read.
+    Args:
+        measured: The runs of each choice of the changes. A key has the names of the changes, joined with `+`; the empty
+            key has the runs without any change. All choices have the same number of runs, in the order of measurement.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+
+    Returns:
+        `Speedup`, as `loadgo.speedup` returns it.
+
+    Raises:
+        loadgo.errors.BadArgument: A choice is missing, or a run is named twice; it is a `ValueError`.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
     """
     names = _names(measured)
     folders = _folders(measured, names)

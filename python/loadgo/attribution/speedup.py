@@ -29,14 +29,35 @@ def speedup(
     factors: int = MOST_CHANGES,
     progress: Progress | None = None,
 ) -> Speedup:
-    """Attributes the joint effect of `changes` of the machine `on` to each change, for `users` who type `script`.
+    """Attributes the speed-up of a simulated machine to its changes, by running the machine with every choice of them.
 
-    A change is `KEY=VALUE` of the machine file, or `NAME: KEY=VALUE; KEY=VALUE` for several values at once. There are
-    at most six changes. Every combination of them is run `runs` times, with the seeds from `seed` on: 2^k × `runs`
-    runs. `set` changes values of all machines. `to` names another machine instead of the changes. The changes are then
-    the tables in which its file differs. With more than `factors` (2 to 6), those with the least effect become one.
+        result = loadgo.speedup("typical-user", on="multics-645", changes=["processors.speed=2", "memory.frames=512"])
 
-    Raises `ValueError` that names the mistake, and the errors of `loadgo.run`.
+    Args:
+        script: A bundled script's name, or the path of a script.
+        on: The machine without the changes: a bundled machine's name, or the path of a machine file.
+        changes: Up to six changes. Each is `KEY=VALUE` of the machine file, or `NAME: KEY=VALUE; KEY=VALUE`.
+        to: Another machine instead of `changes`. The tables in which its file differs are then the changes.
+        users: Number of users.
+        passes: How many times each user types the script. By default the script's number.
+        duration: The load's length instead of passes, such as `30min` of the machine's time.
+        think: The law of think times instead of the script's, such as `exponential(8s)`.
+        set: Values of all machines, as `KEY=VALUE`.
+        runs: Number of runs of each machine. All machines have the same seeds.
+        seed: The first seed.
+        tariff: Prices of the resources.
+        factors: The largest number of changes with `to`, from 2 to 6. Those with the least effect become one.
+        progress: A function that is called with sentences about the progress.
+
+    Returns:
+        `Speedup`. Its `causes` have a factor for each change and each figure, with 95 % intervals.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Mistake, loadgo.errors.Refused: As `loadgo.run` raises them.
+
+    k changes take 2^k × `runs` runs. A factor is a Shapley value of logarithms: L. S. Shapley, *A value for n-person
+    games* (1953).
     """
     if on == "here" or to == "here":
         raise BadArgument(

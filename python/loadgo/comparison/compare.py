@@ -90,16 +90,36 @@ def compare(
     judge: bool = False,
     within: str | None = None,
 ) -> Comparison:
-    """Compares `b` with `a`. Each is a run (folder, id or `last`), several runs, or a column of a published document.
+    """Compares two measurements command by command: which is better, by how much, and from which parts.
 
-    A column is named as in `mpl-16:ctss`. `by` chooses the rows: lines of the script in each pass, or commands.
-    `phases` is `steady`, `all`, or `auto`: `all` for runs with a number of passes. `worse` are thresholds (`5%`,
-    `cpu=5%`).
+        from loadgo.comparison.document import render_comparison
 
-    `a` is judged as a prediction of `b` with `judge`, or if `a` is simulated and `b` was measured on a host. A figure
-    is inside if it differs by no more than `within`, by default `20%`.
+        comparison = loadgo.compare("before", "after", worse=["5%"])
+        print(comparison.bad, render_comparison(comparison, "text"))
 
-    Raises `ValueError` for arguments that do not fit, and `errors.BadRun` for a run that cannot be read.
+    Args:
+        a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; or a
+            column of a published document, such as `mpl-16:ctss`.
+        b: The second side. It is called better or worse than `a`.
+        by: The rows: `line` is a line of the script in its pass, `command` a command. By default lines if both sides
+            typed the same script in passes, else commands.
+        phases: `steady` is the part of a run with all users, `all` the entire run. `auto` is `all` for runs with a
+            number of passes.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+        worse: Thresholds, such as `5%` (response and processor time) or `p90=10%`. Each becomes one of `findings`,
+            which fails if `b` is worse by more and the difference is not chance.
+        judge: Whether `a` is judged as a prediction of `b`. That is the default if `a` is simulated and `b` is a host.
+        within: How far a prediction may be off to be inside, in percent. By default `20%`.
+
+    Returns:
+        A `Comparison`: `rows` with the differences, `parts` and `chains` with the causes, `findings`, and `bad`,
+        whether a threshold failed. Times are in nanoseconds, intervals have 95 % confidence.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense, or the two do not fit; it is a `ValueError`.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
+
+    Intervals come from resampled users, in pairs if both sides typed the same script. See docs/compare.md.
     """
     thresholds = tuple(threshold for text in worse for threshold in thresholds_of(text))
     side_a, side_b = (side_of(spec, phases, tariff) for spec in (a, b))

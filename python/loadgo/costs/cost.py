@@ -56,13 +56,30 @@ def cost(
     by: By = "command",
     phases: str = "steady",
 ) -> Costs:
-    """Computes the costs of `runs` (folders, ids, `last`, with commas between several) at one or more tariffs.
+    """Computes the cost of an interaction, of each command or user, and of a user's hour; for several loads, the curve.
 
-    A tariff is `NAME`, `NAME:SHIFT`, `FILE.toml`, or `machine` for a simulated machine's own. A tariff that is named
-    without a shift gives one tariff for each shift. Runs with the same number of users are one point.
+        from loadgo.costs.document import render_costs
 
-    Raises `ValueError` if the runs differ in script or system, if nobody typed anything in a run, or if a tariff is
-    unknown. Raises `errors.BadRun` for a run that cannot be read.
+        print(render_costs(loadgo.cost("last", tariff="cloud"), "text"))
+
+    Args:
+        runs: A run's folder, its id or `last`; several runs in a sequence or with commas between. Runs with the same
+            number of users are one point of the curve.
+        tariff: One or more tariffs: `NAME`, `NAME:SHIFT`, the path of a TOML file, or `machine` for a simulated
+            machine's own. A name without a shift stands for all shifts of the tariff.
+        by: A row for each `command`, or for each `user`.
+        phases: `steady` is the part of a run with all users, `all` the entire run.
+
+    Returns:
+        `Costs` with a point for each number of users. A point has one `Priced` for each tariff, in the tariff's
+        currency.
+
+    Raises:
+        loadgo.errors.BadArgument: The runs differ in script or system, nobody typed anything in a run, or a tariff is
+            unknown; it is a `ValueError`.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
+
+    See docs/cost.md for what each price is charged for.
     """
     from loadgo.costs.runs import found_runs
 

@@ -101,15 +101,28 @@ def cost_against(
     measure: Measure | None = None,
     phases: Literal["auto", "all", "steady"] = "auto",
 ) -> Fairness:
-    """Compares the charges of `a` and `b`, and judges whether the price of `b` is fair.
+    """Judges whether the price of a machine is fair: its charges and its performance against those of another machine.
 
-    Each side is a run, several runs of one script, or a column of a published document (`csr-rfc-20:645`). A column
-    without a tariff keeps its printed charges.
+    Args:
+        a: The machine with the known price: a run, several runs of one script, or a column of a published document,
+            such as `csr-rfc-20:645`. A column without a tariff keeps its printed charges.
+        b: The machine whose price is judged.
+        tariff: The tariff of `a`. By default each machine's own.
+        against_tariff: The tariff of `b`. By default that of `a`, if it is given.
+        measure: The measure of performance: `cpu`, `response` or `elapsed`. By default the first of these that both
+            sides have.
+        phases: `steady`, `all` or `auto`, as in `loadgo.compare`.
 
-    `tariff` is the tariff of `a`, `against_tariff` that of `b`: by default the same. Without either, each machine has
-    its own. `measure` is the measure of performance for the verdict: by default processor time, if both sides have it.
+    Returns:
+        `Fairness`. Each of its `prices` has, for one shift, the ratio of the charges and the verdict `fair`, `dearer`,
+        `cheaper` or `open` with each measure.
 
-    Raises `ValueError` for sides that differ in script, currency or shifts, and for a charge for an unknown quantity.
+    Raises:
+        loadgo.errors.BadArgument: The sides differ in script, currency or shifts, have no measure in common, or are
+            charged for an unknown quantity; it is a `ValueError`.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
+
+    The method is that of Roach and Saltzer, Project MAC CSR RFC 20 (1973).
     """
     side_a = side_of(a, tariff, phases)
     side_b = side_of(b, against_tariff if against_tariff is not None else tariff, phases)

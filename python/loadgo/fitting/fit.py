@@ -64,10 +64,28 @@ def fit(
     name: str | None = None,
     force: bool = False,
 ) -> Fit:
-    """Fits a machine to `runs` of one script on one system, and writes it to `output` if that is said.
+    """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
-    `name` is its title. Raises `BadArgument` for a blank `name`, for runs to which no machine can be fitted, and for an
-    `output` that exists (unless `force`); `BadRun` for a run that cannot be read.
+        from loadgo.fitting.document import render_fit
+
+        print(render_fit(loadgo.fit("last", output="here.toml")))
+
+    Args:
+        runs: Runs of one script on one system: folders or ids. By default the last run.
+        output: The machine file that is written. By default none; `Fit.text` has its content.
+        name: The machine's title.
+        force: Whether an existing `output` is replaced.
+
+    Returns:
+        `Fit` with the machine file's text, the fitted parameters with 95 % intervals, a check of the machine under the
+        load of each run, and warnings.
+
+    Raises:
+        loadgo.errors.BadArgument: `name` is blank, `output` exists, or no machine can be fitted to these runs; it is a
+            `ValueError`.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
+
+    See docs/fit.md for the source of each parameter.
     """
     path = None if output is None else Path(output)
     if path is not None and path.exists() and not force:

@@ -64,15 +64,33 @@ def meter(
     command_line: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Metered:
-    """Meters this host for `duration` (seconds, or `2min`), until an interrupt, or while `command` runs.
+    """Meters this host without a load: for a time, until an interrupt, or while a command runs.
 
-    `meters` is `cheap` or `exact`. `every` is the length of a span of the records. The records are a run without users,
-    in the folder `out` or a new one in `runs/`. With `viewers`, nothing is recorded unless `out` is given. `progress`
-    is called about three times a second with `at_s`, and with the address `serving` once meters are served.
-    `command_line` is stored in `run.toml`.
+        metered = loadgo.meter(duration="10s")
+        print(loadgo.report(metered, phases="all"))
 
-    Raises `ValueError` for a wrong argument, `errors.Refused` if the host does not allow it, and `errors.BadRun` for a
-    folder that cannot be written.
+    Args:
+        command: The words of a command that is metered for as long as it runs. Without one the entire host is metered.
+        duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
+        meters: `cheap` counts context switches, idle times and waits. `exact` has each system call, page fault and
+            interrupt too.
+        every: The length of a span of the records, in seconds or as a text, from 10ms to 1h.
+        out: The folder of the records. By default a new one in `runs/`, or none with `viewers`.
+        viewers: The places where others read the meters meanwhile, such as Prometheus
+            (`loadgo.metering.viewers.Viewers`).
+        command_line: The words that are stored in `run.toml` as the command line.
+        progress: A function that is called about three times a second with a dict: `at_s`, and `serving`, the address
+            at which the meters are served.
+
+    Returns:
+        `Metered`. The records in its `folder` are those of a run without users, so `loadgo.report` and `loadgo.query`
+        read them. The records have times in nanoseconds.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Refused: The host does not allow the meters. `loadgo.doctor` has the reason and the remedy.
+        loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.
+        loadgo.errors.BadRun: The folder cannot be written.
     """
     if meters not in METER_TIERS:
         raise BadArgument(f"there are no {meters} meters: say {' or '.join(METER_TIERS)}")

@@ -53,25 +53,37 @@ def ab(
     progress: Progress | None = None,
     **plain: Unpack[Plain],
 ) -> Experiment:
-    """Runs two variants in turn, in pairs, until it is known how B differs from A.
+    """Runs two variants in turn, in pairs of runs, until the difference of B from A is known.
 
-        made = loadgo.ab("light", Variant("light", limit="cpus=1"), users=8, duration="10s")
-        print(made.change("response").relative, made.change("response").interval)
+        experiment = loadgo.ab("light", loadgo.Variant("light", limit="cpus=1"), users=8, duration="10s")
+        print(experiment.change("response").relative, experiment.change("response").interval)
 
-    `a` and `b` are scripts, or `Variant`s: a script with a system, limits, and a command before each run. The same
-    twice shows how much runs of one system differ. `load` is that of each run, and its fields are keywords, as in
-    `loadgo.run`. The runs of a pair have the same seed, and the next pair has the next seed. The order within a pair is
-    random; of each two pairs one begins with A.
+    Args:
+        a: The first variant: a script, or a `Variant`, which is a script with a system, limits, and a command before
+            each run.
+        b: The second variant. The same variant twice shows how much runs of one system differ.
+        load: The load of each run. Its fields are keywords too, as in `loadgo.run`: `users`, `duration`, `think` and
+            others.
+        margin: The relative change that is too small to matter, such as `5%`.
+        measures: The measures that must have a verdict: `response`, `p90 response`, `cpu`, `throughput`. A verdict is
+            known if the interval leaves out 0, or lies within `margin`.
+        most_pairs: The largest number of pairs.
+        time_limit: The longest time of the experiment, in seconds or as a text such as `3min`.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+        out: The new folder of all runs and of `experiment.json`. By default one in `runs/`.
+        progress: A function that is called with a line of text after each pair.
 
-    After each pair the experiment ends if each of `measures` (of `response`, `p90 response`, `cpu`, `throughput`) has
-    a verdict: its interval leaves out 0, or lies within `margin`, a relative change such as `5%`. It ends after
-    `most_pairs`, or when `time_limit` has passed (seconds, or a text such as `3min`), with what is known by then. The
-    intervals hold at whatever pair it ends: see `loadgo.stats.anytime`.
+    Returns:
+        `Experiment` with the relative change of each measure and its 95 % interval, which holds at whatever pair the
+        experiment ends. A run that lost records or whose driver was late is left out, and its pair is run again.
 
-    A run that lost records or whose driver was late is left out, and its pair is run again. `out` is the folder of all
-    runs and of `experiment.json`, by default a new one in `runs/`. `progress` gets a line of text after each pair.
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Refused: The command before a run fails.
+        loadgo.errors.LoadgoError: As `loadgo.run` raises them.
 
-    Raises `BadArgument`; `Refused` if the command before a run fails; and the errors of `loadgo.run`.
+    The runs of a pair have the same seed, and their order is random. `loadgo.stats.anytime` has the sources of the
+    intervals.
     """
     load, limit, metering = with_plain(load, None, Metering(), plain)
     variants = {"A": _variant(a, limit), "B": _variant(b, limit)}

@@ -117,9 +117,27 @@ def profile(
     hz: int = DEFAULT_CLOCK_HZ,
     of: Any = None,
 ) -> Profile:
-    """Profiles this host for `duration` (10 s by default), or `command` while it runs, or reads the profile of a run.
+    """Samples by a clock where processors spend time, by mapping and function, and counts page faults by mapping.
 
-    Raises `Refused` if the host does not allow it, `BadRun` for a run (`of`) without a profile.
+        from loadgo.profiling.document import render_profile
+
+        print(render_profile(loadgo.profile(["python3", "-c", "sum(range(10**8))"])))
+
+    Args:
+        command: The command's words, or one text that is split as a shell splits it. It is profiled with all that it
+            starts, for as long as it runs. Without one the entire host is profiled.
+        duration: The length, in seconds or as a text such as `5min`. By default 10 s without a command.
+        hz: Samples a second of each busy processor, from 1 to 20,000.
+        of: A run to read instead: its folder, its id or `last`.
+
+    Returns:
+        `Profile` with call stacks and the number of samples of each, and page faults by mapping.
+
+    Raises:
+        loadgo.errors.BadArgument: `hz` or `duration` is out of range; it is a `ValueError`.
+        loadgo.errors.Refused: The host does not allow it. `loadgo.doctor` has the reason and the remedy.
+        loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.
+        loadgo.errors.BadRun: The run `of` is missing, or has no profile.
     """
     if of is not None:
         return profile_of(of)

@@ -17,13 +17,25 @@ RunSpec = str | PathLike[str]
 
 
 def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.DataFrame:
-    """The result of `sql` on the tables of `run`.
+    """Answers a question in SQL from the tables of one or more runs.
 
-    The tables are interactions, sessions, time, processes, lost, phases, faults, segments, primitives, queue, stacks
-    and memory. With several runs, each table has the rows of all runs, and a column `run` with the run's id.
+        loadgo.query("SELECT command, avg(ready_ns - sent_ns) FROM interactions GROUP BY command", run="last")
+
+    Args:
+        sql: A SELECT of Polars' SQL. The tables are interactions, sessions, time, processes, lost, phases, faults,
+            segments, primitives, queue, stacks and memory; docs/run-folder.md has their columns. Times are integer
+            nanoseconds.
+        run: A run's folder, its id or `last`. With several runs in a sequence each table has the rows of all, and a
+            column `run` with the run's id.
+
+    Returns:
+        The answer as a Polars data frame. Null means not measured.
+
+    Raises:
+        loadgo.errors.BadQuery: The tables have no answer. The text lists the tables and columns.
+        loadgo.errors.BadRun: A run is missing or cannot be read.
+
     The word `user` without quotes is the column, not the SQL function.
-
-    Raises `BadQuery`, which lists the tables and columns; `BadRun` if a run cannot be read.
     """
     frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _combined([tables(name) for name in run])
     try:

@@ -51,7 +51,15 @@ def runs_folder() -> Path:
 
 
 def runs(folder: Path | None = None) -> list[RecordedRun]:
-    """All runs in `folder` (default: `runs_folder()`), the newest last."""
+    """Lists the recorded runs, the newest last.
+
+    Args:
+        folder: The folder that has the runs' folders. By default `$LOADGO_RUNS`, or `runs` below the current folder.
+
+    Returns:
+        A list of `RecordedRun`. Each can be given to all calls that take a run. A run that cannot be read is listed
+        too, with the outcome `unreadable`.
+    """
     return [read_run(run) for run in _folders(folder or runs_folder())]
 
 

@@ -161,9 +161,17 @@ class Tables:
 
 
 def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
-    """The tables of `run`: its folder, a result of `loadgo.run` or `loadgo.runs`, its id, or `"last"`, the newest.
+    """Reads the tables of a run, as they were recorded.
 
-    Raises `BadRun` for an unknown run, and for a folder that cannot be read.
+    Args:
+        run: A run's folder or id, `last`, or the result of `loadgo.run`, `loadgo.meter` or `loadgo.runs`.
+
+    Returns:
+        `Tables` with a Polars data frame for each table, and `conditions`, the parsed `run.toml`. Times are integer
+        nanoseconds since the run began. Null means not measured. docs/run-folder.md describes all columns.
+
+    Raises:
+        loadgo.errors.BadRun: The run is missing, is still being written, or cannot be read.
     """
     folder = find_run(run)
     conditions = read_conditions(folder)

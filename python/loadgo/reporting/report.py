@@ -38,14 +38,29 @@ def report(
     by: BreakdownColumn | None = None,
     top: int | None = None,
 ) -> str | bytes:
-    """The report of `run` (its folder, or what `loadgo.run` returned); bytes for `png`, else text.
+    """Renders the report of a run: response times, usage, where the time went, the driver's verdict, and costs.
 
-    `phases` is `steady` or `all`; `target` a response time in seconds that lateness must be small beside; `width` in
-    characters and `color` are for `text`; `chart` names the picture of `svg` and `png`, and the one whose data `csv`
-    holds. `vocabulary` is the year in whose words total time is told: `1969`, `1973` or `today`; `by` is `command` or
-    `user`, for faults and primitives of each; `top` is how many rows a long table has.
+        loadgo.report("last", format="md")
 
-    Raises `ValueError` for a choice that there is not, `errors.BadRun` without a run.
+    Args:
+        run: A run's folder or id, `last`, or the result of `loadgo.run` or `loadgo.meter`.
+        format: `text`, `html`, `json`, `csv`, `md`, `svg` or `png`.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, the path of a TOML file, or `machine`.
+        phases: `steady` is the part of the run with all users, `all` the entire run.
+        target: The response time that matters, in seconds. The driver's lateness must be small beside it.
+        width: Width of `text` in characters. By default the terminal's.
+        chart: The chart of `svg` and `png`, such as `response`. For `csv`, the chart whose data are written.
+        color: Whether `text` has colours.
+        vocabulary: The words for total time: `today`, or those of the documents of `1969` or `1973`.
+        by: Page faults and system calls of each `command` or each `user`, too.
+        top: The largest number of rows of a long table.
+
+    Returns:
+        The report; bytes for `png`, else text.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.BadRun: The run is missing or cannot be read.
     """
     view = View(vocabulary=vocabulary, by=by, top=top)
     check_view(view)

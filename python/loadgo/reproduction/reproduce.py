@@ -127,12 +127,20 @@ class Reproduction:
 
 
 def reproduce(name: str | None = None, *, here: Prices | None = None, progress: Progress | None = None) -> Reproduction:
-    """Reproduces the document called `name`, or all; `progress` is called with a line for each that is done.
+    """Runs the published measurements again, and puts our figure beside each printed figure.
 
-    With `here`, the prices of this host, the transfers of RFC 392 are then made on it too.
+    Args:
+        name: A document, such as `mpl-16`. By default all documents (docs/published.md lists them).
+        here: The prices of this host. The transfers of RFC 392 are then made on this host too.
+        progress: A function that is called with a line for each document that is done.
 
-    Raises `ValueError` for an unknown name, and for `here` with another document; and the errors of `loadgo.errors` for
-    a machine that cannot be run.
+    Returns:
+        `Reproduction` with each document's figures, their ratio and verdict. `bad` tells whether a prediction failed.
+
+    Raises:
+        loadgo.errors.BadArgument: There is no such document, or `here` was given with another one; it is a
+            `ValueError`.
+        loadgo.errors.LoadgoError: A machine cannot be run.
     """
     if here is not None and name not in (None, TRANSFERS):
         raise BadArgument(f"{name} has nothing to be measured on this host: that is for {TRANSFERS}, its transfers")

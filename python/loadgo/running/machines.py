@@ -29,7 +29,12 @@ class Machine:
 
 
 def machines() -> list[Machine]:
-    """The machines that come with loadgo, by name."""
+    """Lists the simulated machines that come with loadgo, by name.
+
+    Returns:
+        A list of `Machine` with title, source, number of processors, and the commands that its file has. Other calls
+        take a machine's name for `on` or `machine`.
+    """
     return [told(name) for name in names()]
 
 

@@ -77,14 +77,24 @@ def record(
     env: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> Recorded:
-    """Writes the script `path` of a session of `shell` on this terminal, or of the asciicast file `from_cast`.
+    """Records a session at a real shell, and makes a script of it, with think times, typing rate and secrets left out.
 
-    `shell` is a command, by default `$SHELL`; with `from_cast` (`-`: the standard input) it is what logs in, by default
-    what the file names. `cast` keeps the session as asciicast version 3, secrets left out. Nothing is overwritten
-    without `force`. Both files are for this user alone to read.
+    Args:
+        path: The script that is written.
+        shell: The command whose session is recorded on this terminal. By default `$SHELL`. With `from_cast`, the
+            command that logs in, by default the one that the file names.
+        from_cast: An asciicast file (version 2 or 3) that the script is made of instead. `-` is the standard input.
+        cast: The file that keeps the session as asciicast version 3, without secrets.
+        env: Environment variables of the session, besides those of this process.
+        force: Whether existing files are replaced.
 
-    Raises `Refused` when a file is there already, nothing was typed, or the session cannot be had; `Mistake` with the
-    line of what is malformed in `from_cast`.
+    Returns:
+        `Recorded` with the script's path, the measured think times in nanoseconds, and the typing rate in characters a
+        second. Only this user may read the files.
+
+    Raises:
+        loadgo.errors.Refused: A file exists already, nothing was typed, or there is no terminal for the session.
+        loadgo.errors.Mistake: `from_cast` is malformed; the error has the line.
     """
     script, kept = Path(path), Path(cast) if cast is not None else None
     for file in filter(None, (script, kept)):

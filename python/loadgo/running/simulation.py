@@ -154,15 +154,28 @@ def simulate(
     streams: int = 1,
     set: Sequence[str] = (),
 ) -> Simulation:
-    """Simulates `machine` (a bundled name or a file) under its own load until what is asked is reached.
+    """Simulates a machine under its own load, without a script, until enough is measured.
 
-    `until` is `interactions=1e6`, `time=1h`, or precisions of the 95 % interval to each side, such as
-    `precision(mean)=1%, precision(p90)=2%`; a length beside precisions is the most. `users` replaces the number of
-    users of the file's only class; `set` changes values of the file (`processors.speed=2`). `streams` independent runs,
-    each on a processor of its own, count as one; the outcome depends on their number and the seed, not on processors.
+        result = loadgo.simulate("terminals.toml", until="precision(p90)=2%")
+        print(result.throughput.value, result.response_s.value)
 
-    Raises `ValueError` for what makes no sense, `errors.Mistake` for a mistake in the file, `errors.Refused` for a
-    machine that cannot be.
+    Args:
+        machine: The path of a machine file that has a `[[load]]`; docs/machines.md describes it.
+        users: Number of users instead of the file's. The file must have one class of users.
+        until: The end: `interactions=1e6`, `time=1h`, or precisions of 95 % intervals, such as `precision(mean)=1%,
+            precision(p90)=2%`. A length beside precisions is the largest length.
+        seed: The seed of all random numbers. The same seed gives the same figures.
+        streams: Number of independent runs, each on its own processor, that count as one.
+        set: Values of the machine file, as `KEY=VALUE`.
+
+    Returns:
+        `Simulation` with throughput in interactions a second, response times in seconds, and each station's use and
+        queue, all with 95 % intervals.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Mistake: The machine file has a mistake; the error has its line and column.
+        loadgo.errors.Refused: The machine cannot be simulated.
     """
     from loadgo.running.machines import find
 

@@ -75,18 +75,45 @@ def capacity(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Capacity:
-    """How many users who type `script` the system `on` holds, so that every `target` is met.
+    """Finds how many users a system holds so that every target is met.
 
-    A target is `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`, `throughput > 3/s`. No more
-    than `max_users` are ever logged in: 10,000 by default on a simulated machine; on this host, which others may be
-    using, 8 when nobody says more. The search goes on until the ends of the answer's interval differ by no more users
-    than `within` (2 % by default, and at least 1), or `trials` are made (60; 24 on this host), each between `shortest`
-    and `longest` (30 s and 5 min on this host) of the system's own time. `mix`, such as
-    `heavy.toml=1,ordinary.toml=3`, in place of `script` has users of several classes. The folders of trials are kept in
-    `out`; on this host, by default, where runs are kept. The other arguments are those of `loadgo.run`.
+        result = loadgo.capacity("typical-user", target="p90 < 2s", on="multics-645")
+        print(result.in_words, result.interval)
 
-    Raises `ValueError` for what makes no sense, `errors.Mistake` for a script with a mistake, and what `loadgo.run`
-    raises. An interrupt ends the search, with what is known by then.
+    Args:
+        script: A bundled script's name, or the path of a script. None with `mix`.
+        target: One or more conditions: `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`,
+            `throughput > 3/s`. All must hold.
+        on: `here`, which is this host, or a simulated machine's name or file.
+        max_users: The largest number of users that ever log in: 10,000 on a simulated machine, 8 on this host by
+            default.
+        mix: Users of several classes instead of `script`, such as `heavy.toml=1,ordinary.toml=3`.
+        within: The search ends when the ends of the answer's interval differ by this many users. By default 2 %, at
+            least 1.
+        think: The law of think times instead of the script's, such as `exponential(8s)`.
+        typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
+        set: Values of the machine file, as `KEY=VALUE`.
+        limit: What all users of a host may have together, such as `memory=256M,cpus=1`.
+        meters: The meters of a host: `none`, `cheap` or `exact`.
+        driver: How the driver runs: its priority and processor.
+        shortest: The shortest trial, in seconds or as a text, of the system's own time. On this host 30 s.
+        longest: The longest trial. On this host 5 min.
+        trials: The largest number of trials: 60, on this host 24.
+        seed: The first trial's seed. Each further trial has the next one.
+        tariff: Prices of the resources.
+        out: The folder that keeps the trials' runs. By default `runs/` on this host, and none on a machine.
+        progress: A function that is called with a sentence about each trial.
+
+    Returns:
+        `Capacity` with the number of users (`answer`), its interval, the resource that saturates first, and models of
+        the curve. An interrupt ends the search; the result then has what is known so far.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Mistake: The script or the machine file has a mistake.
+        loadgo.errors.Refused, loadgo.errors.BadRun: As `loadgo.run` raises them.
+
+    The search makes short trials first and long ones near the answer, as MLRsearch (IETF draft bmwg-mlrsearch) does.
     """
     if not 0 <= seed < 2**62:
         raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")

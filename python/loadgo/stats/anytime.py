@@ -2,10 +2,10 @@
 
 An interval of Student's t holds for a number of observations that was fixed before. Whoever looks after each one, and
 stops when the interval leaves out 0, is wrong far more often than once in twenty. The intervals here hold at all
-numbers of observations at once: in 95 of 100 experiments not one of them misses the mean, whenever somebody stops.
+numbers of observations at once. In 95 of 100 experiments none of them misses the mean, whenever somebody stops.
 
-The likelihood ratio of a mean that lies a normal number of standard deviations from the tested one, against the tested
-mean, under the right Haar prior of the standard deviation, is a martingale if the tested mean is true. By Ville's
+The likelihood ratio compares a mean that lies a normal number of standard deviations from the tested mean with that
+mean. Under the right Haar prior of the standard deviation it is a martingale if the tested mean is true. By Ville's
 inequality it exceeds 1/α with a probability of at most α. The interval holds all means for which it does not. Sources:
 T. L. Lai, Annals of Statistics 4 (1976), page 265; H. Wang and A. Ramdas, Anytime-valid t-tests and confidence
 sequences for Gaussian means with unknown variance, Sequential Analysis 44 (2025).
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from loadgo.stats.resample import Interval
 
-CONFIDENCE = 0.95
+ANYTIME_CONFIDENCE = 0.95
 """The probability that no interval of an experiment misses the mean."""
 
 PRIOR_VARIANCE_RATIO = 4.0
@@ -41,7 +41,7 @@ def anytime_interval(values: Sequence[float]) -> Interval | None:
 def half_width(deviation: float, count: int) -> float:
     """Half the interval's width after `count` observations of this standard deviation; infinite if they are too few."""
     growth = 1 + count * PRIOR_VARIANCE_RATIO
-    ratio = (math.sqrt(growth) / (1 - CONFIDENCE)) ** (2 / count)
+    ratio = (math.sqrt(growth) / (1 - ANYTIME_CONFIDENCE)) ** (2 / count)
     if ratio >= growth:
         return math.inf
     squared_t = (count - 1) * (ratio - 1) / (1 - ratio / growth)

@@ -68,14 +68,35 @@ def transfer(
     stalled_s: float = STALLED_S,
     progress: Callable[[Row], None] | None = None,
 ) -> Transferred:
-    """Sends `size` bytes, or a whole file, to the server at `to` (HOST:PORT), or receives them from it.
+    """Moves data to another host or from it, and measures what both ends used: time, processor time, faults.
 
-    `method` is a name of `methods()`, several names, or `all`. Each method is a transfer of its own. `message` is the
-    largest number of bytes in a call. With `all`, the method of a byte a call moves at most `MOST_BYTE_METHOD_BYTES`.
-    Methods that are not possible between the two hosts are then left out and named. `progress` is called with each row.
+        rows = loadgo.transfer("10.0.0.2:3920", size=1 << 30, method=["blocks", "sendfile"], token=secret).rows
 
-    Raises `errors.Refused` if there is no server, the server refuses, or a file cannot be read. Raises
-    `errors.NotPossible` for a named method that is not possible, and `ValueError` for a wrong argument.
+    Args:
+        to: The address `HOST:PORT` at which `loadgo transfer serve` waits.
+        size: Number of bytes. With `from_file`, the number of its first bytes.
+        method: A method's name, several names, or `all`. Each is a transfer of its own.
+            `loadgo.transfers.transfer.methods()` lists them.
+        receive: Whether the data come from the other host.
+        message: The largest number of bytes in a call, up to 16 MiB. By default the method's own.
+        from_file: The file that is sent. By default the data are a pattern in memory.
+        into_file: The new file that keeps received data. By default they are dropped.
+        token: The secret that both ends share. It is necessary beyond loopback.
+        time_s: The longest time of a transfer, in seconds.
+        stalled_s: The longest time without a byte, in seconds.
+        progress: A function that is called with each `Row` as it is measured.
+
+    Returns:
+        `Transferred` with a `Row` for each end of each transfer: bytes, seconds, page faults and interrupt work.
+
+    Raises:
+        loadgo.errors.Refused: There is no server, the server refuses, or a file cannot be read.
+        loadgo.errors.NotPossible: A named method is not possible between these hosts. With `all` it is left out and
+            named.
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+
+    With `all`, the method of one byte a call moves at most 4 MiB. RFC 392 (1972) made such measurements between two
+    hosts.
     """
     names = _named(method)
     if message is not None and not 1 <= message <= 16 << 20:

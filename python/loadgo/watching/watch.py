@@ -93,13 +93,28 @@ def watch(
     model: str | os.PathLike[str] | None = None,
     meters: Literal["cheap", "exact"] | None = None,
 ) -> Iterator[Watching]:
-    """Watches `run` (a folder, an id, or `"last"`) in a `with` statement; without `run`, it watches this host.
+    """Watches a run while it goes, a recorded run again, or this host: as text, or as a page in a browser.
 
-    `window` is the length of the past that is shown, `target` the response time that matters. `at` is where a recorded
-    run begins to be shown and `speed` how many times as fast it is played. `model` is a machine's file, which is run
-    for the expected figures, or a run that has them. `meters` are this host's, `cheap` by default.
+        with loadgo.watch("last", at="30s") as watching:
+            print(watching.picture())
 
-    Raises `ValueError` for what makes no sense, `BadRun` without such a run, `Refused` when the host cannot be metered.
+    Args:
+        run: A run's folder, its id or `last`. None watches this host.
+        window: The length of the past that is shown, in seconds or as a text such as `60s`.
+        at: The time in a recorded run at which the display begins.
+        speed: How many times as fast as it was a recorded run is played.
+        target: The response time that matters, in seconds or as a text.
+        model: The expected figures to show beside: a fitted machine's file, which is run for them, or a run.
+        meters: The meters of this host, `cheap` (the default) or `exact`.
+
+    Returns:
+        A context manager that gives a `Watching`. Its `picture()` is one picture as text, `pictures(size)` are pictures
+        one after the other, and `serve(announce)` serves the page on loopback.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.BadRun: There is no such run.
+        loadgo.errors.Refused: The host cannot be metered.
     """
     window_ns = round(span_s(window, "window") * 1e9)
     if window_ns < _SHORTEST_WINDOW_NS:
