@@ -14,6 +14,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/costs",
         "loadgo/decomposition",
         "loadgo/documents",
+        "loadgo/fitting",
         "loadgo/measures",
         "loadgo/metering",
         "loadgo/notation",
