@@ -1,4 +1,4 @@
-"""A machine fitted to a host's run: what the meters say by cause is in it by cause, what nobody owns is regressed."""
+"""A machine fitted to a host's run: metered times are in it by cause, and unowned time is regressed."""
 
 import tomllib
 from dataclasses import replace
@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.fitting.fit import fit
-from loadgo.fitting.reading import readings_of
-from loadgo.fitting.remarks import warnings_of
-from loadgo.fitting.unowned_time import unowned_in
+from loadgo.fitting.reading import read_runs
+from loadgo.fitting.remarks import fit_warnings
+from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.notation.laws import read_law
 from loadgo.records.tables import COLUMNS_BY_TABLE
 
@@ -159,8 +159,8 @@ def test_under_its_own_load_the_machine_answers_as_the_host_did(made: loadgo.Fit
 
 
 def test_what_nobody_owns_is_regressed_on_what_ended_in_each_span(tmp_path: Path) -> None:
-    reading = readings_of([laid(tmp_path / "made", rows_of(seed=2), background=0.1)])
-    found = unowned_in(reading)
+    reading = read_runs([laid(tmp_path / "made", rows_of(seed=2), background=0.1)])
+    found = fit_unowned_time(reading)
     assert found is not None
     assert found.interaction_ns == pytest.approx(UNOWNED_NS, rel=0.2)
     assert found.background == pytest.approx(0.1, rel=0.1)
@@ -168,8 +168,8 @@ def test_what_nobody_owns_is_regressed_on_what_ended_in_each_span(tmp_path: Path
 
 def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
     made = fit(laid(tmp_path / "others", rows_of(quiet=False), background=1.5))
-    assert any("went to others than these users and loadgo" in warning for warning in made.warnings)
-    assert any("of each command its median, since the host was busy" in text for text in made.fitted.assumed)
+    assert any("others than these users and loadgo used" in warning for warning in made.warnings)
+    assert any("the median of each command is used, since the host was busy" in text for text in made.fitted.assumed)
     told = machine(made)
     assert "device_interrupt" not in told.get("supervisor", {}), "what an interaction took unowned cannot be seen"
     for name in COMMANDS:
@@ -178,14 +178,14 @@ def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
 
 
 def test_others_are_told_as_a_report_tells_them_though_the_run_is_too_short_to_regress(tmp_path: Path) -> None:
-    (reading,) = readings_of([laid(tmp_path / "short", rows_of())])
+    (reading,) = read_runs([laid(tmp_path / "short", rows_of())])
     total = reading.total
     assert total is not None
     account = replace(total.account, unattributed_ns=round(0.6 * total.total_ns))
     others = replace(reading, total=replace(total, account=account))
-    assert warnings_of([others], None, ())[0].startswith("60.0 % of the processors' time went to others than these")
+    assert fit_warnings([others], None, ())[0].startswith("others than these users and loadgo used 60.0 %")
     quiet = replace(account, unattributed_ns=0)
-    assert warnings_of([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
+    assert fit_warnings([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
 
 
 def test_faults_that_waited_become_paging_from_a_store(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_without_meters_of_waits_the_machine_says_what_it_does_not_know(tmp_path
     rows = [row | {"ready_wait_ns": None, "io_wait_ns": None, "paging_wait_ns": None} for row in rows_of()]
     made = fit(laid(tmp_path / "blind", rows))
     assert "storage" not in machine(made)
-    assert any("was not metered, so that waits elsewhere are not known" in text for text in made.fitted.assumed)
+    assert any("waits for a processor were not metered" in text for text in made.fitted.assumed)
 
 
 def test_a_run_on_this_host_becomes_a_machine_that_runs_its_script(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/costs",
         "loadgo/decomposition",
         "loadgo/documents",
+        "loadgo/fitting",
         "loadgo/measures",
         "loadgo/metering",
         "loadgo/notation",

@@ -1,7 +1,8 @@
-"""What each command asks for, from the interactions' own meters: processor time, requests to stores, waits elsewhere.
+"""The demands of each command, from the meters of its interactions: processor time, requests to stores, other waits.
 
-Nothing that a meter charges to an interaction is regressed: on a machine of 20 light and 5 heavy users, in 600 s, a
-regression of utilisation on counts is 64 % off for the light ones, and the interactions' own account 3 %.
+A meter's charge to an interaction is taken as it is and not regressed. A regression of utilisation on counts is much
+worse. With 20 light and 5 heavy users, after 600 s, it is wrong by 64 % for the light users. Their own meters are wrong
+by 3 %.
 """
 
 from __future__ import annotations
@@ -11,164 +12,178 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from loadgo.fitting.law_choice import FEWEST, chosen
-from loadgo.fitting.uncertainty import Grouping, ratio, spread
-from loadgo.fitting.values import Found, Value
+from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
+from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
+from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.figures import in_words
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
+from loadgo.stats.resample import Floats
 
-Floats = NDArray[np.float64]
-
-_FEW = 5
-"""Interactions of a command; of fewer its doubt is that of as many draws of an exponential law."""
-WORTH_TELLING = 0.005
-"""A wait of less than this part of the responses is not modelled."""
-_SIDE_BY_SIDE = 1.05
-"""From so many times the response on, processor time and waits are of processes at once."""
-_ITS_OWN = 0.03
-_ITS_OWN_NS = 1e6
-"""From this part of a command's response on, and this long, its wait elsewhere has a law of its own."""
+_FEWEST_LAW_INTERACTIONS = 5
+"""A command with fewer interactions has the uncertainty of as many draws of an exponential law."""
+MODELLED_WAIT_SHARE = 0.005
+"""A wait of less than this share of the response times is not modelled."""
+_PARALLEL_RATIO = 1.05
+"""If processor time and waits are this many times the response time, several processes ran at once."""
+_OWN_WAIT_SHARE = 0.03
+_OWN_WAIT_NS = 1e6
+"""A command's unmetered wait has its own law from this share of the response on, and from this length on."""
 
 
-def commands_in(rows: pl.DataFrame) -> list[str]:
+def command_names(rows: pl.DataFrame) -> list[str]:
     """The commands in the order of their first lines in the script."""
     first = rows.group_by("command").agg(pl.col("line").min()).sort("line", "command")
     return [str(name) for name in first["command"]]
 
 
-def processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats) -> Found:
-    """The processor time of each command's own work: what was metered less `charged_ns`, the supervisor's part."""
-    own = np.maximum(rows["cpu"].to_numpy() - charged_ns, 0.0)
-    return _by_command(rows, groupings, own, "cpu", "metered")
+def fit_processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats) -> FittedValues:
+    """The processor time of each command's own work: the metered time without `charged_ns`, the supervisor's part."""
+    work_ns = np.maximum(rows["cpu"].to_numpy() - charged_ns, 0.0)
+    return _values_by_command(rows, groupings, work_ns, "cpu", "metered")
 
 
-def _by_command(rows: pl.DataFrame, groupings: Sequence[Grouping], values: Floats, key: str, what: str) -> Found:
+def _values_by_command(
+    rows: pl.DataFrame, groupings: Sequence[Grouping], values: Floats, key: str, source: str
+) -> FittedValues:
     names = rows["command"].to_numpy()
-    found, few = [], []
-    for name in commands_in(rows):
-        mine = (names == name).astype(np.float64)
-        found.append(law_value(dotted("commands", name, key), values, mine, groupings, what))
-        few += [name] if mine.sum() < _FEW else []
-    assumed = [f"{in_words(few)}: typed fewer than {_FEW} times, and known as little"] if few else []
-    return Found(tuple(found), tuple(assumed))
+    fitted, rare = [], []
+    for name in command_names(rows):
+        is_command = (names == name).astype(np.float64)
+        fitted.append(fit_law_value(dotted("commands", name, key), values, is_command, groupings, source))
+        rare += [name] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
+    few = f"{in_words(rare)}: fewer than {_FEWEST_LAW_INTERACTIONS} interactions, so the uncertainty is large"
+    return FittedValues(tuple(fitted), (few,) if rare else ())
 
 
-def law_value(key: str, values: Floats, mine: Floats, groupings: Sequence[Grouping], what: str) -> Value:
-    """The law of `values` where `mine` is 1, under `key`, with its doubt."""
-    count = int(mine.sum())
-    choice = chosen(values[mine > 0])
-    source = f"{what}, {count:,} times: {choice.why}"
-    if count < _FEW:
-        return Value(key, choice.law, source, deviation=count**-0.5)
+def fit_law_value(
+    key: str, values: Floats, selected: Floats, groupings: Sequence[Grouping], source_words: str
+) -> FittedValue:
+    """The law of the values where `selected` is 1, under `key`, with its uncertainty."""
+    count = int(selected.sum())
+    choice = choose_law(values[selected > 0])
+    source = f"{source_words}, {count:,} times: {choice.why}"
+    if count < _FEWEST_LAW_INTERACTIONS:
+        return FittedValue(key, choice.law, source, deviation=count**-0.5)
     if choice.law.mean <= 0.0:
-        return Value(key, choice.law, source)
-    own_spread = choice.law.name in ("lognormal", "empirical") and count >= FEWEST
-    return Value(
+        return FittedValue(key, choice.law, source)
+    has_own_spread = choice.law.name in ("lognormal", "empirical") and count >= FEWEST_LAW_VALUES
+    return FittedValue(
         key=key,
         law=choice.law,
         source=source,
-        mean=ratio(groupings, values * mine, mine),
-        spread=spread(groupings, values, mine) if own_spread else None,
+        mean=resampled_ratio(groupings, values * selected, selected),
+        spread=resampled_spread(groupings, values, selected) if has_own_spread else None,
     )
 
 
-def requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, wait_ns: float) -> Found:
-    """Requests of each command to the only store: its metered wait for it over the mean wait of a request."""
+def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, wait_ns: float) -> FittedValues:
+    """Requests of each command to the only store: its metered I/O wait divided by the mean wait of a request."""
     names, waits = rows["command"].to_numpy(), rows["io"].fill_null(0.0).to_numpy()
-    found = []
-    for name in commands_in(rows):
-        mine = (names == name).astype(np.float64)
-        if (waits * mine).sum() <= 0.0:
+    fitted = []
+    for name in command_names(rows):
+        is_command = (names == name).astype(np.float64)
+        if (waits * is_command).sum() <= 0.0:
             continue
-        mean = ratio(groupings, waits * mine / wait_ns, mine)
-        law = _counts(waits[mine > 0], mean.value, wait_ns)
+        mean = resampled_ratio(groupings, waits * is_command / wait_ns, is_command)
+        law = _request_law(waits[is_command > 0], mean.value, wait_ns)
         source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
-        found.append(Value(dotted("commands", name, "requests", store), law, source, mean=mean))
-    return Found(tuple(found))
+        fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
+    return FittedValues(tuple(fitted))
 
 
-def _counts(waits: Floats, mean: float, wait_ns: float) -> Law:
-    """Always as many requests, or a geometric number: whose wait would vary as these do, each being exponential."""
-    if mean <= 1.0 or len(waits) < FEWEST:
+def _request_law(waits: Floats, mean: float, wait_ns: float) -> Law:
+    """The law of the number of requests, fixed or geometric, whose exponential waits vary like `waits`."""
+    if mean <= 1.0 or len(waits) < FEWEST_LAW_VALUES:
         return Law("fixed", (mean,), timed=False)
-    of_one = wait_ns**2
-    varies = max(float(waits.var()) - mean * of_one, 0.0) / of_one
-    return Law("geometric" if varies > mean * (mean - 1) / 2 else "fixed", (mean,), timed=False)
+    exponential_variance = wait_ns**2
+    count_variance = max(float(waits.var()) - mean * exponential_variance, 0.0) / exponential_variance
+    return Law("geometric" if count_variance > mean * (mean - 1) / 2 else "fixed", (mean,), timed=False)
 
 
-def delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: str) -> Found:
-    """Waits of the column `key` of each command, as requests to a store where nobody stands in another's way."""
+def fit_delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: str) -> FittedValues:
+    """Waits of each command in the column `key`, as requests to a store with a server for each request."""
     waits = rows[key].fill_null(0.0).to_numpy()
-    if waits.sum() <= WORTH_TELLING * float(rows["response"].sum()):
-        return Found(())
-    waited = (waits > 0).astype(np.float64)
-    service = law_value(dotted("storage", store, "service"), waits, waited, groupings, "waits metered")
+    if waits.sum() <= MODELLED_WAIT_SHARE * float(rows["response"].sum()):
+        return FittedValues(())
+    has_waited = (waits > 0).astype(np.float64)
+    service = fit_law_value(dotted("storage", store, "service"), waits, has_waited, groupings, "waits metered")
     names = rows["command"].to_numpy()
-    found = [service]
-    for name in commands_in(rows):
-        mine = (names == name).astype(np.float64)
-        if (waits * mine).sum() > 0.0:
-            mean = ratio(groupings, waits * mine / service.law.mean, mine)
+    fitted = [service]
+    for name in command_names(rows):
+        is_command = (names == name).astype(np.float64)
+        if (waits * is_command).sum() > 0.0:
+            mean = resampled_ratio(groupings, waits * is_command / service.law.mean, is_command)
             source = "waits metered, in those of the mean length"
             law = Law("fixed", (mean.value,), timed=False)
-            found.append(Value(dotted("commands", name, "requests", store), law, source, mean=mean))
-    assumed = f"nobody waits for another's request to the {store}: its waits are as long with any number of users"
-    return Found(tuple(found), (assumed,), ((dotted("storage", store, "kind"), "server"), _at_once(store)))
+            fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
+    assumed = f"requests to the {store} do not queue: their waits are independent of the number of users"
+    return FittedValues(
+        tuple(fitted), (assumed,), ((dotted("storage", store, "kind"), "server"), _unlimited_servers(store))
+    )
 
 
-def _at_once(store: str) -> tuple[str, str]:
+def _unlimited_servers(store: str) -> tuple[str, str]:
     return dotted("storage", store, "servers"), "any"
 
 
-def elsewhere(rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: float, *, busy: bool) -> Found:
-    """What is left of each response when all metered parts are taken away: the terminal, timers, other hosts.
+def fit_unmetered_wait(
+    rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: float, *, busy: bool
+) -> FittedValues:
+    """The part of each response that no meter explains: waits for the terminal, timers and other hosts.
 
-    Each interaction makes one request there, whose end costs `interrupt_ns` of a processor: what nobody owns. Where the
-    host was `busy`, the kernel's own threads, which nobody meters by interaction, waited for a processor too: the
-    median of what is left is taken then.
+    Each interaction makes one request of this length, whose end costs `interrupt_ns` of a processor: time that no
+    interaction owns. On a `busy` host the kernel's threads wait for a processor too, unmetered, so the median is taken.
     """
-    rest = _rest(rows, interrupt_ns)
+    wait_ns = _unmetered_wait(rows, interrupt_ns)
     if busy:
-        for name in commands_in(rows):
-            mine = rows["command"].to_numpy() == name
-            rest[mine] = np.median(rest[mine])
+        for name in command_names(rows):
+            selected = rows["command"].to_numpy() == name
+            wait_ns[selected] = np.median(wait_ns[selected])
     names, response = rows["command"].to_numpy(), rows["response"].to_numpy()
-    apart = [name for name in commands_in(rows) if _is_apart(rest[names == name], response[names == name])]
-    found: list[Value] = []
+    own_wait_names = [
+        name for name in command_names(rows) if _has_own_wait(wait_ns[names == name], response[names == name])
+    ]
+    fitted: list[FittedValue] = []
     tables: list[tuple[str, Any]] = []
-    together = np.isin(names, [name for name in commands_in(rows) if name not in apart])
-    stores = {name: (f"wait-{name}", names == name) for name in apart} | {"": ("terminal", together)}
-    for store, mine in stores.values():
-        if mine.any():
-            what = "what no meter explains"
-            found.append(law_value(dotted("storage", store, "service"), rest, mine.astype(np.float64), groupings, what))
-            tables += [(dotted("storage", store, "kind"), "server"), _at_once(store)]
-    for name in commands_in(rows):
-        store = stores[name][0] if name in apart else "terminal"
+    shares_terminal = np.isin(names, [name for name in command_names(rows) if name not in own_wait_names])
+    stores = {name: (f"wait-{name}", names == name) for name in own_wait_names} | {"": ("terminal", shares_terminal)}
+    for store, selected in stores.values():
+        if selected.any():
+            source = "unmetered part of the response"
+            key, is_selected = dotted("storage", store, "service"), selected.astype(np.float64)
+            fitted.append(fit_law_value(key, wait_ns, is_selected, groupings, source))
+            tables += [(dotted("storage", store, "kind"), "server"), _unlimited_servers(store)]
+    for name in command_names(rows):
+        store = stores[name][0] if name in own_wait_names else "terminal"
         tables.append((dotted("commands", name, "requests", store), 1))
-    assumed = "what no meter explains of a response takes as long with any number of users"
-    assumed += ": of each command its median, since the host was busy" if busy else ""
-    return Found(tuple(found), (assumed, *_at_once_on_several(rows)), tuple(tables))
+    assumed = "the unmetered part of a response is independent of the number of users"
+    assumed += "; the median of each command is used, since the host was busy" if busy else ""
+    return FittedValues(tuple(fitted), (assumed, *_parallel_remarks(rows)), tuple(tables))
 
 
-def _at_once_on_several(rows: pl.DataFrame) -> list[str]:
-    """The commands whose parts ran, or waited, side by side: they took less time than the sum of it."""
+def _parallel_remarks(rows: pl.DataFrame) -> list[str]:
+    """A remark on the commands whose parts ran or waited in parallel, so that their sum exceeds the response time."""
     parts = pl.sum_horizontal("cpu", "ready", "paging", "io")
     sums = rows.group_by("command").agg(parts.sum().alias("parts"), pl.col("response").sum()).sort("command")
-    found = [f"{name} ({parts / took:.2f} times)" for name, parts, took in sums.rows() if parts > _SIDE_BY_SIDE * took]
-    if not found:
+    parallel = [
+        f"{name} ({parts / response:.2f} times)"
+        for name, parts, response in sums.rows()
+        if parts > _PARALLEL_RATIO * response
+    ]
+    if not parallel:
         return []
-    return [f"one after the other goes on the machine what ran side by side: {in_words(found)} as much as the response"]
+    return [
+        f"work and waits that overlapped are sequential on the machine: {in_words(parallel)} as long as the response"
+    ]
 
 
-def _rest(rows: pl.DataFrame, interrupt_ns: float) -> Floats:
+def _unmetered_wait(rows: pl.DataFrame, interrupt_ns: float) -> Floats:
     parts = [rows[name].fill_null(0.0).to_numpy() for name in ("cpu", "ready", "paging", "io")]
-    rest: Floats = np.maximum(rows["response"].to_numpy() - sum(parts) - interrupt_ns, 0.0)
-    return rest
+    wait_ns: Floats = np.maximum(rows["response"].to_numpy() - sum(parts) - interrupt_ns, 0.0)
+    return wait_ns
 
 
-def _is_apart(rest: Floats, response: Floats) -> bool:
-    return bool(rest.mean() >= max(_ITS_OWN_NS, _ITS_OWN * response.mean()))
+def _has_own_wait(wait_ns: Floats, response: Floats) -> bool:
+    return bool(wait_ns.mean() >= max(_OWN_WAIT_NS, _OWN_WAIT_SHARE * response.mean()))

@@ -1,4 +1,4 @@
-"""A fit as a document: what each command asks for, how the machine does under the same load, what was assumed."""
+"""A fit as a document: the fitted values, the machine under the load of its runs, and the assumptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadgo.notation.laws import read_law
 if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
-_NAME_WIDTH = 40
+_NAME_CHARS = 40
 
 
 def render_fit(fit: Fit, format: Format = "text", *, width: int | None = None, color: bool = False) -> str:
@@ -49,51 +49,54 @@ def _json(fit: Fit) -> str:
     )
 
 
-def fit_document(made: Fit) -> Document:
-    """The document."""
-    fit = made.fitted
-    who = f"with {people(*sorted(set(fit.users)))}" if fit.users else "of users who came and went"
+def fit_document(fit: Fit) -> Document:
+    """The document of a fit."""
+    fitted = fit.fitted
+    load = f"with {people(*sorted(set(fitted.users)))}" if fitted.users else "of users who came and went"
     return Document(
-        title=made.title,
-        answer=f"{made.title}: {fit.interactions:,} interactions {who}.",
-        sections=(_means(made), *([_checks(made)] if made.checks else [])),
-        notes=(*(("Assumed", text) for text in fit.assumed), ("Predict", made.hint)),
+        title=fit.title,
+        answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.",
+        sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
+        notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
 
 
-def _means(made: Fit) -> Table:
-    means = [one for one in made.fitted.parameters if one.of == "mean"]
-    ends = ("" if one.low is None else f"{_shown(one.low)} – {_shown(one.high)}" for one in means)
-    columns = (
-        Column("value", tuple(_name(one.key) for one in means)),
-        Column("mean", tuple(_shown(one.value) for one in means)),
-        Column("95 % interval", tuple(ends)),
-        Column("from", tuple(one.source for one in means), kind="words"),
+def _means_table(fit: Fit) -> Table:
+    means = [parameter for parameter in fit.fitted.parameters if parameter.of == "mean"]
+    intervals = (
+        "" if parameter.low is None else f"{_format_mean(parameter.low)} – {_format_mean(parameter.high)}"
+        for parameter in means
     )
-    return Table("Fitted", columns, name_width=_NAME_WIDTH)
-
-
-def _checks(made: Fit) -> Table:
-    rows = made.checks
-    several = len({one.run for one in rows}) > 1
     columns = (
-        Column("figure", tuple(one.figure for one in rows)),
-        *([Column("run", tuple(one.run for one in rows), kind="words")] if several else []),
-        Column("users", tuple(str(one.users) for one in rows)),
-        Column("measured", tuple(one.shown(one.measured) for one in rows)),
-        Column("the machine", tuple(one.shown(one.machine) for one in rows)),
-        Column("off by", tuple(f"{100 * one.off:+.1f} %" for one in rows)),
+        Column("value", tuple(_key_in_words(parameter.key) for parameter in means)),
+        Column("mean", tuple(_format_mean(parameter.value) for parameter in means)),
+        Column("95 % interval", tuple(intervals)),
+        Column("from", tuple(parameter.source for parameter in means), kind="words"),
+    )
+    return Table("Fitted", columns, name_width=_NAME_CHARS)
+
+
+def _checks_table(fit: Fit) -> Table:
+    checks = fit.checks
+    has_several_runs = len({check.run for check in checks}) > 1
+    columns = (
+        Column("figure", tuple(check.figure for check in checks)),
+        *([Column("run", tuple(check.run for check in checks), kind="words")] if has_several_runs else []),
+        Column("users", tuple(str(check.users) for check in checks)),
+        Column("measured", tuple(check.shown(check.measured) for check in checks)),
+        Column("the machine", tuple(check.shown(check.machine) for check in checks)),
+        Column("off by", tuple(f"{100 * check.off:+.1f} %" for check in checks)),
     )
     return Table("The machine under the load that it was fitted to", columns)
 
 
-def _name(key: str) -> str:
-    """A key in words: `commands.edit.cpu` is edit, cpu."""
+def _key_in_words(key: str) -> str:
+    """A key in words: `commands.edit.cpu` is `edit, cpu`."""
     parts = parts_of(key)
     return ", ".join(parts[1:] if parts[0] in ("commands", "storage", "supervisor") else parts)
 
 
-def _shown(text: str | None) -> str:
+def _format_mean(text: str | None) -> str:
     if text is None:
         return ""
     law = read_law(text if not _is_number(text) else float(text))

@@ -1,7 +1,7 @@
-"""Fits a machine to runs: what each command asks for, from the meters, as a machine file that predicts other loads.
+"""Fits a machine to runs: the demands of each command, as a machine file that predicts other loads.
 
-The order is that of trust: what a meter charged to an interaction is taken as it is; what only a total says is divided;
-what nobody owns is regressed; and what cannot be known from the runs is assumed, and said.
+Values come from the best source that the runs have. What a meter charged to an interaction is taken as it is. What only
+a total has is divided. Time that no interaction owns is regressed. What the runs cannot show is assumed, with a note.
 """
 
 from __future__ import annotations
@@ -13,28 +13,32 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loadgo.errors import BadArgument
-from loadgo.fitting.demands import delays, elsewhere, processor_times
-from loadgo.fitting.machine_file import file_of, parameters_of
-from loadgo.fitting.memory import memory_of
-from loadgo.fitting.reading import Reading, readings_of
-from loadgo.fitting.remarks import heading_of, hint_of, own_load_of, warnings_of
-from loadgo.fitting.supervisor import steps_of, stores_of, switching, switching_spent
-from loadgo.fitting.system import known_of
-from loadgo.fitting.trial import Check, Switching, checks_of, is_open, switching_in, tried
-from loadgo.fitting.uncertainty import Doubt, Estimate, Grouping, doubt_of, groupings_of, interval
-from loadgo.fitting.unowned_time import Unowned, unowned_in
-from loadgo.fitting.values import Found, Value, joined
+from loadgo.fitting.demands import fit_delays, fit_processor_times, fit_unmetered_wait
+from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
+from loadgo.fitting.memory import fit_memory
+from loadgo.fitting.reading import RunReading, read_runs
+from loadgo.fitting.remarks import file_heading, fit_warnings, measured_load, prediction_command
+from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
+from loadgo.fitting.system import known_values
+from loadgo.fitting.trial import FittedCheck, SwitchCost, fitted_checks, is_open, run_fitted_trial, switch_cost
+from loadgo.fitting.uncertainty import (
+    FitCovariance,
+    Grouping,
+    ResampledValue,
+    fit_covariance,
+    log_interval,
+    resample_groupings,
+)
+from loadgo.fitting.unowned_time import UnownedTime, fit_unowned_time
+from loadgo.fitting.values import FittedValue, FittedValues, join_values
 from loadgo.notation.laws import Law
 from loadgo.prediction.fitted import Fitted
 from loadgo.records.machine_file import parsed_machine
 
-Floats = NDArray[np.float64]
-
-_BUSY = 0.5
-"""From this share of the processors' time on, what is left of a response is waiting for one, unmetered."""
+_BUSY_HOST_SHARE = 0.5
+"""From this busy share on, the unmetered part of a response is mostly an unmetered wait for a processor."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +46,20 @@ class Fit:
     """A machine fitted to runs."""
 
     text: str
-    """Its machine file."""
+    """The text of the machine file."""
     title: str
     fitted: Fitted
-    """What the file says of the fit: parameters with their intervals, and what was assumed."""
+    """The part `[fit]` of the file: parameters with their intervals, and the assumptions."""
     warnings: tuple[str, ...]
-    """What makes the fit worse than it looks."""
-    unowned: Unowned | None
-    """Processor time that no interaction was charged with; None where that was not metered."""
-    checks: tuple[Check, ...]
-    """The machine under the load of each run, beside what was measured."""
+    """Warnings about the quality of the fit."""
+    unowned: UnownedTime | None
+    """Processor time that no interaction was charged with; None where it was not metered."""
+    checks: tuple[FittedCheck, ...]
+    """Figures of the machine under the load of each run, with the measured ones."""
     hint: str
-    """How to predict with it."""
+    """A command that predicts with the machine."""
     path: Path | None
-    """Where it was written."""
+    """The path of the machine file; None if it was not written."""
 
 
 def fit(
@@ -64,6 +68,7 @@ def fit(
     name: str | None = None,
     force: bool = False,
 ) -> Fit:
+<<<<<<< HEAD
     """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
         from loadgo.fitting.document import render_fit
@@ -86,6 +91,12 @@ def fit(
         loadgo.errors.BadRun: A run is missing or cannot be read.
 
     See docs/fit.md for the source of each parameter.
+=======
+    """Fits a machine to `runs` of one script on one system, and writes it to `output` if there is one.
+
+    `name` is its title. A blank `name`, runs to which no machine can be fitted, and an `output` that exists raise
+    `BadArgument`; `force` replaces an existing file. A run that cannot be read raises `BadRun`.
+>>>>>>> w1
     """
     path = None if output is None else Path(output)
     if path is not None and path.exists() and not force:
@@ -94,136 +105,146 @@ def fit(
         )
     if name and not name.strip():
         raise BadArgument("name is blank: say in words what machine it is")
-    readings = readings_of(runs or ("last",))
-    made = _fitted(readings, name, path)
-    parsed_machine(made.text)
+    readings = read_runs(runs or ("last",))
+    fitted = _fit_runs(readings, name, path)
+    parsed_machine(fitted.text)
     if path is not None:
-        path.write_text(made.text, encoding="utf-8")
-    return made
+        path.write_text(fitted.text, encoding="utf-8")
+    return fitted
 
 
-def _fitted(readings: Sequence[Reading], name: str | None, path: Path | None) -> Fit:
-    rows = pl.concat([one.rows for one in readings])
-    groupings = groupings_of(rows)
-    unowned = unowned_in(readings) if readings[0].kind == "host" else None
-    found = (
-        _on_host(readings, rows, groupings, unowned)
+def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | None) -> Fit:
+    rows = pl.concat([reading.rows for reading in readings])
+    groupings = resample_groupings(rows)
+    unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
+    values = (
+        _fit_host(readings, rows, groupings, unowned)
         if readings[0].kind == "host"
-        else _on_machine(readings, rows, groupings)
+        else _fit_machine(readings, rows, groupings)
     )
-    found = joined(known_of(readings[0]), found)
-    fitted = _told(readings, rows, found, groupings)
-    heading = heading_of(readings, len(rows), name)
-    text = file_of(heading, found, own_load_of(readings, rows), fitted)
-    checks = checks_of(text, readings)
+    values = join_values(known_values(readings[0]), values)
+    fitted = _fitted_parameters(readings, rows, values, groupings)
+    heading = file_heading(readings, len(rows), name)
+    text = machine_file_text(heading, values, measured_load(readings, rows), fitted)
+    checks = fitted_checks(text, readings)
     return Fit(
         text=text,
         title=heading.title,
         fitted=fitted,
-        warnings=warnings_of(readings, unowned, checks),
+        warnings=fit_warnings(readings, unowned, checks),
         unowned=unowned,
         checks=checks,
-        hint=hint_of(readings, path),
+        hint=prediction_command(readings, path),
         path=path,
     )
 
 
-def _on_machine(readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequence[Grouping]) -> Found:
-    """A simulated machine's values: what it clocked of its supervisor, and what the interactions were charged with."""
-    steps = steps_of(readings)
+def _fit_machine(readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
+    """The values of a simulated machine, from the meters of its supervisor and of its interactions."""
+    steps = supervisor_steps(readings)
     paging = str(readings[0].machine.get("memory", {}).get("device", ""))
-    stores = stores_of(readings, rows, groupings, paging)
-    charged = steps.line_in_ns + rows["faults"].fill_null(0.0).to_numpy() * steps.page_fault_ns
-    stores = joined(stores, memory_of(readings, rows["cpu"].to_numpy() - charged, groupings))
-    spent = switching_spent(readings)
-    if spent < 1 or is_open(readings[0]):
-        return joined(steps.found, processor_times(rows, groupings, charged), stores)
-    first = joined(steps.found, switching(spent), processor_times(rows, groupings, charged + spent), stores)
-    found = _switching(readings, rows, first, Costs(spent, steps.line_in_ns))
-    charged += found.each_ns * rows["command"].replace_strict(found.by_command, default=0.0).to_numpy()
-    return joined(steps.found, switching(found.each_ns), processor_times(rows, groupings, charged), stores)
+    stores = fit_stores(readings, rows, groupings, paging)
+    charged_ns = steps.line_in_ns + rows["faults"].fill_null(0.0).to_numpy() * steps.page_fault_ns
+    stores = join_values(stores, fit_memory(readings, rows["cpu"].to_numpy() - charged_ns, groupings))
+    spent_ns = switch_time_per_interaction(readings)
+    if spent_ns < 1 or is_open(readings[0]):
+        return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns), stores)
+    first = join_values(
+        steps.values, switch_value(spent_ns), fit_processor_times(rows, groupings, charged_ns + spent_ns), stores
+    )
+    switch = _try_switching(readings, rows, first, SwitchTrialCosts(spent_ns, steps.line_in_ns))
+    charged_ns += switch.each_ns * rows["command"].replace_strict(switch.by_command, default=0.0).to_numpy()
+    return join_values(
+        steps.values, switch_value(switch.each_ns), fit_processor_times(rows, groupings, charged_ns), stores
+    )
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Of the machine that is tried first, in nanoseconds."""
+class SwitchTrialCosts:
+    """Supervisor times of the machine of the trial run, in nanoseconds."""
 
     switch_ns: float
     line_in_ns: float
 
 
-def _switching(readings: Sequence[Reading], rows: pl.DataFrame, first: Found, costs: Costs) -> Switching:
-    """What a switch costs, by a trial of the machine that had it at a first guess."""
-    nothing = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
-    found = joined(known_of(readings[0]), first)
-    text = file_of(heading_of(readings, len(rows), None), found, own_load_of(readings, rows), nothing)
-    return switching_in(tried(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
+def _try_switching(
+    readings: Sequence[RunReading], rows: pl.DataFrame, first: FittedValues, costs: SwitchTrialCosts
+) -> SwitchCost:
+    """The cost of a context switch, from a trial run of the machine with a first guess of that cost."""
+    no_fit = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
+    values = join_values(known_values(readings[0]), first)
+    text = machine_file_text(file_heading(readings, len(rows), None), values, measured_load(readings, rows), no_fit)
+    return switch_cost(run_fitted_trial(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
-def _on_host(
-    readings: Sequence[Reading], rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: Unowned | None
-) -> Found:
-    """A host's values: the interactions' own meters, what is left of their responses, and what nobody owns."""
-    work = processor_times(rows, groupings, np.zeros(len(rows)))
-    parts = [work, delays(rows, groupings, "io", "disk"), memory_of(readings, rows["cpu"].to_numpy(), groupings)]
+def _fit_host(
+    readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: UnownedTime | None
+) -> FittedValues:
+    """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
+    work = fit_processor_times(rows, groupings, np.zeros(len(rows)))
+    parts = [work, fit_delays(rows, groupings, "io", "disk"), fit_memory(readings, rows["cpu"].to_numpy(), groupings)]
     if rows["ready"].is_null().all():
-        assumed = (
-            "how long an interaction waited for a processor was not metered, so that waits elsewhere are not known"
-        )
-        return joined(*parts, Found((), (assumed,)))
-    each = unowned.interaction_ns if unowned else 0.0
-    busy = any(one.total is not None and one.total.busy_share > _BUSY for one in readings)
-    return joined(*parts, elsewhere(rows, groupings, each, busy=busy), _interrupt(unowned))
-
-
-def _interrupt(unowned: Unowned | None) -> Found:
-    """What nobody owns of an interaction, as the interrupt that ends its way to the terminal: charged to nobody."""
-    if unowned is None or unowned.interaction_ns < 1:
-        return Found(())
-    law = Law("fixed", (float(round(unowned.interaction_ns)),), timed=True)
-    source = f"processor time that nobody owns, regressed on {unowned.spans} spans"
-    deviation = unowned.error_ns / unowned.interaction_ns
-    return Found((Value("supervisor.device_interrupt", law, source, deviation=deviation),))
-
-
-def _told(readings: Sequence[Reading], rows: pl.DataFrame, found: Found, groupings: Sequence[Grouping]) -> Fitted:
-    """The parameters with their covariance: by drawing where that can be, else on their own."""
-    estimates: list[Estimate | float] = []
-    for value in found.values:
-        for one in (value.mean if value.mean is not None else value.deviation, value.spread):
-            estimates += [] if one is None else [one]
-    by_drawing = [place for place, one in enumerate(estimates) if isinstance(one, Estimate)]
-    doubt = doubt_of([one for one in estimates if isinstance(one, Estimate)], groupings)
-    known = len(doubt.covariance) > 0
-    covariance = np.zeros((len(estimates), len(estimates)))
-    bounds: list[tuple[float, float] | None] = [None] * len(estimates)
-    values = [shown for value in found.values for shown in _shown(value)]
-    if known:
-        covariance[np.ix_(by_drawing, by_drawing)] = doubt.covariance
-        for place, one in enumerate(estimates):
-            bounds[place] = _bounds(one, values[place], doubt, by_drawing, place)
-            if isinstance(one, float):
-                covariance[place, place] = one**2
-    return Fitted(
-        script=str(readings[0].conditions.get("name", "")),
-        runs=tuple(one.id for one in readings),
-        users=tuple(one.users for one in readings if not is_open(one)),
-        interactions=len(rows),
-        assumed=found.assumed,
-        parameters=parameters_of(found.values, bounds),
-        covariance=covariance if known else np.zeros((0, 0)),
+        assumed = "waits for a processor were not metered, so the unmetered part of a response is not known"
+        return join_values(*parts, FittedValues((), (assumed,)))
+    interrupt_ns = unowned.interaction_ns if unowned else 0.0
+    busy = any(reading.total is not None and reading.total.busy_share > _BUSY_HOST_SHARE for reading in readings)
+    return join_values(
+        *parts, fit_unmetered_wait(rows, groupings, interrupt_ns, busy=busy), _unowned_interrupt(unowned)
     )
 
 
-def _shown(value: Value) -> list[float]:
+def _unowned_interrupt(unowned: UnownedTime | None) -> FittedValues:
+    """The unowned processor time of an interaction, as an interrupt at its end that is charged to nobody."""
+    if unowned is None or unowned.interaction_ns < 1:
+        return FittedValues(())
+    law = Law("fixed", (float(round(unowned.interaction_ns)),), timed=True)
+    source = f"processor time that no interaction owns, regressed on {unowned.spans} spans"
+    deviation = unowned.error_ns / unowned.interaction_ns
+    return FittedValues((FittedValue("supervisor.device_interrupt", law, source, deviation=deviation),))
+
+
+def _fitted_parameters(
+    readings: Sequence[RunReading], rows: pl.DataFrame, fitted: FittedValues, groupings: Sequence[Grouping]
+) -> Fitted:
+    """The fitted parameters with their covariance. Values that were not resampled vary independently."""
+    estimates: list[ResampledValue | float] = []
+    for value in fitted.values:
+        for estimate in (value.mean if value.mean is not None else value.deviation, value.spread):
+            estimates += [] if estimate is None else [estimate]
+    resampled = [index for index, estimate in enumerate(estimates) if isinstance(estimate, ResampledValue)]
+    uncertainty = fit_covariance(
+        [estimate for estimate in estimates if isinstance(estimate, ResampledValue)], groupings
+    )
+    has_covariance = len(uncertainty.covariance) > 0
+    covariance = np.zeros((len(estimates), len(estimates)))
+    bounds: list[tuple[float, float] | None] = [None] * len(estimates)
+    values = [estimated for value in fitted.values for estimated in _estimated_values(value)]
+    if has_covariance:
+        covariance[np.ix_(resampled, resampled)] = uncertainty.covariance
+        for index, estimate in enumerate(estimates):
+            bounds[index] = _estimate_bounds(estimate, values[index], uncertainty, resampled, index)
+            if isinstance(estimate, float):
+                covariance[index, index] = estimate**2
+    return Fitted(
+        script=str(readings[0].conditions.get("name", "")),
+        runs=tuple(reading.id for reading in readings),
+        users=tuple(reading.users for reading in readings if not is_open(reading)),
+        interactions=len(rows),
+        assumed=fitted.assumed,
+        parameters=fitted_parameters(fitted.values, bounds),
+        covariance=covariance if has_covariance else np.zeros((0, 0)),
+    )
+
+
+def _estimated_values(value: FittedValue) -> list[float]:
     mean = [value.law.mean] if value.mean is not None or value.deviation is not None else []
     return mean + ([value.law.spread] if value.spread is not None else [])
 
 
-def _bounds(
-    one: Estimate | float, value: float, doubt: Doubt, by_drawing: list[int], place: int
+def _estimate_bounds(
+    estimate: ResampledValue | float, value: float, uncertainty: FitCovariance, resampled: list[int], index: int
 ) -> tuple[float, float]:
-    if isinstance(one, float):
-        return interval(value, one, 1000)
-    at = by_drawing.index(place)
-    return interval(value, float(doubt.deviations[at]), doubt.degrees[at])
+    if isinstance(estimate, float):
+        return log_interval(value, estimate, 1000)
+    position = resampled.index(index)
+    return log_interval(value, float(uncertainty.deviations[position]), uncertainty.degrees[position])

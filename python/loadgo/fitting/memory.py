@@ -1,13 +1,14 @@
-"""How often a program faults by how many pages it holds, from runs with different amounts of memory: a ladder.
+"""The fitted memory: processor time between page faults by the pages that a program holds, from runs of several sizes.
 
-Each run is a rung: at an equal share x of the page frames, a user's programs worked for e(x) of processor time between
-two page faults that waited for a device. The curve through the rungs rises (pool adjacent violators: Ayer and others,
-Annals of Mathematical Statistics 26, 1955); where it is a line through nothing, it is Saltzer's law, one number
-(J. H. Saltzer, CACM 17, 1974). One rung alone says how often there are faults in that memory, and nothing of another.
+Each run has a memory size x, an equal share of the page frames for each user. There, a user's programs work for e(x) of
+processor time between two page faults that wait for a device. The curve e(x) is made to rise by pooling adjacent
+violators (Ayer and others, Annals of Mathematical Statistics 26, 1955). If it is a line through the origin, it is
+Saltzer's law with one parameter (J. H. Saltzer, CACM 17, 1974). One size alone shows the faults in that size only.
 
-Programs that begin with nothing in memory tell more: under Saltzer's law, e(x) = a x, the pages held at each fault add
-up to the work done over a, on the average; so a is the work over the sum of f (f - 1) / 2 of all interactions, f being
-their faults. It is taken where the root of the work foretells an interaction's faults better than the work does.
+Programs that begin with no page in memory show more. Under Saltzer's law, e(x) = a x, the sum of the pages that are
+held at each fault is the work divided by a, on average. So a is the work divided by the sum of f (f - 1) / 2 over all
+interactions, where f is the faults of an interaction. This law is taken if the root of the work predicts the faults of
+an interaction better than the work does.
 """
 
 from __future__ import annotations
@@ -18,204 +19,219 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from loadgo.fitting.reading import Reading
-from loadgo.fitting.uncertainty import Grouping, ratio
-from loadgo.fitting.values import Found, Value
+from loadgo.fitting.reading import RunReading
+from loadgo.fitting.uncertainty import Grouping, resampled_ratio
+from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law, amount, number
-
-Floats = NDArray[np.float64]
+from loadgo.stats.resample import Floats
 
 PAGE_BYTES = 4096
-_FEWEST = 20
-"""Faults in all; of fewer there is no paging to speak of."""
-_A_LINE = 0.1
-"""A curve that is nowhere further than this part from a line through nothing is that line."""
-_NOT_FULL = 0.7
-"""Of a user's share of the frames: whose work brings in fewer pages has hardly lost any of his own. Chosen by the work,
-not by the faults that came of it, which would choose the lucky ones."""
-_ROUNDS = 4
-_LEVELS = ("device", "behind", "device_pages")
-_USUAL = 0.1
-"""A number of faults that so many of a command's interactions have is that of all its pages."""
+_FEWEST_FAULTS = 20
+"""With fewer faults in all runs, no paging is modelled."""
+_STRAIGHT_LINE_SHARE = 0.1
+"""A curve that differs from a line through the origin by at most this share is that line."""
+_FRAME_USE_SHARE = 0.7
+"""Share of a user's frames. An interaction whose work brings in fewer pages than this has lost hardly any page.
+
+The selection uses the work and not the faults, which would select interactions with few faults by chance.
+"""
+_SLOPE_ROUNDS = 4
+_LEVEL_KEYS = ("device", "behind", "device_pages")
+_COMMON_COUNT_SHARE = 0.1
+"""A number of faults that this share of a command's interactions has is the number of the command's pages."""
 
 
 @dataclass(frozen=True)
-class Rung:
-    """One amount of memory for each user."""
+class MemorySize:
+    """The work and the faults of the runs with one memory size."""
 
     pages: float
-    """An equal share of the frames that are not the supervisor's."""
+    """Frames for each user: an equal share of the frames that are not the supervisor's."""
     work_ns: float
     faults: float
 
     @property
     def headway_ns(self) -> float:
-        """Processor time between two faults; where there was none, twice all that there was."""
+        """Processor time between two faults; without a fault, twice the processor time of all work."""
         return self.work_ns / max(self.faults, 0.5)
 
 
-def memory_of(readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[Grouping]) -> Found:
-    """The memory of the machine, with its curve; nothing where hardly any fault waited for a device.
+def fit_memory(readings: Sequence[RunReading], work_ns: Floats, groupings: Sequence[Grouping]) -> FittedValues:
+    """The memory of the machine, with its headway law; no values where hardly any fault waited for a device.
 
     `work_ns` is each interaction's own processor time, in the order of the readings' rows.
     """
-    faults = sum(float(one.rows["faults"].fill_null(0.0).sum()) for one in readings)
-    if faults < _FEWEST:
-        told = "everything is in memory: what faults for want of memory with more users is not foreseen"
-        return Found((), (told,))
-    rungs = _rungs(readings, work_ns)
-    pages = _pages_of(readings)
-    fresh = _fresh(readings, np.maximum(work_ns, 0.0), groupings, pages)
-    curve, assumed = _curve(rungs) if fresh is None else (fresh, ())
+    faults = sum(float(reading.rows["faults"].fill_null(0.0).sum()) for reading in readings)
+    if faults < _FEWEST_FAULTS:
+        assumption = "all pages are in memory: page faults for lack of memory with more users are not predicted"
+        return FittedValues((), (assumption,))
+    sizes = _memory_sizes(readings, work_ns)
+    pages = _pages_by_command(readings)
+    fresh = _fit_fresh_programs(readings, np.maximum(work_ns, 0.0), groupings, pages)
+    curve, assumed = _fit_curve(sizes) if fresh is None else (fresh, ())
     frame = frames_of(readings[-1])
-    tables = [*_known(readings[-1], frame), ("memory.residence", "paging")]
-    values = [curve] if isinstance(curve, Value) else []
-    tables += [] if isinstance(curve, Value) else [("memory.headway_curve", curve)]
-    names = sorted({str(name) for one in readings for name in one.rows["command"].unique()})
+    tables = [*_known_keys(readings[-1], frame), ("memory.residence", "paging")]
+    values = [curve] if isinstance(curve, FittedValue) else []
+    tables += [] if isinstance(curve, FittedValue) else [("memory.headway_curve", curve)]
+    names = sorted({str(name) for reading in readings for name in reading.rows["command"].unique()})
     tables += [(dotted("commands", name, "common"), 1) for name in names if fresh is None]
     tables += [(dotted("commands", name, "pages"), count) for name, count in pages.items() if fresh is not None]
     if not _has_device(readings[0]):
-        values += _device(readings)
+        values += _fit_device(readings)
         tables += [
             ("memory.device", "paging"),
             ("storage.paging.kind", "server"),
             ("storage.paging.servers", "any"),
         ]
-        assumed = (*assumed, "a page takes as long to come with any number of users: nobody waits for another's")
-    told = "a user's programs share their pages, and never have all that they refer to"
-    told = told if fresh is None else "each command begins with nothing in memory"
-    return Found(tuple(values), (told, *assumed), tuple(tables))
+        assumed = (*assumed, "page transfers do not queue: their time is independent of the number of users")
+    assumption = "a user's programs share their pages, and never hold all of them"
+    assumption = assumption if fresh is None else "each command begins with no page in memory"
+    return FittedValues(tuple(values), (assumption, *assumed), tuple(tables))
 
 
-def _rungs(readings: Sequence[Reading], work_ns: Floats) -> list[Rung]:
-    ends = np.cumsum([len(one.rows) for one in readings])
+def _memory_sizes(readings: Sequence[RunReading], work_ns: Floats) -> list[MemorySize]:
+    ends = np.cumsum([len(reading.rows) for reading in readings])
     parts = np.split(work_ns, ends[:-1])
-    found: dict[float, Rung] = {}
-    for one, work in zip(readings, parts, strict=True):
-        share = _share(one)
-        before = found.get(share, Rung(share, 0.0, 0.0))
-        faults = float(one.rows["faults"].fill_null(0.0).sum())
-        found[share] = Rung(share, before.work_ns + float(work.sum()), before.faults + faults)
-    return [found[share] for share in sorted(found)]
+    sizes: dict[float, MemorySize] = {}
+    for reading, work in zip(readings, parts, strict=True):
+        share = _frames_per_user(reading)
+        size = sizes.get(share, MemorySize(share, 0.0, 0.0))
+        faults = float(reading.rows["faults"].fill_null(0.0).sum())
+        sizes[share] = MemorySize(share, size.work_ns + float(work.sum()), size.faults + faults)
+    return [sizes[share] for share in sorted(sizes)]
 
 
-def _pages_of(readings: Sequence[Reading]) -> dict[str, int]:
-    """All the pages that a command refers to, where that is seen: many of its interactions have as many faults.
+def _pages_by_command(readings: Sequence[RunReading]) -> dict[str, int]:
+    """The number of pages that each command refers to, for the commands that show it in the largest memory size.
 
-    In the roomiest of the memories; a command that has lost pages to others has a few faults more.
+    Many interactions of such a command have as many faults as it has pages, and few have more faults.
     """
-    most = max(_share(one) for one in readings)
-    rows = pl.concat([one.rows for one in readings if _share(one) == most])
-    found = {}
-    for (name,), mine in rows.group_by("command", maintain_order=True):
-        counts = mine["faults"].fill_null(0.0).cast(pl.Int64).value_counts().sort("count", "faults", descending=True)
-        usual, often = counts.row(0)
-        more = len(mine.filter(pl.col("faults") > usual))
-        if usual > 1 and often >= _USUAL * len(mine) and more <= often:
-            found[str(name)] = int(usual)
-    return found
+    most_frames = max(_frames_per_user(reading) for reading in readings)
+    rows = pl.concat([reading.rows for reading in readings if _frames_per_user(reading) == most_frames])
+    pages = {}
+    for (name,), command_rows in rows.group_by("command", maintain_order=True):
+        counts = (
+            command_rows["faults"].fill_null(0.0).cast(pl.Int64).value_counts().sort("count", "faults", descending=True)
+        )
+        common_count, occurrences = counts.row(0)
+        larger = len(command_rows.filter(pl.col("faults") > common_count))
+        if common_count > 1 and occurrences >= _COMMON_COUNT_SHARE * len(command_rows) and larger <= occurrences:
+            pages[str(name)] = int(common_count)
+    return pages
 
 
-def _fresh(
-    readings: Sequence[Reading], work_ns: Floats, groupings: Sequence[Grouping], pages: Mapping[str, int]
-) -> Value | None:
-    """Saltzer's law of programs that begin with nothing; None where that foretells faults worse than work alone."""
-    limits = [one.rows["command"].replace_strict(pages, default=10**9, return_dtype=pl.Float64) for one in readings]
-    most: Floats = np.concatenate([limit.to_numpy() for limit in limits])
-    share = np.minimum(most, np.concatenate([np.full(len(one.rows), _share(one)) for one in readings]))
-    faults = np.concatenate([one.rows["faults"].fill_null(0.0).to_numpy() for one in readings])
+def _fit_fresh_programs(
+    readings: Sequence[RunReading], work_ns: Floats, groupings: Sequence[Grouping], pages: Mapping[str, int]
+) -> FittedValue | None:
+    """Saltzer's law of programs that begin with no page; None where it predicts faults worse than the work alone."""
+    limits = [
+        reading.rows["command"].replace_strict(pages, default=10**9, return_dtype=pl.Float64) for reading in readings
+    ]
+    most_faults: Floats = np.concatenate([limit.to_numpy() for limit in limits])
+    frames = np.minimum(
+        most_faults, np.concatenate([np.full(len(reading.rows), _frames_per_user(reading)) for reading in readings])
+    )
+    faults = np.concatenate([reading.rows["faults"].fill_null(0.0).to_numpy() for reading in readings])
     pairs = faults * (faults - 1) / 2
-    mine = np.ones(len(faults), dtype=bool)
+    is_unlimited = np.ones(len(faults), dtype=bool)
     slope = 0.0
-    for _ in range(_ROUNDS):
-        if mine.sum() < _FEWEST or pairs[mine].sum() <= 0:
+    for _ in range(_SLOPE_ROUNDS):
+        if is_unlimited.sum() < _FEWEST_FAULTS or pairs[is_unlimited].sum() <= 0:
             return None
-        slope = float(work_ns[mine].sum() / pairs[mine].sum())
-        mine = np.sqrt(2 * work_ns / slope) < _NOT_FULL * share
-    rooted = np.minimum(np.sqrt(2 * work_ns / slope), most)
-    if ((faults - rooted) ** 2).sum() >= ((faults - work_ns * faults.sum() / work_ns.sum()) ** 2).sum():
+        slope = float(work_ns[is_unlimited].sum() / pairs[is_unlimited].sum())
+        is_unlimited = np.sqrt(2 * work_ns / slope) < _FRAME_USE_SHARE * frames
+    expected_faults = np.minimum(np.sqrt(2 * work_ns / slope), most_faults)
+    if ((faults - expected_faults) ** 2).sum() >= ((faults - work_ns * faults.sum() / work_ns.sum()) ** 2).sum():
         return None
-    source = f"{faults[mine].sum():,.0f} page faults of programs that begin with nothing: Saltzer's law"
+    source = f"{faults[is_unlimited].sum():,.0f} page faults of programs that begin with no page: Saltzer's law"
     law = Law("fixed", (slope,), timed=True)
-    return Value("memory.headway_per_page", law, source, mean=ratio(groupings, work_ns * mine, pairs * mine))
+    return FittedValue(
+        "memory.headway_per_page",
+        law,
+        source,
+        mean=resampled_ratio(groupings, work_ns * is_unlimited, pairs * is_unlimited),
+    )
 
 
-def _share(reading: Reading) -> float:
-    """Page frames for each user."""
+def _frames_per_user(reading: RunReading) -> float:
+    """Page frames for each user, without the supervisor's."""
     frames, wired = frames_of(reading)
     return (frames - wired) / reading.users
 
 
-def _pages(reading: Reading) -> bool:
+def _is_paged(reading: RunReading) -> bool:
     return bool(reading.machine.get("memory", {}).get("residence") == "paging")
 
 
-def _has_device(reading: Reading) -> bool:
-    """Whether one known device has all pages: of two levels, which has a page is not to be told from faults alone."""
-    return _pages(reading) and "behind" not in reading.machine["memory"]
+def _has_device(reading: RunReading) -> bool:
+    """Whether one known device has all pages. With two devices, faults do not show which of them had a page."""
+    return _is_paged(reading) and "behind" not in reading.machine["memory"]
 
 
-def frames_of(reading: Reading) -> tuple[int, int]:
-    """Page frames, and those that the supervisor holds: of the machine, or of what the users may have."""
-    if _pages(reading):
+def frames_of(reading: RunReading) -> tuple[int, int]:
+    """Page frames, and the supervisor's among them; on a host the frames that the users may have, and 0."""
+    if _is_paged(reading):
         memory = reading.machine["memory"]
         return int(memory["frames"]), int(memory.get("wired", 0))
     limit = reading.conditions.get("limit", {}).get("memory_bytes")
     return int(limit or reading.conditions["system"].get("memory_bytes", 0)) // PAGE_BYTES, 0
 
 
-def _known(reading: Reading, frames: tuple[int, int]) -> list[tuple[str, Any]]:
-    """The keys of the memory that are no fit: its size, and of a simulated machine how it replaces, and from where."""
-    if not _pages(reading):
+def _known_keys(reading: RunReading, frames: tuple[int, int]) -> list[tuple[str, Any]]:
+    """The keys of the memory that are not fitted: its size, and on a simulated machine its replacement and devices."""
+    if not _is_paged(reading):
         return [("memory.frames", frames[0]), ("memory.replacement", "clock")]
     memory = reading.machine["memory"]
     return [
         (dotted("memory", key), value)
         for key, value in memory.items()
-        if key not in _LEVELS and key != "residence" and not key.startswith("headway")
-    ] + [(dotted("memory", key), memory[key]) for key in _LEVELS if key in memory and _has_device(reading)]
+        if key not in _LEVEL_KEYS and key != "residence" and not key.startswith("headway")
+    ] + [(dotted("memory", key), memory[key]) for key in _LEVEL_KEYS if key in memory and _has_device(reading)]
 
 
-def _curve(rungs: Sequence[Rung]) -> tuple[Value | list[Any], tuple[str, ...]]:
-    """The curve as one number, or its points as a machine file has them; and what it leaves open."""
-    pages = np.array([rung.pages for rung in rungs])
-    risen = _rising(np.array([rung.headway_ns for rung in rungs]), np.array([rung.faults + 0.5 for rung in rungs]))
-    if len(rungs) > 1:
-        slope = float(sum(rung.work_ns for rung in rungs) / sum(rung.faults * rung.pages for rung in rungs))
-        if np.all(np.abs(risen / (slope * pages) - 1) <= _A_LINE):
-            faults = sum(rung.faults for rung in rungs)
-            source = f"{faults:,.0f} page faults on a ladder of {len(rungs)} memories: a line through nothing"
+def _fit_curve(sizes: Sequence[MemorySize]) -> tuple[FittedValue | list[Any], tuple[str, ...]]:
+    """The headway law as one value, or as points of a machine file; and the assumptions of the points."""
+    pages = np.array([size.pages for size in sizes])
+    headways_ns = _rising_values(
+        np.array([size.headway_ns for size in sizes]), np.array([size.faults + 0.5 for size in sizes])
+    )
+    if len(sizes) > 1:
+        slope = float(sum(size.work_ns for size in sizes) / sum(size.faults * size.pages for size in sizes))
+        if np.all(np.abs(headways_ns / (slope * pages) - 1) <= _STRAIGHT_LINE_SHARE):
+            faults = sum(size.faults for size in sizes)
+            source = f"{faults:,.0f} page faults with {len(sizes)} amounts of memory: a line through the origin"
             law = Law("fixed", (slope,), timed=True)
-            return Value("memory.headway_per_page", law, source, deviation=float(faults**-0.5)), ()
-    points = [[float(number(share)), amount(ns, True)] for share, ns in zip(pages, risen, strict=True)]
+            return FittedValue("memory.headway_per_page", law, source, deviation=float(faults**-0.5)), ()
+    points = [[float(number(share)), amount(ns, True)] for share, ns in zip(pages, headways_ns, strict=True)]
     open_ends = (
-        "page faults are as many for each second of processor time in any memory and with any number of users: give "
-        "runs with other amounts of memory too, to know better"
-        if len(rungs) == 1
-        else f"beyond {number(pages[0])} and {number(pages[-1])} pages a user, there are as many faults as there; "
-        "the doubt of the curve is in no interval"
+        "page faults for each second of processor time are independent of memory and users; fit runs with several "
+        "amounts of memory to model them"
+        if len(sizes) == 1
+        else f"below {number(pages[0])} and above {number(pages[-1])} pages a user, the rate of faults stays the same; "
+        "no interval includes the uncertainty of the curve"
     )
     return points, (open_ends,)
 
 
-def _rising(values: Floats, weights: Floats) -> Floats:
-    """The nearest values that do not fall: neighbours that do are pooled."""
+def _rising_values(values: Floats, weights: Floats) -> Floats:
+    """The nearest values that do not fall: neighbours that fall are replaced by their weighted mean."""
     blocks: list[list[float]] = []
     for value, weight in zip(values, weights, strict=True):
         blocks.append([float(value), float(weight), 1])
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            (first, one, many), (last, other, more) = blocks[-2:]
-            blocks[-2:] = [[(first * one + last * other) / (one + other), one + other, many + more]]
-    return np.concatenate([np.full(int(many), value) for value, _, many in blocks])
+            before, after = blocks[-2:]
+            pooled = before[1] + after[1]
+            mean = (before[0] * before[1] + after[0] * after[1]) / pooled
+            blocks[-2:] = [[mean, pooled, before[2] + after[2]]]
+    return np.concatenate([np.full(int(count), value) for value, _, count in blocks])
 
 
-def _device(readings: Sequence[Reading]) -> list[Value]:
-    """The store of pages of a host: the mean wait for one page, as a delay."""
-    rows = pl.concat([one.rows for one in readings])
+def _fit_device(readings: Sequence[RunReading]) -> list[FittedValue]:
+    """The paging device of a host: its service is the mean wait for one page."""
+    rows = pl.concat([reading.rows for reading in readings])
     faults, waited = float(rows["faults"].fill_null(0.0).sum()), float(rows["paging"].fill_null(0.0).sum())
     law = Law("exponential", (waited / faults,), timed=True) if waited > 0 else Law("fixed", (0.0,), timed=True)
     source = f"paging waits metered, over {faults:,.0f} page faults; assumed exponential"
-    return [Value("storage.paging.service", law, source, deviation=faults**-0.5 if waited > 0 else None)]
+    return [FittedValue("storage.paging.service", law, source, deviation=faults**-0.5 if waited > 0 else None)]

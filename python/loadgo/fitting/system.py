@@ -1,8 +1,8 @@
-"""What is known of a system and not fitted: processors and who gets them, the stores of a simulated machine.
+"""The values of a system that are known and not fitted: processors with their discipline, and stores.
 
-A host's processors are Linux's: a fair share, in slices as long as the kernel makes them for so many processors. A
-simulated machine's configuration is in its own file, which the run keeps: how many processors, which discipline, which
-stores; what each costs and what a command needs is not taken from there.
+A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors. The run
+folder of a simulated machine has its machine file. The number of processors, the discipline and the stores are taken
+from there, but neither their costs nor the needs of commands.
 """
 
 from __future__ import annotations
@@ -11,36 +11,38 @@ import math
 from typing import Any
 
 from loadgo.errors import BadArgument
-from loadgo.fitting.reading import Reading
-from loadgo.fitting.values import Found
+from loadgo.fitting.reading import RunReading
+from loadgo.fitting.values import FittedValues
 from loadgo.notation.keys import dotted
 
 _BASE_SLICE_MS = 0.7
-_MOST_FOR_SLICE = 8
-"""kernel/sched/fair.c (6.12 and later): base slice 0.70 ms times 1 + log2 of the processors, at most 8."""
+_MOST_SLICE_PROCESSORS = 8
+"""kernel/sched/fair.c (6.12 and later): base slice 0.70 ms × (1 + log2 of the processors, at most 8)."""
 
-_FITTED_OF_PROCESSORS = ("speed", "instructions_per_second", "switch")
+_FITTED_PROCESSOR_KEYS = ("speed", "instructions_per_second", "switch")
 """Keys of a simulated machine's processors that a fit replaces."""
 
 
-def known_of(reading: Reading) -> Found:
-    """The processors, and for a simulated machine its stores and its limit of multiprogramming."""
-    return _machine(reading) if reading.kind == "machine" else _host(reading)
+def known_values(reading: RunReading) -> FittedValues:
+    """The processors, and for a simulated machine its stores and its multiprogramming limit."""
+    return _machine_values(reading) if reading.kind == "machine" else _host_values(reading)
 
 
-def _host(reading: Reading) -> Found:
+def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
     count = reading.processors if cpus is None else max(1, min(reading.processors, round(float(cpus))))
     assumed = [
-        "the processors are shared fairly, in one queue, and cost a command as much however many users there are"
+        "the processors have one queue and are shared fairly; a command's processor time is independent of the users"
     ]
     if cpus is not None and float(cpus) != count:
-        assumed.append(f"a quota of {float(cpus):g} processors is taken for {count}")
+        assumed.append(f"a quota of {float(cpus):g} processors is modelled as {count}")
     resolution_ms = int(reading.conditions.get("usage", {}).get("cpu_resolution_ns", 1)) / 1e6
     if resolution_ms >= 1:
-        assumed.append(f"processor time was metered in steps of {resolution_ms:g} ms: means are good, laws are coarse")
-    slice_ms = _BASE_SLICE_MS * (1 + math.floor(math.log2(min(count, _MOST_FOR_SLICE))))
-    return Found(
+        assumed.append(
+            f"processor time was metered in steps of {resolution_ms:g} ms: means are reliable, laws are coarse"
+        )
+    slice_ms = _BASE_SLICE_MS * (1 + math.floor(math.log2(min(count, _MOST_SLICE_PROCESSORS))))
+    return FittedValues(
         (),
         tuple(assumed),
         (
@@ -52,20 +54,20 @@ def _host(reading: Reading) -> Found:
     )
 
 
-def _machine(reading: Reading) -> Found:
+def _machine_values(reading: RunReading) -> FittedValues:
     machine = reading.machine
     if not machine:
-        raise BadArgument(f"{reading.id} has lost its machine.toml, which says what machine it was")
+        raise BadArgument(f"{reading.id} has no machine.toml, which describes its machine")
     residence = machine.get("memory", {}).get("residence", "everything")
     if residence == "swapping":
         raise BadArgument(
-            f"{reading.id} is of a machine that swaps whole programs, and no fit of such a machine is known: "
-            "change its own file, as in `set=memory.words=65536`"
+            f"{reading.id} ran on a machine that swaps whole programs, which cannot be fitted: "
+            "change its machine file instead, as in `set=memory.words=65536`"
         ).about("set")
     tables: list[tuple[str, Any]] = [
         (dotted("processors", key), value) for key, value in machine.get("processors", {}).items()
     ]
-    tables = [pair for pair in tables if not pair[0].endswith(("speed", "instructions_per_second", "switch"))]
+    tables = [pair for pair in tables if not pair[0].endswith(_FITTED_PROCESSOR_KEYS)]
     tables += [(dotted("multiprogramming", key), value) for key, value in machine.get("multiprogramming", {}).items()]
     for name, store in machine.get("storage", {}).items():
         tables += [
@@ -74,4 +76,4 @@ def _machine(reading: Reading) -> Found:
             if store.get("kind") != "server" or key != "service"
         ]
     assumed = "processors, discipline and devices are as the run's machine.toml has them"
-    return Found((), (assumed,), (("processors.speed", 1), *tables))
+    return FittedValues((), (assumed,), (("processors.speed", 1), *tables))

@@ -1,8 +1,8 @@
-"""The fitted machine under the load it was fitted to: what it gives again, and how often it switches.
+"""Trial runs of a fitted machine under the load that it was fitted to: its figures, and its context switches.
 
-What a dispatch of another process costs cannot be read off a meter that counts all dispatches, nor can it be left in
-the commands' own time, since there is more switching among more users. So the machine is run with the users of the fit:
-as often as processes change in that run, they are taken to have changed in the measured one.
+The cost of a context switch cannot be read from a meter that counts all dispatches. It cannot stay in the commands' own
+time either, since more users cause more switches. So the machine runs with the users of the fit. The measured run is
+assumed to have had as many changes of process as this trial run.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import numpy as np
 import polars as pl
 
 from loadgo.fitting.memory import frames_of
-from loadgo.fitting.reading import Reading, readings_of
-from loadgo.fitting.uncertainty import doubt_of, groupings_of, ratio
+from loadgo.fitting.reading import RunReading, read_runs
+from loadgo.fitting.uncertainty import fit_covariance, resample_groupings, resampled_ratio
 from loadgo.notation.figures import digits, duration
 
-MOST = 20_000
-"""Interactions of a trial; a machine has so many in well under a second."""
-FEWEST = 4_000
-_UNKNOWN = '\n[commands."*"]\ncpu = "0s"\n'
-"""What a command takes in a trial that was never answered in the run: nothing."""
-MEAN = "mean response"
-"""The figure whose error is known."""
+MOST_TRIAL_INTERACTIONS = 20_000
+"""Most interactions of a trial run; a machine simulates as many in less than a second."""
+FEWEST_TRIAL_INTERACTIONS = 4_000
+_OTHER_COMMANDS_TOML = '\n[commands."*"]\ncpu = "0s"\n'
+"""Commands without an answer in the measured run take no time in a trial run."""
+MEAN_RESPONSE_LABEL = "mean response"
+"""The figure that has a standard error."""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What the machine did."""
+class FittedTrial:
+    """A trial run of a fitted machine."""
 
-    reading: Reading
+    reading: RunReading
 
     @property
     def responses(self) -> Mapping[str, float]:
         """The mean response of each command, in nanoseconds."""
-        return means(self.reading.rows, "response")
+        return means_by_command(self.reading.rows, "response")
 
 
 @dataclass(frozen=True)
-class Check:
-    """A figure of a measured run, and what the machine gives under the same load."""
+class FittedCheck:
+    """A figure of a measured run, and the machine's figure under the same load."""
 
     run: str
     users: int
@@ -52,77 +52,78 @@ class Check:
     measured: float
     machine: float
     timed: bool
-    """Nanoseconds; else a number a second."""
+    """Whether the figure is in nanoseconds; otherwise it is a number a second."""
     error: float | None = None
-    """The standard error of what was measured, as a part of it; None where that is not known."""
+    """The standard error of the measured figure, as a share of it; None where it is not known."""
 
     @property
     def off(self) -> float:
-        """How far the machine is off, as a part of what was measured."""
+        """The error of the machine, as a share of the measured figure."""
         return self.machine / self.measured - 1 if self.measured else 0.0
 
     def shown(self, value: float) -> str:
-        """A value of it, as people read it."""
+        """Formats a value of this figure."""
         return duration(value) if self.timed else f"{digits(value)} /s"
 
 
-def checks_of(text: str, readings: Sequence[Reading]) -> tuple[Check, ...]:
-    """The machine of this text under the load of each run, figure by figure; nothing of users who come and go."""
-    found: list[Check] = []
-    for one in readings:
-        if is_open(one) or one.span_s <= 0:
+def fitted_checks(text: str, readings: Sequence[RunReading]) -> tuple[FittedCheck, ...]:
+    """The figures of the machine `text` under the load of each run, without runs with an open load."""
+    checks: list[FittedCheck] = []
+    for reading in readings:
+        if is_open(reading) or reading.span_s <= 0:
             continue
-        trial = tried(text, one).reading
-        known = trial.rows.filter(pl.col("command").is_in(one.rows["command"].unique().to_list()))
-        told, given = _figures(one), _figures(replace(trial, rows=known))
-        error = _error(one)
-        found += [
-            Check(one.id, one.users, name, value, given[name], name != "throughput", error if name == MEAN else None)
-            for name, value in told.items()
+        trial = run_fitted_trial(text, reading).reading
+        shared_rows = trial.rows.filter(pl.col("command").is_in(reading.rows["command"].unique().to_list()))
+        measured, simulated = _measured_figures(reading), _measured_figures(replace(trial, rows=shared_rows))
+
+        errors = {MEAN_RESPONSE_LABEL: _mean_response_error(reading)}
+        checks += [
+            FittedCheck(reading.id, reading.users, name, value, simulated[name], name != "throughput", errors.get(name))
+            for name, value in measured.items()
         ]
-    return tuple(found)
+    return tuple(checks)
 
 
-def _error(reading: Reading) -> float | None:
-    """Of the mean response, by users and stretches drawn anew."""
-    groupings = groupings_of(reading.rows)
+def _mean_response_error(reading: RunReading) -> float | None:
+    """The standard error of the mean response, as a share, from resampling users and stretches."""
+    groupings = resample_groupings(reading.rows)
     response = reading.rows["response"].to_numpy()
-    doubt = doubt_of([ratio(groupings, response, np.ones_like(response))], groupings)
-    return float(doubt.deviations[0]) if len(doubt.covariance) else None
+    covariance = fit_covariance([resampled_ratio(groupings, response, np.ones_like(response))], groupings)
+    return float(covariance.deviations[0]) if len(covariance.covariance) else None
 
 
-def _figures(reading: Reading) -> dict[str, float]:
+def _measured_figures(reading: RunReading) -> dict[str, float]:
     responses = reading.rows["response"].to_numpy()
     return {
-        MEAN: float(responses.mean()),
+        MEAN_RESPONSE_LABEL: float(responses.mean()),
         "p90 response": float(np.quantile(responses, 0.9)),
         "CPU an interaction": float(reading.rows["cpu"].to_numpy().mean()),
         "throughput": reading.stretch.per_second or 0.0,
     }
 
 
-def means(rows: pl.DataFrame, column: str) -> dict[str, float]:
-    """The mean of a column by command."""
+def means_by_command(rows: pl.DataFrame, column: str) -> dict[str, float]:
+    """The mean of a column for each command."""
     return {str(name): float(mean) for name, mean in rows.group_by("command").agg(pl.col(column).mean()).rows()}
 
 
-def is_open(reading: Reading) -> bool:
-    """Whether users came and went: such a load is not tried again."""
+def is_open(reading: RunReading) -> bool:
+    """Whether a run had an open load, which is not run again."""
     return bool(reading.conditions.get("load", {}).get("model") == "open")
 
 
-def tried(text: str, reading: Reading) -> Trial:
-    """The machine of this text with the users, the script and the think time of a run."""
+def run_fitted_trial(text: str, reading: RunReading) -> FittedTrial:
+    """Runs the machine `text` with the users, the script and the think time of a measured run."""
     from loadgo.running.run import run
 
     load = reading.conditions["load"]
     paged = tomllib.loads(text).get("memory", {}).get("residence") == "paging"
-    enough = min(max(2 * len(reading.rows), FEWEST), MOST)
-    with tempfile.TemporaryDirectory(prefix="loadgo-fit-") as name:
-        folder = Path(name)
+    interactions = min(max(2 * len(reading.rows), FEWEST_TRIAL_INTERACTIONS), MOST_TRIAL_INTERACTIONS)
+    with tempfile.TemporaryDirectory(prefix="loadgo-fit-") as folder_name:
+        folder = Path(folder_name)
         machine = folder / "machine.toml"
-        machine.write_text(text + _UNKNOWN, encoding="utf-8")
-        made = run(
+        machine.write_text(text + _OTHER_COMMANDS_TOML, encoding="utf-8")
+        trial_run = run(
             Path(str(reading.conditions["folder"])) / "script.toml",
             on=str(machine),
             set=[f"memory.frames={frames_of(reading)[0]}"] if paged else [],
@@ -130,27 +131,27 @@ def tried(text: str, reading: Reading) -> Trial:
             users=reading.users,
             think=load.get("think"),
             typing=load.get("typing"),
-            until=f"interactions={enough}",
+            until=f"interactions={interactions}",
             seed=int(load.get("seed", 1)),
             out=folder / "trial",
         )
-        (read,) = readings_of([made.folder])
-        return Trial(read)
+        (reading_of_trial,) = read_runs([trial_run.folder])
+        return FittedTrial(reading_of_trial)
 
 
 @dataclass(frozen=True)
-class Switching:
-    """What it costs that a processor turns to another process."""
+class SwitchCost:
+    """The cost of a change of process, and how often it happens."""
 
     each_ns: float
     by_command: Mapping[str, float]
-    """How often that happens in an interaction."""
+    """Changes of process in an interaction of each command."""
 
 
-def switching_in(trial: Trial, cost_ns: float, line_in_ns: float, spent_ns: float) -> Switching:
-    """The cost at which the machine of the trial, which had `cost_ns`, would spend `spent_ns` an interaction.
+def switch_cost(trial: FittedTrial, cost_ns: float, line_in_ns: float, spent_ns: float) -> SwitchCost:
+    """The cost of a switch at which the machine of a trial run, which had `cost_ns`, spends `spent_ns` an interaction.
 
-    All that its supervisor does for an interaction are the line (`line_in_ns`), page faults and switching.
+    The machine's supervisor works for an interaction on its line (`line_in_ns`), page faults and context switches only.
     """
     rows = trial.reading.rows
     count, fault_ns = trial.reading.supervisor.get("major", (0.0, 0.0))
@@ -158,4 +159,4 @@ def switching_in(trial: Trial, cost_ns: float, line_in_ns: float, spent_ns: floa
     switching = pl.col("system") - line_in_ns - pl.col("faults") * each_fault
     changes = rows.with_columns((switching.clip(0.0) / cost_ns).alias("changes"))
     mean = float(changes["changes"].mean() or 0.0)  # type: ignore[arg-type]
-    return Switching(spent_ns / mean, means(changes, "changes")) if mean > 0 else Switching(0.0, {})
+    return SwitchCost(spent_ns / mean, means_by_command(changes, "changes")) if mean > 0 else SwitchCost(0.0, {})

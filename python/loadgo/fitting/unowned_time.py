@@ -1,8 +1,9 @@
-"""The processor time that no interaction owns: regressed, since nobody meters whose it is.
+"""Processor time that no interaction owns, by regression, since no meter has its owner.
 
-In each span of the meters, busy time less what the interactions in it were charged is background, as long as the span,
-and so much for each interaction that ended in it: C. L. Lawson and R. J. Hanson, Solving least squares problems, 1974,
-chapter 23 (both are 0 or more). What is charged is spread evenly over its interaction's response.
+In each span of the meters, unowned time is busy time less the time that was charged to interactions. It is regressed on
+the length of the span and the number of interactions that ended in it, with coefficients that are not negative:
+C. L. Lawson and R. J. Hanson, Solving least squares problems, 1974, chapter 23. The charged time of an interaction is
+spread evenly over its response.
 """
 
 from __future__ import annotations
@@ -12,77 +13,79 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from loadgo.fitting.reading import Reading
+from loadgo.fitting.reading import RunReading
 from loadgo.measures.total_time import is_busy
 from loadgo.records.phases import spans_in
-
-Floats = NDArray[np.float64]
+from loadgo.stats.resample import Floats
 
 _FEWEST_SPANS = 8
-_SURE = 2.0
-"""A coefficient of fewer standard errors than this is taken to be nothing."""
+_FEWEST_STANDARD_ERRORS = 2.0
+"""A coefficient of fewer standard errors than this is taken as 0."""
 
-_SEEN = 0.3
-"""Where others are busy for a greater part of the processors' time, what an interaction took unowned is not told."""
+_MOST_OTHERS_SHARE = 0.3
+"""If others use a larger share of the processors' time, the unowned time of an interaction is taken as 0."""
 
 
 @dataclass(frozen=True)
-class Unowned:
+class UnownedTime:
     """Processor time that no interaction was charged with."""
 
     interaction_ns: float
-    """For each interaction; 0 where it cannot be told from nothing."""
+    """Unowned time of each interaction; 0 where it is not significant."""
     error_ns: float
-    """Its standard error."""
+    """Standard error of `interaction_ns`."""
     background: float
-    """Processors that are busy without anybody's line."""
+    """Number of processors that are busy without any interaction."""
     spans: int
 
 
-def unowned_in(readings: Sequence[Reading]) -> Unowned | None:
-    """The regression over all spans of all runs; None where total time was not metered, or for too few spans."""
-    if any(int(one.conditions.get("usage", {}).get("every", 1)) > 1 for one in readings):
-        return None  # What most interactions were charged with was not read.
-    parts = [_spans(one) for one in readings]
-    spans = np.concatenate([part for part in parts if part is not None]) if any(p is not None for p in parts) else None
-    if spans is None or len(spans) < _FEWEST_SPANS:
+def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
+    """The regression over all spans of all runs; None with too few spans, or where total time was not metered."""
+    if any(int(reading.conditions.get("usage", {}).get("every", 1)) > 1 for reading in readings):
+        return None  # The usage of most interactions was not read.
+    tables = [_span_table(reading) for reading in readings]
+    measured = [table for table in tables if table is not None]
+    spans = np.concatenate(measured) if measured else np.empty((0, 3))
+    if len(spans) < _FEWEST_SPANS:
         return None
     from scipy.optimize import nnls
 
     length, busy, ended = spans.T
     scale = np.sqrt(length)
     design = np.column_stack([length, ended]) / scale[:, None]
-    found, _ = nnls(design, np.maximum(busy, 0.0) / scale)
-    residuals = busy / scale - design @ found
+    coefficients, _ = nnls(design, np.maximum(busy, 0.0) / scale)
+    residuals = busy / scale - design @ coefficients
     noise = float(residuals @ residuals) / (len(spans) - 2)
     errors = np.sqrt(noise * np.diag(np.linalg.pinv(design.T @ design)))
-    background, each = float(found[0]), float(found[1])
-    # A host that others keep busy has no idle time to lose to an interaction: what it took cannot be seen.
-    sure = each > _SURE * errors[1] and background < _SEEN * readings[0].processors
-    return Unowned(each if sure else 0.0, float(errors[1]), background, len(spans))
+    background, interaction_ns = float(coefficients[0]), float(coefficients[1])
+    # On a host that others keep busy, unowned time of interactions does not show as less idle time.
+    is_significant = (
+        interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1]
+        and background < _MOST_OTHERS_SHARE * readings[0].processors
+    )
+    return UnownedTime(interaction_ns if is_significant else 0.0, float(errors[1]), background, len(spans))
 
 
-def _spans(reading: Reading) -> Floats | None:
-    """Length, unowned busy time, and interactions that ended, of each span of the meters in the stretch."""
+def _span_table(reading: RunReading) -> Floats | None:
+    """The spans of the meters in the stretch; columns: length, unowned busy time, interactions that ended."""
     time = spans_in(reading.tables.time, reading.stretch)
     if time.is_empty():
         return None
-    own = time.filter(pl.col("processor").is_not_null())
+    by_processor = time.filter(pl.col("processor").is_not_null())
     names = [str(name) for name in time["category"].cast(pl.String).unique() if is_busy(str(name))]
-    busy = (own if len(own) else time).filter(pl.col("category").cast(pl.String).is_in(names))
+    busy = (by_processor if len(by_processor) else time).filter(pl.col("category").cast(pl.String).is_in(names))
     ends = time.group_by(pl.col("at_ns").cast(pl.Float64)).agg(pl.col("span_ns").cast(pl.Float64).max()).sort("at_ns")
     used = busy.group_by(pl.col("at_ns").cast(pl.Float64)).agg(pl.col("time_ns").cast(pl.Float64).sum())
     table = ends.join(used, on="at_ns", how="left").fill_null(0.0).to_numpy()
-    at, span = table[:, 0], table[:, 1]
-    edges = np.concatenate([[at[0] - span[0]], at])
-    charged, ended = _charged(reading.rows, edges)
+    ends_ns, span = table[:, 0], table[:, 1]
+    edges = np.concatenate([[ends_ns[0] - span[0]], ends_ns])
+    charged, ended = _charged_by_span(reading.rows, edges)
     return np.column_stack([span, table[:, 2] - charged, ended])
 
 
-def _charged(rows: pl.DataFrame, edges: Floats) -> tuple[Floats, Floats]:
-    """What the interactions were charged with in each span, and how many ended in it."""
+def _charged_by_span(rows: pl.DataFrame, edges: Floats) -> tuple[Floats, Floats]:
+    """The processor time that was charged to interactions in each span, and the interactions that ended in it."""
     sent, ready, cpu = (rows[name].to_numpy() for name in ("sent", "ready_at", "cpu"))
     length = np.maximum(ready - sent, 1.0)
     through = np.array([float((cpu * np.clip((edge - sent) / length, 0.0, 1.0)).sum()) for edge in edges])

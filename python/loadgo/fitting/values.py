@@ -1,45 +1,45 @@
-"""A value of the machine that a fit found: the law, where it is from, and its estimates in every drawing."""
+"""The values of a fitted machine: their laws, sources and resampled values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from loadgo.fitting.uncertainty import Estimate
+from loadgo.fitting.uncertainty import ResampledValue
 from loadgo.notation.laws import Law
 
 
 @dataclass(frozen=True)
-class Value:
-    """What is written under a key of the machine file."""
+class FittedValue:
+    """The value of a key of the machine file."""
 
     key: str
-    """Dotted, as `--set` has it."""
+    """The key with dots, as in `--set`."""
     law: Law
     source: str
-    """Where it is from, in words."""
-    mean: Estimate | None = None
-    """Of the law's mean; None where its doubt is not by drawing."""
-    spread: Estimate | None = None
-    """Of its standard deviation over its mean; None where the law has none of its own."""
+    """The source of the value, in words."""
+    mean: ResampledValue | None = None
+    """The law's mean; None where its uncertainty is not from resampling."""
+    spread: ResampledValue | None = None
+    """The law's standard deviation divided by its mean; None where it follows from the law."""
     deviation: float | None = None
-    """Of the logarithm of its mean, where that is known otherwise than by drawing."""
+    """The standard deviation of the logarithm of the mean, where it is not from resampling."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """Values with what had to be assumed for them."""
+class FittedValues:
+    """Fitted values with their assumptions, and values that are known."""
 
-    values: tuple[Value, ...]
+    values: tuple[FittedValue, ...]
     assumed: tuple[str, ...] = ()
     tables: tuple[tuple[str, Any], ...] = ()
     """Keys of the machine file that are known and not fitted, with their values."""
 
 
-def joined(*parts: Found) -> Found:
-    """All of them."""
-    return Found(
+def join_values(*parts: FittedValues) -> FittedValues:
+    """Joins values, assumptions and known values; an assumption that stands twice is kept once."""
+    return FittedValues(
         values=tuple(value for part in parts for value in part.values),
         assumed=tuple(dict.fromkeys(text for part in parts for text in part.assumed)),
-        tables=tuple(pair for part in parts for pair in part.tables),
+        tables=tuple(table for part in parts for table in part.tables),
     )

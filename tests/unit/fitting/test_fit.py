@@ -8,9 +8,9 @@ from typing import Any
 import loadgo
 import numpy as np
 import pytest
-from loadgo.fitting.demands import processor_times
-from loadgo.fitting.reading import Reading, readings_of
-from loadgo.fitting.uncertainty import doubt_of, groupings_of, interval
+from loadgo.fitting.demands import fit_processor_times
+from loadgo.fitting.reading import RunReading, read_runs
+from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import drawn_settings, fitted_in
 
@@ -94,7 +94,7 @@ cpu  = "40ms"
 """
 
 
-def ran(folder: Path, machine: Path, users: int, enough: int, *changes: str, seed: int = 1) -> Reading:
+def ran(folder: Path, machine: Path, users: int, enough: int, *changes: str, seed: int = 1) -> RunReading:
     """A run, read as a fit reads it."""
     (folder / "four.toml").write_text(SCRIPT)
     out = folder / f"{machine.stem}-{users}-{enough}-{seed}-{'-'.join(changes).replace('=', '_')}"
@@ -107,10 +107,10 @@ def ran(folder: Path, machine: Path, users: int, enough: int, *changes: str, see
         seed=seed,
         out=out,
     )
-    return readings_of([out])[0]
+    return read_runs([out])[0]
 
 
-def figures(reading: Reading) -> Mapping[str, float]:
+def figures(reading: RunReading) -> Mapping[str, float]:
     """What a prediction is judged by."""
     responses = reading.rows["response"].to_numpy()
     return {
@@ -208,12 +208,12 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(room: Path) -> None:
     held, runs = 0, 40
     for seed in range(runs):
         read = ran(room, room / "truth.toml", 5, 400, seed=100 + seed)
-        groupings = groupings_of(read.rows)
+        groupings = resample_groupings(read.rows)
         charged = np.full(len(read.rows), 2e6 + 0.15e6 * 3)
-        (value,) = (one for one in processor_times(read.rows, groupings, charged).values if "edit" in one.key)
+        (value,) = (one for one in fit_processor_times(read.rows, groupings, charged).values if "edit" in one.key)
         assert value.mean is not None
-        doubt = doubt_of([value.mean], groupings)
-        low, high = interval(value.mean.value, float(doubt.deviations[0]), doubt.degrees[0])
+        doubt = fit_covariance([value.mean], groupings)
+        low, high = log_interval(value.mean.value, float(doubt.deviations[0]), doubt.degrees[0])
         held += low <= 80e6 <= high
     assert held >= 33, f"{held} of {runs}"
 
@@ -237,4 +237,4 @@ def test_one_memory_alone_says_that_it_tells_nothing_of_another(room: Path) -> N
     run = ran(room, keeps, 5, 3000)
     made = loadgo.fit(str(run.conditions["folder"]))
     assert "headway_curve" in machine(made.text)["memory"]
-    assert any("give runs with other amounts of memory" in text for text in made.fitted.assumed)
+    assert any("fit runs with several amounts of memory" in text for text in made.fitted.assumed)

@@ -55,7 +55,7 @@ def test_runs_of_different_scripts_are_no_one_machine(room: Path) -> None:
 def test_a_run_that_says_nothing_of_processor_time_is_refused_with_the_remedy(room: Path) -> None:
     none = pl.lit(None, pl.UInt64)
     folder = spoilt(room, "unmetered", cpu_user_ns=none, cpu_system_ns=none)
-    with pytest.raises(ValueError, match=r"does not know what processor time .* loadgo doctor says"):
+    with pytest.raises(ValueError, match=r"has no processor time of interactions, .* loadgo doctor says"):
         fit(folder)
 
 
@@ -112,7 +112,7 @@ def test_a_machine_that_swaps_whole_programs_is_refused(room: Path, tmp_path: Pa
 def test_a_command_typed_hardly_ever_is_said_to_be_known_as_little(room: Path) -> None:
     few = ~((pl.col("command").cast(pl.String) == "compile") & (pl.col("pass") != 3))
     made = fit(spoilt(room, "few", few))
-    assert any("compile: typed fewer than 5 times" in text for text in made.fitted.assumed)
+    assert any("compile: fewer than 5 interactions" in text for text in made.fitted.assumed)
     compiled = next(one for one in made.fitted.parameters if one.key == "commands.compile.cpu")
     edited = next(one for one in made.fitted.parameters if one.key == "commands.edit.cpu")
     at = {one.key: place for place, one in enumerate(made.fitted.parameters) if one.of == "mean"}
@@ -138,7 +138,7 @@ def test_users_on_another_machine_were_not_metered(room: Path) -> None:
 def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> None:
     silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
     made = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
-    assert any("ls; the machine does not know them" in warning for warning in made.warnings)
+    assert any("of ls, so the machine has no such command" in warning for warning in made.warnings)
 
 
 def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:

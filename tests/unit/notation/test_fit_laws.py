@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from loadgo import _loadgo
-from loadgo.fitting.law_choice import chosen
+from loadgo.fitting.law_choice import choose_law
 from loadgo.notation.laws import Law, read_law, scaled, spread_out, written
 from loadgo.prediction.fitted import drawn_settings, fitted_in, parts_of
 
@@ -78,11 +78,11 @@ def test_a_number_alone_is_a_fixed_law_without_a_unit() -> None:
 
 def test_the_law_is_the_simplest_that_the_values_do_not_contradict() -> None:
     random = np.random.default_rng(3)
-    assert chosen(np.full(50, 3e6)).law == Law("fixed", (3e6,), timed=True)
-    assert chosen(random.exponential(5e6, 2000)).law.name == "exponential"
-    assert chosen(random.lognormal(15, 0.5, 2000)).law.name == "lognormal"
+    assert choose_law(np.full(50, 3e6)).law == Law("fixed", (3e6,), timed=True)
+    assert choose_law(random.exponential(5e6, 2000)).law.name == "exponential"
+    assert choose_law(random.lognormal(15, 0.5, 2000)).law.name == "lognormal"
     two = np.concatenate([random.normal(1e6, 1e4, 500), random.normal(9e6, 1e4, 500)])
-    law = chosen(two).law
+    law = choose_law(two).law
     assert (law.name, law.mean) == ("empirical", pytest.approx(float(two.mean())))
     assert law.spread == pytest.approx(float(two.std() / two.mean()), rel=0.02)
 
@@ -90,7 +90,7 @@ def test_the_law_is_the_simplest_that_the_values_do_not_contradict() -> None:
 def test_named_laws_are_found_at_the_rate_that_the_test_of_fit_has() -> None:
     """At 5 %, of 200 exponential samples more than 20 refused would come once in thousands."""
     random = np.random.default_rng(4)
-    refused = sum(chosen(random.exponential(1.0, 60)).law.name != "exponential" for _ in range(200))
+    refused = sum(choose_law(random.exponential(1.0, 60)).law.name != "exponential" for _ in range(200))
     assert refused <= 20
 
 
