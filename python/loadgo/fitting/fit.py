@@ -68,7 +68,6 @@ def fit(
     name: str | None = None,
     force: bool = False,
 ) -> Fit:
-<<<<<<< HEAD
     """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
         from loadgo.fitting.document import render_fit
@@ -91,12 +90,6 @@ def fit(
         loadgo.errors.BadRun: A run is missing or cannot be read.
 
     See docs/fit.md for the source of each parameter.
-=======
-    """Fits a machine to `runs` of one script on one system, and writes it to `output` if there is one.
-
-    `name` is its title. A blank `name`, runs to which no machine can be fitted, and an `output` that exists raise
-    `BadArgument`; `force` replaces an existing file. A run that cannot be read raises `BadRun`.
->>>>>>> w1
     """
     path = None if output is None else Path(output)
     if path is not None and path.exists() and not force:
