@@ -34,7 +34,7 @@ ALONE = 5
 """Programs whose times are added up: the kernel divides the time of one by its ticks."""
 USERS = 2
 MEMORY, SWAP = "64M", "1G"
-WHOLE = bundled.find("paging").text
+WHOLE = bundled.find_script("paging").text
 STEPS = tomllib.loads(WHOLE)["lines"][0]["type"].split()[-1]
 CHOICES = {"": ("whole", "file"), "half": ("half", "file"), "zram": ("whole", "zram"), "half+zram": ("half", "zram")}
 """The script and the device of each choice, as `loadgo speedup --measured` names it."""

@@ -16,8 +16,8 @@ from statistics import fmean
 
 from loadgo.reproduction.models import csr_rfc_20, mpl_16, multics_1969
 from loadgo.reproduction.models.laboratory import Experiment, Lab
-from loadgo.reproduction.models.machine_figures import number
-from loadgo.reproduction.models.scripts import of_lines, patient
+from loadgo.reproduction.models.machine_figures import machine_number
+from loadgo.reproduction.models.scripts import script_from_lines, script_without_timeouts
 
 ROUNDS = 8
 Changes = tuple[str, ...]
@@ -72,10 +72,16 @@ def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Chan
 def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The 645's column of CSR RFC 20, the mean over the seeds of the reproduction."""
     experiments = [
-        Experiment(patient("absentee"), "multics-645", csr_rfc_20.USERS, seed, (*csr_rfc_20.ABSENTEE, *changes))
-        for seed in csr_rfc_20.SEEDS
+        Experiment(
+            script_without_timeouts("absentee"),
+            "multics-645",
+            csr_rfc_20.ABSENTEE_USERS,
+            seed,
+            (*csr_rfc_20.ABSENTEE_SETTINGS, *changes),
+        )
+        for seed in csr_rfc_20.RUN_SEEDS
     ]
-    figures = csr_rfc_20.figures_of("multics-645", lab.runs(experiments))
+    figures = csr_rfc_20.machine_rows("multics-645", lab.runs(experiments))
     return {row: figures.mean(row) for row in figures.rows}
 
 
@@ -83,7 +89,7 @@ def of_may_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The page time of MPL-16's certification run."""
     runs = mpl_16.certification(lab, changes)
     faults = fmean(run.every.faults * run.every.count for run in runs)
-    return {"certification, page time": faults * number("multics-3.0.2", "supervisor.page_fault")}
+    return {"certification, page time": faults * machine_number("multics-3.0.2", "supervisor.page_fault")}
 
 
 def of_march_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
@@ -97,7 +103,7 @@ def of_1972(lab: Lab, changes: Changes) -> Mapping[str, float]:
     sizes = (3000, 56000)
     found: dict[str, float] = {}
     for way in ("send", "receive"):
-        script = of_lines((f"{way} {size}" for size in sizes), passes=8)
+        script = script_from_lines((f"{way} {size}" for size in sizes), passes=8)
         run = lab.run(script, "tenex", 4, set=changes)
         short, long = (fmean(run.lines[turn, at].cpu_s for turn in range(1, 9)) for at in (1, 2))
         found[f"{way}, 3000 bytes"], found[f"{way}, 56000 bytes"] = short, long

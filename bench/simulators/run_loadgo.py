@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-from loadgo.running.simulation import of_text
+from loadgo.running.simulation import simulate_text
 from model import BURST_S, DISK_S, PROCESSORS, QUANTUM_S, THINK_S, TO_DISK, USERS
 
 MACHINE = f"""
@@ -40,9 +40,9 @@ def main() -> None:
     simulated_s, discipline, repetitions = float(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     quantum = f'quantum = "{QUANTUM_S}s"' if discipline == "round-robin" else ""
     text = MACHINE.format(discipline=discipline, quantum=quantum)
-    of_text(text, until="interactions=1000")
+    simulate_text(text, until="interactions=1000")
     began = time.perf_counter()
-    told = [of_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
+    told = [simulate_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
     seconds = time.perf_counter() - began
     events, interactions = sum(one.events for one in told), sum(one.interactions for one in told)
     print(json.dumps({"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}))

@@ -43,7 +43,7 @@ def paged(tmp_path_factory: pytest.TempPathFactory) -> Paged:
     bench = Bench(tmp_path_factory.mktemp("paged"))
     bench.homes.mkdir()
     made = Paged(bench, {}, zram_devices())
-    script = bench.script(bundled.find("paging").text.replace(LINE, SMALL))
+    script = bench.script(bundled.find_script("paging").text.replace(LINE, SMALL))
     for device in DEVICES:
         before = counted()
         limit = f"memory=20M,swap={device}:256M"

@@ -182,7 +182,7 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     cast.write_text(V3)
     script = tmp_path / "a.toml"
     script.write_text("mine")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="exists already"):
         loadgo.record(script, from_cast=cast)
     assert script.read_text() == "mine"
     loadgo.record(script, from_cast=cast, force=True)

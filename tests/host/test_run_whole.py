@@ -106,7 +106,7 @@ EXPECTED = {
 
 
 def test_every_bundled_script_is_looked_at_here() -> None:
-    assert set(bundled.names()) == set(EXPECTED)
+    assert set(bundled.script_names()) == set(EXPECTED)
 
 
 @pytest.mark.parametrize("script", EXPECTED)

@@ -25,6 +25,8 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/notation",
         "loadgo/prediction",
         "loadgo/records",
+        "loadgo/reproduction",
+        "loadgo/running",
         "loadgo/profiling",
         "loadgo/published",
         "loadgo/ready_message",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.theory import networks, queueing
 from loadgo.theory.networks import Class, Station
 from support.model_machines import central_server, open_queue
@@ -31,7 +31,7 @@ def central() -> list[Simulation]:
     return sweep([(central_server(36), seed) for seed in range(RUNS)], until="interactions=30000")
 
 
-def held(runs: list[Simulation], figure: Callable[[Simulation], Estimate], truth: float) -> float:
+def held(runs: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float) -> float:
     """The share of runs whose interval holds the truth."""
     return sum(figure(run).holds(truth) for run in runs) / len(runs)
 
@@ -49,7 +49,7 @@ def held(runs: list[Simulation], figure: Callable[[Simulation], Estimate], truth
     ids=["mean", "mean by law", "throughput", "p90", "utilisation", "queue"],
 )
 def test_intervals_of_a_queue_hold_the_truth(
-    queue: list[Simulation], figure: Callable[[Simulation], Estimate], truth: float
+    queue: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float
 ) -> None:
     assert 0.91 <= held(queue, figure, truth) <= 0.98
 
@@ -66,7 +66,7 @@ def test_intervals_of_a_queue_hold_the_truth(
     ids=["mean", "mean by law", "throughput", "queue at the disk", "utilisation"],
 )
 def test_intervals_of_a_network_hold_the_truth(
-    central: list[Simulation], figure: Callable[[Simulation], Estimate], truth: float
+    central: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float
 ) -> None:
     assert 0.91 <= held(central, figure, truth) <= 0.98
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.theory import networks, queueing
 from loadgo.theory.networks import Class, Station
 from support.model_machines import HEAD, central_server, open_queue, processors, repairman, terminals
@@ -18,7 +18,7 @@ from support.model_machines import HEAD, central_server, open_queue, processors,
 SEEDS = 40
 SIGMAS = 4.0
 
-Figure = Callable[[Simulation], Estimate]
+Figure = Callable[[Simulation], SimulatedFigure]
 
 
 def runs(machine: str, interactions: int = 20_000, seeds: int = SEEDS) -> list[Simulation]:
@@ -42,17 +42,17 @@ def check(told: Sequence[Simulation], figure: Figure, exact: float) -> None:
     )
 
 
-def mean(one: Simulation) -> Estimate:
+def mean(one: Simulation) -> SimulatedFigure:
     """Mean response."""
     return one.response_s
 
 
-def throughput(one: Simulation) -> Estimate:
+def throughput(one: Simulation) -> SimulatedFigure:
     """Interactions a second."""
     return one.throughput
 
 
-def by_law(one: Simulation) -> Estimate:
+def by_law(one: Simulation) -> SimulatedFigure:
     """Mean response by N / X - Z."""
     return one.response_by_law_s
 
@@ -60,7 +60,7 @@ def by_law(one: Simulation) -> Estimate:
 def busy(station: str) -> Figure:
     """Utilisation of a station."""
 
-    def of(one: Simulation) -> Estimate:
+    def of(one: Simulation) -> SimulatedFigure:
         told = one.station(station).utilisation
         assert told is not None
         return told

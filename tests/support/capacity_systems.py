@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadgo.running.prepared import Settings
+from loadgo.running.prepared import RunSettings
 from loadgo.sizing.outcomes import Step, Wanted
 from loadgo.sizing.rounds import Length, Tries
 from loadgo.sizing.site import Load, Site, site_of, tried
@@ -115,7 +115,7 @@ def laid(known: Known, folder: Path) -> Site:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "machine.toml").write_text(known.machine, encoding="utf-8")
     (folder / "script.toml").write_text(known.script, encoding="utf-8")
-    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), Settings())
+    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), RunSettings())
 
 
 def wanted(known: Known, within: int | None = 1) -> Wanted:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from loadgo.running.command_run import CommandRun, Waited
+from loadgo.running.command_run import CommandRun, Wait4Usage
 from loadgo.transfers.command import CommandTransfer, Moved, NetworkInterrupts
 from loadgo.transfers.prices import Prices
 
@@ -57,7 +57,7 @@ def a_run(user_ms: int, system_ms: int) -> CommandRun:
         paging_wait_ns=0,
         io_wait_ns=0,
         max_resident_bytes=None,
-        waited=Waited(0, 0, 0, 0, 0, 3, 0),
+        waited=Wait4Usage(0, 0, 0, 0, 0, 3, 0),
         exit_status=0,
         signal=None,
         left_running=0,

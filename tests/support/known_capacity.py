@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from loadgo.running.simulation import Estimate, Simulation, sweep
+from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.sizing.curve import ClassPoint, Figure, Point, Target, Verdict
 from loadgo.stats.resample import Interval
 from loadgo.theory.networks import Class as Population
@@ -107,7 +107,7 @@ def of_run(users: int, run: Simulation) -> Point:
     return point(users, _value(run.throughput), _value(run.response_s), busy)
 
 
-def _value(told: Estimate | None) -> float:
+def _value(told: SimulatedFigure | None) -> float:
     assert told is not None
     assert told.value is not None
     return told.value

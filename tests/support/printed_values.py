@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 
 from loadgo.published.document import Document
-from loadgo.reproduction.models.values import Mark, Value
+from loadgo.reproduction.models.values import Mark, ReproducedValue
 
 
 def rule_mark(told: Document, key: str) -> str:
@@ -13,11 +13,11 @@ def rule_mark(told: Document, key: str) -> str:
     return next(rule.mark for rule in told.rules if fnmatch.fnmatchcase(key, rule.cells))
 
 
-def as_printed(told: Document, factor: float = 1.0) -> dict[str, Value]:
+def as_printed(told: Document, factor: float = 1.0) -> dict[str, ReproducedValue]:
     """Values for all figures that are to be predicted or fitted: what is printed, times `factor`."""
     marks: dict[str, Mark] = {"predicted": "predicted", "fitted": "fitted"}
     return {
-        key: Value(
+        key: ReproducedValue(
             float(figure.number.low) * factor,
             marks[rule_mark(told, key)],
             "as printed",

@@ -76,11 +76,11 @@ def record(
 ) -> None:
     """Makes a script of a session at a real shell, with think times and typing rate apart from response times."""
     with told():
-        from loadgo.running.record import closing, opening
+        from loadgo.running.record import closing_message, opening_message
 
         if from_cast is None:
-            note(opening(path, shell))
-        note(closing(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
+            note(opening_message(path, shell))
+        note(closing_message(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
 def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:

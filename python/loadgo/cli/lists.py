@@ -32,12 +32,12 @@ def run_list(runs: Sequence[RecordedRun]) -> Listing:
 
 def machine_list() -> Listing:
     """The machines that come with loadgo."""
-    from loadgo.running.machines import listed, machines
+    from loadgo.running.machines import machine_list_rows, machines
 
     return Listing(
         "machines",
         ("machine", "title", "processors", "source"),
-        tuple(map(tuple, listed())),
+        tuple(map(tuple, machine_list_rows())),
         _MACHINE_KEYS,
         tuple(_record(machine, _MACHINE_KEYS) for machine in machines()),
         figures=frozenset({2}),

@@ -19,12 +19,12 @@ def machines(name: Name = None, set: Set = None, format: ListFormatOption = "tex
     with told():
         from loadgo.cli.lists import machine_list
         from loadgo.documents.listing import render_listing
-        from loadgo.running.machines import printed
+        from loadgo.running.machines import machine_text
 
         if name is not None and format != "text":
             raise ValueError(f"a machine file is TOML: leave --format {format} out, or the name")
         page = page_output(format, output, "machines.html")
-        page.write(render_listing(machine_list(), format) if name is None else printed(name, set or ()))
+        page.write(render_listing(machine_list(), format) if name is None else machine_text(name, set or ()))
 
 
 def simulate(
@@ -43,11 +43,11 @@ def simulate(
     """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
     with told():
         from loadgo.reporting.simulation import render_simulation
-        from loadgo.running.simulation import USUAL
+        from loadgo.running.simulation import DEFAULT_UNTIL
         from loadgo.running.simulation import simulate as simulated
 
         page = page_output(format, output, "simulate.html")
-        made = simulated(machine, users=users, until=until or USUAL, streams=streams, seed=seed, set=set or ())
+        made = simulated(machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ())
         page.show(render_simulation, made)
         good = made.end != "most" and (made.little is None or made.little.verdict != "broken")
         raise typer.Exit(GOOD if good else BAD)

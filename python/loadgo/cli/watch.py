@@ -80,10 +80,10 @@ def _play(pictures: Iterator[list[str]]) -> None:
     The signals are heard between two pictures: an exception that one raised inside a library's own code, such as
     polars', would come out as that library's panic.
     """
-    from loadgo.running.stopping import asked_to_stop
+    from loadgo.running.stopping import catch_stop_signals
 
     last: list[str] = []
-    with asked_to_stop() as stop:
+    with catch_stop_signals() as stop:
         try:
             sys.stdout.write(_OTHER_SCREEN)
             for lines in pictures:

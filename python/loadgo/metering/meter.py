@@ -15,10 +15,10 @@ from loadgo.errors import BadArgument
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, Viewers, open_viewers
 from loadgo.notation import quantities
-from loadgo.running.command_meter import Signals, checked_program, passing_on
+from loadgo.running.command_meter import ReceivedSignals, check_program, forward_signals
 from loadgo.running.folders import new_folder
-from loadgo.running.prepared import Progress
-from loadgo.running.stopping import asked_to_stop
+from loadgo.running.prepared import ReportProgress
+from loadgo.running.stopping import catch_stop_signals
 
 MeterProgress = dict[str, Any]
 """Options of a metered host, its progress, or its result, by name."""
@@ -62,7 +62,7 @@ def meter(
     out: str | Path | None = None,
     viewers: Viewers = NO_VIEWERS,
     command_line: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Metered:
     """Meters this host without a load: for a time, until an interrupt, or while a command runs.
 
@@ -109,7 +109,7 @@ def meter(
         "command_line": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command_line],
     }
     if command:
-        checked_program(command[0])
+        check_program(command[0])
     with open_viewers(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
@@ -135,7 +135,7 @@ def _every_s(every: float | str) -> float:
     return seconds
 
 
-def _watch_host(options: MeterProgress, totals: Totals | None, progress: Progress | None) -> MeterProgress:
+def _watch_host(options: MeterProgress, totals: Totals | None, progress: ReportProgress | None) -> MeterProgress:
     """Meters until the end. Signals are forwarded to the command, or end the metering if there is no command.
 
     Without a command, signals are caught before the meters start, which takes up to a second.
@@ -150,15 +150,15 @@ def _watch_host(options: MeterProgress, totals: Totals | None, progress: Progres
 
     if options["command"]:
         host = _loadgo.MeteredHost(options)
-        with passing_on(host) as signals, ThreadPoolExecutor(1) as executor:
+        with forward_signals(host) as signals, ThreadPoolExecutor(1) as executor:
             return executor.submit(_watch_command, host, on_progress, totals is not None, signals).result()
-    with asked_to_stop() as stop:
+    with catch_stop_signals() as stop:
         host = _loadgo.MeteredHost(options)
         return host.watch(lambda news: on_progress(news) and not stop.is_set(), totals is not None)
 
 
 def _watch_command(
-    host: _loadgo.MeteredHost, on_progress: Callable[[MeterProgress], bool], rows: bool, signals: Signals
+    host: _loadgo.MeteredHost, on_progress: Callable[[MeterProgress], bool], rows: bool, signals: ReceivedSignals
 ) -> MeterProgress:
     """Meters while the command runs. It needs its own thread, because the main thread receives signals."""
     signals.in_run = True

@@ -16,7 +16,7 @@ from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.pairing.words import about, answer, figure, interval_text, notes, relative, warnings
 from loadgo.running.load import Load
-from loadgo.running.prepared import HERE
+from loadgo.running.prepared import THIS_HOST
 
 JSON_KEYS: Keys = {
     Variant: "script on set limit before",
@@ -97,7 +97,7 @@ def _pairs_table(experiment: Experiment) -> Table:
         Column(name_of(measure), tuple(_pair_change(pair, measure) for pair in pairs))
         for measure in experiment.decisive
     ]
-    if experiment.a.on == HERE:
+    if experiment.a.on == THIS_HOST:
         columns.append(Column("others in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
         columns.append(Column("others in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
     return Table("Pair by pair", tuple(columns))

@@ -21,10 +21,10 @@ from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.running.folders import new_folder
-from loadgo.running.load import Load, Metering, Plain, with_plain
-from loadgo.running.prepared import HERE
+from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
+from loadgo.running.prepared import THIS_HOST
 from loadgo.running.run import Run, run
-from loadgo.running.stopping import Stop, asked_to_stop
+from loadgo.running.stopping import StopRequest, catch_stop_signals
 
 USUAL_LOAD = Load(duration=10.0)
 """Each run types for ten seconds after its warm-up."""
@@ -51,7 +51,7 @@ def ab(
     tariff: str = "default",
     out: str | Path | None = None,
     progress: Progress | None = None,
-    **plain: Unpack[Plain],
+    **plain: Unpack[LoadKeywords],
 ) -> Experiment:
     """Runs two variants in turn, in pairs of runs, until the difference of B from A is known.
 
@@ -85,7 +85,7 @@ def ab(
     The runs of a pair have the same seed, and their order is random. `loadgo.stats.anytime` has the sources of the
     intervals.
     """
-    load, limit, metering = with_plain(load, None, Metering(), plain)
+    load, limit, metering = with_keywords(load, None, Metering(), plain)
     variants = {"A": _variant(a, limit), "B": _variant(b, limit)}
     _check(variants["A"], variants["B"], measures, most_pairs)
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
@@ -123,7 +123,7 @@ class _Runs:
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
-        with asked_to_stop() as stop:
+        with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
                 self._next_pair(stop)
                 self._keep()
@@ -133,7 +133,7 @@ class _Runs:
         self._keep()
         return self.made
 
-    def _next_pair(self, stop: Stop) -> None:
+    def _next_pair(self, stop: StopRequest) -> None:
         """Runs both variants, and keeps the pair unless one of the runs was stopped or is left out."""
         self.attempts += 1
         first = self.firsts.pop() if self.firsts else self._new_firsts()
@@ -228,7 +228,7 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> 
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
         raise BadArgument(f"`most_pairs`: {most_pairs} is too few: at least 1").about("most_pairs")
-    if (a.on == HERE) != (b.on == HERE):
+    if (a.on == THIS_HOST) != (b.on == THIS_HOST):
         raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
 
 

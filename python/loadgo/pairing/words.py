@@ -9,7 +9,7 @@ from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
 from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures
-from loadgo.running.prepared import HERE
+from loadgo.running.prepared import THIS_HOST
 from loadgo.stats.resample import Interval
 
 MOST_DECIMAL_CHANGE = 0.1
@@ -157,7 +157,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
 
 def _others(experiment: Experiment) -> list[tuple[str, str]]:
     """What other work took of a host's processors."""
-    if experiment.a.on != HERE:
+    if experiment.a.on != THIS_HOST:
         return []
     texts = []
     for letter in "AB":

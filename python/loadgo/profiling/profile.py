@@ -18,8 +18,8 @@ from os import PathLike
 from typing import Any
 
 from loadgo.errors import BadArgument, BadRun, Refused
-from loadgo.running.command_meter import checked_program, passing_on
-from loadgo.running.stopping import asked_to_stop
+from loadgo.running.command_meter import check_program, forward_signals
+from loadgo.running.stopping import catch_stop_signals
 
 PROFILE_PERIOD_S = 1.0
 DEFAULT_CLOCK_HZ = 1000
@@ -145,7 +145,7 @@ def profile(
         raise BadArgument(f"`hz={hz}`: a clock has 1 to {MOST_CLOCK_HZ} Hz").about("hz")
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if words:
-        checked_program(words[0])
+        check_program(words[0])
     seconds = _seconds(duration)
     return _live(words, seconds if seconds is not None or words else 10.0, hz)
 
@@ -180,7 +180,7 @@ def _watch(live: Any, command: list[str], seconds: float | None, builder: Profil
     end = inf if seconds is None else time.monotonic() + seconds
     if command:
         return _watch_command(live, command, end, builder)
-    with asked_to_stop() as stop:
+    with catch_stop_signals() as stop:
         while not stop.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))) and time.monotonic() < end:
             builder.add(live.sample())
         return INTERRUPTED_STATUS if stop.is_set() else 0
@@ -189,13 +189,13 @@ def _watch(live: Any, command: list[str], seconds: float | None, builder: Profil
 def _watch_command(live: Any, command: list[str], end: float, builder: ProfileBuilder) -> int:
     """Adds samples while the command runs, and forwards signals to it."""
     child = _Child()
-    with passing_on(child) as signals:
+    with forward_signals(child) as signals:
         try:
             child.begun = subprocess.Popen(command)
         except OSError as error:
             raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
-        if signals.came is not None:  # before it could be passed on
-            child.begun.send_signal(signals.came)
+        if signals.last is not None:  # before it could be passed on
+            child.begun.send_signal(signals.last)
         while time.monotonic() < end:
             try:
                 return _status(child.begun.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))))

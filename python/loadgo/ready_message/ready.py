@@ -140,7 +140,7 @@ def ready(
 
     The ready message is that of Multics and CTSS: *The Compatible Time-Sharing System, A Programmer's Guide* (1963).
     """
-    from loadgo.running.command_meter import Order, run_command
+    from loadgo.running.command_meter import CommandOrder, run_command
 
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
@@ -149,7 +149,7 @@ def ready(
         raise BadArgument(f"{runs} runs cannot be made: 1 or more can be asked for")
     price = None if tariff == "default" else _tariff(tariff)
     stages = COLD_STAGES if cold else (ONLY_STAGE,)
-    measured = run_command(Order(tuple(words), stages * runs, quiet))
+    measured = run_command(CommandOrder(tuple(words), stages * runs, quiet))
     return Ready(
         command=tuple(words),
         runs=measured.runs,

@@ -9,7 +9,7 @@ from loadgo.notation.figures import NOT_MEASURED, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, Ready
 
 if TYPE_CHECKING:
-    from loadgo.running.command_run import Cold, CommandRun
+    from loadgo.running.command_run import ColdStart, CommandRun
 
 FIGURE_LABELS = {
     "real_ns": "real",
@@ -106,14 +106,14 @@ def _cold_start(ready: Ready) -> list[str]:
     return [] if cold is None else [_dropped_files(cold), _files_in_memory(cold), _dropped_names(cold)]
 
 
-def _dropped_files(cold: Cold) -> str:
+def _dropped_files(cold: ColdStart) -> str:
     return (
         f"cold: {len(cold.files)} files of {size(sum(file.bytes for file in cold.files))} belong to the command "
         "(program, interpreter, libraries, arguments). What it opens by itself is not known beforehand and stayed."
     )
 
 
-def _files_in_memory(cold: Cold) -> str:
+def _files_in_memory(cold: ColdStart) -> str:
     unknown_count = sum(file.stayed_bytes is None for file in cold.files)
     unknown = f" Of {unknown_count} files the kernel does not tell." if unknown_count else ""
     stayed = sorted((file for file in cold.files if file.stayed_bytes), key=lambda file: -(file.stayed_bytes or 0))
@@ -124,7 +124,7 @@ def _files_in_memory(cold: Cold) -> str:
     return f"cold: could not be dropped, for others use it: {', '.join([*named, *further])}.{unknown}"
 
 
-def _dropped_names(cold: Cold) -> str:
+def _dropped_names(cold: ColdStart) -> str:
     if cold.names_dropped:
         return "cold: names and attributes of files were dropped, on the whole host."
     return "cold: names and attributes of files were not dropped: only root may, outside of containers."

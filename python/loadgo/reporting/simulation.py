@@ -10,7 +10,7 @@ from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
 from loadgo.running.json_keys import JSON_KEYS
-from loadgo.running.simulation import Estimate, Little, Responses, Simulation
+from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
 _NARROWEST = 0.0005
 """Half an interval's width, in percent, below which it is shown as nothing: the figure is exact but for rounding."""
@@ -74,7 +74,7 @@ def _interactions(simulation: Simulation) -> Table:
     return Table("Interactions", columns)
 
 
-def _who(row: Responses) -> str:
+def _who(row: ClassResponses) -> str:
     return row.name if row.users is None else f"{row.name}, {number(row.users)} user{'' if row.users == 1 else 's'}"
 
 
@@ -109,7 +109,7 @@ def _laws(simulation: Simulation) -> list[str]:
     return [*by_law, *_audit(simulation.little)]
 
 
-def _audit(audit: Little) -> list[str]:
+def _audit(audit: LittleAudit) -> list[str]:
     verdicts = {
         "holds": "Little's law holds",
         "broken": "Little's law does NOT hold: trust no figure before that is explained",
@@ -127,19 +127,19 @@ def _audit(audit: Little) -> list[str]:
     return [told, never] if audit.verdict == "not steady" else [told]
 
 
-def _estimates(heading: str, found: Sequence[Estimate | None], form: Callable[[float], str]) -> Column:
+def _estimates(heading: str, found: Sequence[SimulatedFigure | None], form: Callable[[float], str]) -> Column:
     """Figures with half their intervals below them; an empty cell where nothing could be measured."""
     cells = tuple("" if one is None else _value(one, form) for one in found)
     return Column(heading, cells, below=tuple("" if one is None else _width(one) for one in found))
 
 
-def _value(told: Estimate, form: Callable[[float], str]) -> str:
+def _value(told: SimulatedFigure, form: Callable[[float], str]) -> str:
     if told.value is not None:
         return form(told.value)
     return _LACKING.get(str(told.lacking).partition(":")[0], NOT_MEASURED)
 
 
-def _width(told: Estimate) -> str:
+def _width(told: SimulatedFigure) -> str:
     relative = told.relative
     if not relative:
         return ""

@@ -1,4 +1,4 @@
-"""A reproduction as JSON and CSV: one entry a figure, with everything that is known of it."""
+"""A reproduction as JSON and CSV: one entry for each figure, with all of its facts."""
 
 from __future__ import annotations
 
@@ -8,99 +8,102 @@ from typing import Any
 from loadgo.documents.as_csv import csv_lines
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
-from loadgo.reproduction.models.rfc_392_here import Again, Here
-from loadgo.reproduction.models.rfc_392_remedies import Remedied, Remedy
-from loadgo.reproduction.reproduce import DocumentAgain, Reproduced, ReproducedTotal, Reproduction
+from loadgo.reproduction.models.rfc_392_here import LocalTransfers, RepeatedTransfer
+from loadgo.reproduction.models.rfc_392_remedies import Remedy, RemedyCost
+from loadgo.reproduction.reproduce import ReproducedDocument, ReproducedFigure, ReproducedTotal, Reproduction
 from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
 
-COLUMNS = (
+CSV_COLUMNS = (
     "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",
     "interval_low", "interval_high", "ratio", "mark", "verdict", "tolerance", "why", "how", "corrected",
 )  # fmt: skip
-"""What the CSV and JSON say of each figure. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
-
+"""Columns of the CSV and keys of the JSON. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
 
 _KEYS: Keys = {
     **TRANSFER_KEYS,
-    Remedied: "remedy sends_us receives_us low_us high_us saves cost times agrees",
+    RemedyCost: "remedy sends_us receives_us low_us high_us saves cost times agrees",
     Remedy: "name byte_us message_us message_bytes own basis",
-    Here: "rows parts then prices host",
-    Again: "row load running",
+    LocalTransfers: "rows parts then prices host",
+    RepeatedTransfer: "row load running",
 }
 
 
-def json_reproduction(told: Reproduction) -> str:
-    """Everything, as one JSON object."""
-    whole = {
-        "bad": told.bad,
-        "experiments": told.experiments,
-        "wall_s": told.wall_s,
-        "documents": [_document(again) for again in told.documents],
+def json_reproduction(reproduction: Reproduction) -> str:
+    """The reproduction as one JSON object."""
+    content = {
+        "bad": reproduction.bad,
+        "experiments": reproduction.experiments,
+        "wall_s": reproduction.wall_s,
+        "documents": [_document_keys(reproduced) for reproduced in reproduction.documents],
     }
-    return json_document(whole, _KEYS)
+    return json_document(content, _KEYS)
 
 
-def csv_reproduction(told: Reproduction) -> str:
-    """A row for each printed figure, and for each total that follows from them."""
-    entries = (entry for again in told.documents for entry in _entries(again))
-    return csv_lines([COLUMNS, *([entry.get(column) for column in COLUMNS] for entry in entries)])
+def csv_reproduction(reproduction: Reproduction) -> str:
+    """A row for each printed figure, and for each total that follows from printed figures."""
+    entries = (entry for reproduced in reproduction.documents for entry in _entries(reproduced))
+    return csv_lines([CSV_COLUMNS, *([entry.get(column) for column in CSV_COLUMNS] for entry in entries)])
 
 
-def _document(again: DocumentAgain) -> dict[str, Any]:
-    told = again.document
+def _document_keys(reproduced: ReproducedDocument) -> dict[str, Any]:
+    document = reproduced.document
     return {
-        "name": told.name,
-        "title": told.title,
-        "by": told.by,
-        "dated": told.dated,
-        "figures": _entries(again),
-        "further": {key: {"value": value.value, "how": value.how} for key, value in again.further.items()},
+        "name": document.name,
+        "title": document.title,
+        "by": document.by,
+        "dated": document.dated,
+        "figures": _entries(reproduced),
+        "further": {key: {"value": value.value, "how": value.how} for key, value in reproduced.further.items()},
         "findings": [
             {
-                "relation": found.relation.name,
-                "degree": found.degree,
-                "failures": len(found.failures),
-                "of": len(found.relation.claims),
-                "reading": found.reading,
-                "figures": sorted({key for one in found.remaining for key in one.figures}),
-                "suspects": [{"figure": one.figure, "corrected": float(one.corrected)} for one in found.suspects],
-                "text": words.finding(found, told),
+                "relation": finding.relation.name,
+                "degree": finding.degree,
+                "failures": len(finding.failures),
+                "of": len(finding.relation.claims),
+                "reading": finding.reading,
+                "figures": sorted({key for failure in finding.remaining for key in failure.figures}),
+                "suspects": [
+                    {"figure": suspect.figure, "corrected": float(suspect.corrected)} for suspect in finding.suspects
+                ],
+                "text": words.finding_lines(finding, document),
             }
-            for found in again.findings
+            for finding in reproduced.findings
         ],
         "plots": [
             {"name": plot.name, "title": plot.title, "curves": {curve.name: curve.points for curve in plot.curves}}
-            for plot in again.plots
+            for plot in reproduced.plots
         ],
-        "remedies": again.remedies,
-        "here": again.here,
+        "remedies": reproduced.remedies,
+        "here": reproduced.here,
     }
 
 
-def _entries(again: DocumentAgain) -> list[dict[str, Any]]:
-    name = again.document.name
-    return [_figure(name, cell) for cell in again.cells.values()] + [_total(name, total) for total in again.totals]
+def _entries(reproduced: ReproducedDocument) -> list[dict[str, Any]]:
+    name = reproduced.document.name
+    return [_figure_entry(name, cell) for cell in reproduced.cells.values()] + [
+        _total_entry(name, total) for total in reproduced.totals
+    ]
 
 
-def _figure(name: str, cell: Reproduced) -> dict[str, Any]:
+def _figure_entry(name: str, cell: ReproducedFigure) -> dict[str, Any]:
     number, ours = cell.figure.number, cell.ours
     low, high = (None, None) if ours is None or ours.interval is None else ours.interval
-    told = (
+    values = (
         name, cell.figure.id, cell.figure.line or None, cell.figure.label, cell.figure.text, cell.figure.unit,
         float(number.low), float(number.high), ours.value if ours else None, ours.high if ours else None,
         low, high, cell.ratio, ours.mark if ours else cell.rule.mark, cell.verdict,
         cell.rule.within.text if cell.rule.within else None, cell.rule.why, ours.how if ours else None,
         cell.corrected or None,
     )  # fmt: skip
-    return dict(zip(COLUMNS, told, strict=True))
+    return dict(zip(CSV_COLUMNS, values, strict=True))
 
 
-def _total(name: str, one: ReproducedTotal) -> dict[str, Any]:
-    printed = None if math.isnan(one.printed) else one.printed
-    rule = one.rule
-    told = (
-        name, one.total.id, None, one.total.label, "", one.total.unit, printed, printed, one.ours, None, None, None,
-        one.ratio, rule.mark if rule else "follows", one.verdict if rule else "follows",
-        rule.within.text if rule and rule.within else None, rule.why if rule else None, one.total.text, None,
+def _total_entry(name: str, total: ReproducedTotal) -> dict[str, Any]:
+    printed = None if math.isnan(total.printed) else total.printed
+    rule = total.rule
+    values = (
+        name, total.total.id, None, total.total.label, "", total.total.unit, printed, printed, total.ours,
+        None, None, None, total.ratio, rule.mark if rule else "follows", total.verdict if rule else "follows",
+        rule.within.text if rule and rule.within else None, rule.why if rule else None, total.total.text, None,
     )  # fmt: skip
-    return dict(zip(COLUMNS, told, strict=True))
+    return dict(zip(CSV_COLUMNS, values, strict=True))

@@ -1,4 +1,4 @@
-"""The charts of a reproduction: ours over printed of what was predicted, and those that were published as axes."""
+"""The charts of a reproduction: ours over printed for predicted figures, and the charts printed as axes only."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
 from loadgo.reproduction.models.values import Plot
-from loadgo.reproduction.reproduce import DocumentAgain
+from loadgo.reproduction.reproduce import ReproducedDocument
 
-_MARKS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
-_WIDEST = 4.0
-"""Ratios beyond this, and below one over it, are drawn at the edge."""
+_VERDICT_COLORS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
+_MOST_DRAWN_RATIO = 4.0
+"""Ratios above this, and below its reciprocal, are drawn at the edge of the chart."""
 
 
-def charts(again: DocumentAgain) -> list[Chart]:
+def charts(reproduced: ReproducedDocument) -> list[Chart]:
     """All charts of one document."""
-    found = [_plot(plot) for plot in again.plots]
-    ratios = _ratios(again)
-    return found if ratios is None else [*found, ratios]
+    plots = [_plot_chart(plot) for plot in reproduced.plots]
+    ratios = _ratio_chart(reproduced)
+    return plots if ratios is None else [*plots, ratios]
 
 
-def _ratios(again: DocumentAgain) -> Chart | None:
-    """A point for each predicted figure: ours over printed, by table or passage."""
+def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
+    """A chart with a point for each predicted figure: ours over printed, by table or passage."""
     rows = [
         {
             "figure": key.partition("/")[2],
             "where": key.split("/")[1] if key.split("/")[1] != "text" else "running text",
             "ratio": cell.ratio,
-            "drawn": min(max(cell.ratio, 1 / _WIDEST), _WIDEST),
+            "drawn": min(max(cell.ratio, 1 / _MOST_DRAWN_RATIO), _MOST_DRAWN_RATIO),
             "printed": cell.figure.text,
             "verdict": cell.verdict,
         }
-        for key, cell in again.cells.items()
+        for key, cell in reproduced.cells.items()
         if cell.ours is not None and cell.ours.mark == "predicted" and cell.ratio
     ]
     if not rows:
@@ -47,17 +47,21 @@ def _ratios(again: DocumentAgain) -> Chart | None:
         .encode(
             x=alt.X("drawn:Q", title="ours over printed", scale=scale, axis=alt.Axis(format=".3~g")),
             y=alt.Y("where:N", title=None, sort=None),
-            color=alt.Color("verdict:N", title=None, scale=alt.Scale(domain=list(_MARKS), range=list(_MARKS.values()))),
+            color=alt.Color(
+                "verdict:N",
+                title=None,
+                scale=alt.Scale(domain=list(_VERDICT_COLORS), range=list(_VERDICT_COLORS.values())),
+            ),
             tooltip=["figure:N", "printed:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"],
         )
     )
-    one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
+    line_at_one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
     caption = f"{len(rows)} predicted figures; the dashed line is where ours is what is printed."
     if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
-        caption += f" {beyond} lie beyond the edge, further than a factor of {_WIDEST:g}."
+        caption += f" {beyond} lie beyond the edge, further than a factor of {_MOST_DRAWN_RATIO:g}."
     height = 40 * frame["where"].n_unique()
-    name = f"ratios-{again.document.name}"
-    return chart_of(name, "What was predicted", caption, one + points, max(60, height))
+    name = f"ratios-{reproduced.document.name}"
+    return chart_of(name, "What was predicted", caption, line_at_one + points, max(60, height))
 
 
 def _domain(frame: pl.DataFrame) -> list[float]:
@@ -66,8 +70,8 @@ def _domain(frame: pl.DataFrame) -> list[float]:
     return [1 / widest, widest]
 
 
-def _plot(plot: Plot) -> Chart:
-    """A chart that the document has only as axes: curves, limits as dashed lines, and areas with their names."""
+def _plot_chart(plot: Plot) -> Chart:
+    """A chart of which the document prints only the axes: curves, dashed limits, and named areas."""
     points = pl.DataFrame(
         [
             {"curve": curve.name, "x": x, "y": y, "dashed": curve.dashed}
@@ -81,8 +85,8 @@ def _plot(plot: Plot) -> Chart:
     color = alt.Color("curve:N", title=None, sort=None)
     lines = alt.Chart(points).mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     dots = alt.Chart(points.filter(~pl.col("dashed"))).mark_point(filled=True, size=40).encode(x=x, y=y, color=color)
-    drawn: Any = alt.layer(*_areas(plot), lines, dots)
-    return chart_of(plot.name, plot.title, plot.how.replace("`", ""), drawn, 320)
+    layers: Any = alt.layer(*_areas(plot), lines, dots)
+    return chart_of(plot.name, plot.title, plot.how.replace("`", ""), layers, 320)
 
 
 def _areas(plot: Plot) -> list[alt.Chart]:
@@ -90,14 +94,21 @@ def _areas(plot: Plot) -> list[alt.Chart]:
         return []
     frame = pl.DataFrame(
         [
-            {"name": a.name, "x": a.left, "x2": a.right, "y": a.bottom, "y2": a.top, "middle": (a.left + a.right) / 2}
-            for a in plot.areas
+            {
+                "name": area.name,
+                "x": area.left,
+                "x2": area.right,
+                "y": area.bottom,
+                "y2": area.top,
+                "middle": (area.left + area.right) / 2,
+            }
+            for area in plot.areas
         ]
     )
-    boxes = (
+    rectangles = (
         alt.Chart(frame)
         .mark_rect(fillOpacity=0.12, fill=ACCENT_COLOR, stroke=ACCENT_COLOR, strokeDash=[3, 3])
         .encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q")
     )
     names = alt.Chart(frame).mark_text(dy=-8, fontSize=11).encode(x="middle:Q", y="y2:Q", text="name:N")
-    return [boxes, names]
+    return [rectangles, names]

@@ -1,4 +1,4 @@
-"""A reproduction as a document: each printed document's tables, its contradictions, and where ours come from."""
+"""A reproduction as a document: each published document's tables, its contradictions, and the sources of ours."""
 
 from __future__ import annotations
 
@@ -7,32 +7,38 @@ from collections.abc import Sequence
 
 from loadgo.documents.document import Chapter, Document, Points, Section, SignPicture
 from loadgo.reproduction import words
-from loadgo.reproduction.reproduce import BAD, DocumentAgain, Reproduction
+from loadgo.reproduction.reproduce import BAD_VERDICTS, ReproducedDocument, Reproduction
 from loadgo.reproduction.tables import tables
 
 
-def reproduction_document(told: Reproduction) -> Document:
+def reproduction_document(reproduction: Reproduction) -> Document:
     """The reproduction for a page of text or Markdown."""
 
     def overview(width: int) -> list[str]:
-        below = [line for text in words.BELOW for line in textwrap.wrap(text, width, subsequent_indent="  ")]
-        return [*_summary(told), "", *below, "", *(f"{sign:>4}  {meaning}" for sign, meaning in words.LEGEND)]
+        notes = [line for text in words.SUMMARY_NOTES for line in textwrap.wrap(text, width, subsequent_indent="  ")]
+        return [
+            *_summary(reproduction),
+            "",
+            *notes,
+            "",
+            *(f"{sign:>4}  {meaning}" for sign, meaning in words.LETTER_LEGEND),
+        ]
 
-    chapters = [section for again in told.documents for section in _chapter(again)]
+    chapters = [section for reproduced in reproduction.documents for section in _chapter(reproduced)]
     return Document(
         "The published tables again",
-        words.answer(told),
+        words.answer(reproduction),
         (SignPicture("", overview), *chapters),
-        about=(words.took(told),),
+        about=(words.effort_text(reproduction),),
     )
 
 
-def _summary(told: Reproduction) -> list[str]:
-    rows = words.summary(told)
-    names = [heading.split() for heading in words.SUMMARY]
+def _summary(reproduction: Reproduction) -> list[str]:
+    rows = words.summary(reproduction)
+    names = [heading.split() for heading in words.SUMMARY_COLUMNS]
     widths = [max(max(map(len, name)), *(len(row[i]) for row in rows)) for i, name in enumerate(names)]
-    heads = [tuple(name[-2] if len(name) > 1 else "" for name in names), tuple(name[-1] for name in names)]
-    return [_line(row, widths) for row in [*heads, *rows]]
+    heading_lines = [tuple(name[-2] if len(name) > 1 else "" for name in names), tuple(name[-1] for name in names)]
+    return [_line(row, widths) for row in [*heading_lines, *rows]]
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -42,18 +48,25 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return " ".join(texts).rstrip()
 
 
-def _chapter(again: DocumentAgain) -> list[Section]:
-    printed = again.document
-    head = Chapter(printed.title, f"{printed.by} · {printed.dated}", words.about(again), again.count(*BAD) > 0)
-    sources = Points("Where ours come from", tuple((f"{names}: {way}",) for names, way in words.sources(again)))
-    return [head, *tables(again), *lists(again), *([sources] if sources.items else [])]
+def _chapter(reproduced: ReproducedDocument) -> list[Section]:
+    printed = reproduced.document
+    head = Chapter(
+        printed.title,
+        f"{printed.by} · {printed.dated}",
+        words.document_answer(reproduced),
+        reproduced.count(*BAD_VERDICTS) > 0,
+    )
+    sources = Points(
+        "Where ours come from", tuple((f"{names}: {source}",) for names, source in words.sources(reproduced))
+    )
+    return [head, *tables(reproduced), *lists(reproduced), *([sources] if sources.items else [])]
 
 
-def lists(again: DocumentAgain) -> list[Points]:
-    """What is wrong with the document, or with ours."""
-    found = [
-        Points("Where the document contradicts itself", words.findings(again)),
-        Points("Not as it should be", tuple((line,) for line in words.troubles(again))),
-        Points("Fitted, and still more than 10 % off", tuple((line,) for line in words.loose_fits(again))),
+def lists(reproduced: ReproducedDocument) -> list[Points]:
+    """Lists of mistakes: contradictions in the document, and figures of ours that are not as they should be."""
+    found_lists = [
+        Points("Where the document contradicts itself", words.findings(reproduced)),
+        Points("Not as it should be", tuple((line,) for line in words.troubles(reproduced))),
+        Points("Fitted, and still more than 10 % off", tuple((line,) for line in words.loose_fits(reproduced))),
     ]
-    return [points for points in found if points.items]
+    return [points for points in found_lists if points.items]

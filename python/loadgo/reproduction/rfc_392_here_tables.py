@@ -1,4 +1,4 @@
-"""What RFC 392 is beside today: its tables with this host's rows in them, its conclusions, and its remedies."""
+"""RFC 392 compared with this host: its tables with this host's rows, its conclusions, and its remedies."""
 
 from __future__ import annotations
 
@@ -8,167 +8,169 @@ from loadgo.documents.table import Table
 from loadgo.notation.figures import digits, joined, rate, seconds
 from loadgo.published.document import Figure
 from loadgo.published.document import Table as PrintedTable
-from loadgo.reproduction.models.rfc_392_here import Again, Here
-from loadgo.reproduction.models.rfc_392_remedies import LONG, NETWORK_PRICE, Remedied
-from loadgo.reproduction.reproduce import DocumentAgain
-from loadgo.reproduction.shown import Shown, ShownRow, listed, stacked
+from loadgo.reproduction.models.rfc_392 import NETWORK_PRICE
+from loadgo.reproduction.models.rfc_392_here import LocalTransfers, RepeatedTransfer
+from loadgo.reproduction.models.rfc_392_remedies import LONG_TRANSFER_BYTES, RemedyCost
+from loadgo.reproduction.reproduce import ReproducedDocument
+from loadgo.reproduction.shown import ShownCell, ShownRow, listed_table, stacked_table
 from loadgo.transfers.parts import Part, Parts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
-_BYTE = 8
+_BITS_PER_BYTE = 8
 _HOUR_S = 3600.0
 _UNDER = ("here", "ratio")
 
 
-def remedy_tables(remedies: Sequence[Remedied]) -> list[Table]:
-    """What the remedies would have saved; none where there are none."""
+def remedy_tables(remedies: Sequence[RemedyCost]) -> list[Table]:
+    """The table of the remedies' savings; no table without remedies."""
     if not remedies:
         return []
-    assumed = "; ".join(f"{one.remedy.name}, {one.remedy.basis}" for one in remedies if one.remedy.basis)
+    assumed = "; ".join(f"{cost.remedy.name}, {cost.remedy.basis}" for cost in remedies if cost.remedy.basis)
     lead = (
-        f"Processor time a bit of {LONG:,} bytes on the simulated machine; beside it what the memo's figures come to "
-        "(600 to 700 us a byte, less 120 us of BIN or BOUT and 1 ms a message of 1000 bytes, plus what takes their "
-        f"place). Assumed: {assumed}."
+        f"Processor time a bit of {LONG_TRANSFER_BYTES:,} bytes on the simulated machine; beside it what the memo's "
+        "figures come to (600 to 700 us a byte, less 120 us of BIN or BOUT and 1 ms a message of 1000 bytes, plus what "
+        f"takes their place). Assumed: {assumed}."
     )
     columns = ("send us/bit", "receive us/bit", "by the memo", "saves", "$ a million bits", "times network")
-    rows = [ShownRow(one.remedy.name, tuple(map(Shown, _remedy_cells(one)))) for one in remedies]
-    return [stacked("What each remedy would have saved", columns, rows, lead=lead)]
+    rows = [ShownRow(cost.remedy.name, tuple(map(ShownCell, _remedy_cells(cost)))) for cost in remedies]
+    return [stacked_table("What each remedy would have saved", columns, rows, lead=lead)]
 
 
-def _remedy_cells(one: Remedied) -> tuple[str, ...]:
-    mark = "" if one.agrees else " ≠"
-    arithmetic = f"{digits(one.low_us)}–{digits(one.high_us)}{mark}"
-    saves = f"{100 * one.saves:.1f} %"
-    return digits(one.sends_us), digits(one.receives_us), arithmetic, saves, digits(one.cost), digits(one.times)
+def _remedy_cells(cost: RemedyCost) -> tuple[str, ...]:
+    mark = "" if cost.agrees else " ≠"
+    arithmetic = f"{digits(cost.low_us)}–{digits(cost.high_us)}{mark}"
+    saves = f"{100 * cost.saves:.1f} %"
+    return digits(cost.sends_us), digits(cost.receives_us), arithmetic, saves, digits(cost.cost), digits(cost.times)
 
 
-def here_tables(again: DocumentAgain) -> list[Table]:
-    """The seed's conclusions and tables with this host's figures under each; none where it was not measured."""
-    if again.here is None:
+def here_tables(reproduced: ReproducedDocument) -> list[Table]:
+    """The document's conclusions and tables with this host's figures; no table if this host was not measured."""
+    if reproduced.here is None:
         return []
-    return [_conclusions(again, again.here), *(_table(table, again.here) for table in again.document.tables)]
+    return [
+        _conclusions(reproduced, reproduced.here),
+        *(_table(table, reproduced.here) for table in reproduced.document.tables),
+    ]
 
 
-def _table(table: PrintedTable, here: Here) -> Table:
+def _table(table: PrintedTable, here: LocalTransfers) -> Table:
     rows = []
     for row in table.rows:
-        again = here.rows[f"{table.name}/{row.name}"]
         printed = {column.name: cell for column, cell in zip(table.columns, row.cells, strict=True)}
-        ours = _ours(again)
+        ours = _local_cells(here.rows[f"{table.name}/{row.name}"])
         cells = []
         for name, cell in printed.items():
             number = None if cell.figure is None else float(cell.figure.number.low)
-            told, value = ours.get(name, ("", None))
-            cells.append(Shown(cell.text, told, _ratio(value, number), is_figure=cell.figure is not None))
+            text, value = ours.get(name, ("", None))
+            cells.append(ShownCell(cell.text, text, _ratio_text(value, number), is_figure=cell.figure is not None))
         rows.append(ShownRow(row.label, tuple(cells)))
     headings = tuple(column.label for column in table.columns)
     lead = (
         f"In 1972, and under it today: {here.host}, in blocked records over loopback, of several the transfer with the "
         "median runtime. The load is of processes that want this end's processor, the transfer among them."
     )
-    return stacked(f"{table.title}, and this host", headings, rows, lead=lead, under=_UNDER)
+    return stacked_table(f"{table.title}, and this host", headings, rows, lead=lead, under=_UNDER)
 
 
-def _ours(again: Again) -> dict[str, tuple[str, float | None]]:
-    """The cells of a row by column, and what each is in the printed column's unit."""
-    row = again.row
-    bits_per_s, a_bit = row.bits_per_s or 0.0, 1e6 * (row.cpu_s_per_bit or 0.0)
+def _local_cells(repeated: RepeatedTransfer) -> dict[str, tuple[str, float | None]]:
+    """The cells of a row by column: text, and value in the printed column's unit."""
+    row = repeated.row
+    bits_per_s, us_per_bit = row.bits_per_s or 0.0, 1e6 * (row.cpu_s_per_bit or 0.0)
     return {
         "clock": (seconds(row.real_s), row.real_s),
         "cpu": (seconds(row.cpu_s), row.cpu_s),
         "bits-per-s": (rate(bits_per_s), bits_per_s),
-        "us-per-bit": (seconds(row.cpu_s_per_bit), a_bit),
-        "load": (f"{again.load}", None),
+        "us-per-bit": (seconds(row.cpu_s_per_bit), us_per_bit),
+        "load": (f"{repeated.load}", None),
     }
 
 
-def _conclusions(again: DocumentAgain, here: Here) -> Table:
+def _conclusions(reproduced: ReproducedDocument, here: LocalTransfers) -> Table:
     """The memo's summary figures and its costs, with this host's."""
-    told = again.document
-    figures = {
-        one: told.figures[f"{told.name}/text/{one}"] for one in ("per-byte", "per-bit", "seconds", "cost", "times")
-    }
-    ends = sorted(here.us_per_bit(way) for way in ("s", "r"))
-    costs = [BITS_PER_MEGABIT * one * 1e-6 * here.prices.cpu_hour / _HOUR_S for one in ends]
+    document = reproduced.document
+    names = ("per-byte", "per-bit", "seconds", "price", "cost", "times")
+    figures = {name: document.figures[f"{document.name}/text/{name}"] for name in names}
+    us_per_bit = sorted(here.us_per_bit(direction) for direction in ("s", "r"))
+    costs = [BITS_PER_MEGABIT * us * 1e-6 * here.prices.cpu_hour / _HOUR_S for us in us_per_bit]
     currency, network = here.prices.currency, (here.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     rows = [
-        _compared("processor time a byte, us", figures["per-byte"], [_BYTE * one for one in ends]),
-        _compared("processor time a bit, us", figures["per-bit"], ends),
-        _compared("processor time of a million bits, s", figures["seconds"], ends),
-        _compared("an hour of a processor", told.figures[f"{told.name}/text/price"], [here.prices.cpu_hour], currency),
+        _compared("processor time a byte, us", figures["per-byte"], [_BITS_PER_BYTE * us for us in us_per_bit]),
+        _compared("processor time a bit, us", figures["per-bit"], us_per_bit),
+        _compared("processor time of a million bits, s", figures["seconds"], us_per_bit),
+        _compared("an hour of a processor", figures["price"], [here.prices.cpu_hour], currency),
         _compared("a million bits, at the host", figures["cost"], costs, currency),
     ]
     if network:
-        then = f"${NETWORK_PRICE:.2f}"
-        rows.append(
-            _line("a million bits, at the network", then, f"{currency}{_figure(network)}", network / NETWORK_PRICE)
-        )
+        then, now = f"${NETWORK_PRICE:.2f}", f"{currency}{_figure(network)}"
+        rows.append(_line("a million bits, at the network", then, now, network / NETWORK_PRICE))
         rows.append(_compared("times the network's price", figures["times"], [cost / network for cost in costs]))
-    printed = {one.total.id.rpartition("/")[2]: one.printed for one in again.totals}
-    for label, total, ours in (
+    printed = {total.total.id.rpartition("/")[2]: total.printed for total in reproduced.totals}
+    for label, name, ours in (
         ("sends, us a bit", "sends-us-per-bit", here.us_per_bit("s")),
         ("receives, us a bit", "receives-us-per-bit", here.us_per_bit("r")),
         ("real over processor time, all transfers", "stretch", here.stretch),
     ):
-        rows.append(_line(label, digits(printed[total]), digits(ours), ours / printed[total]))
-    rows += _parts(here)
+        rows.append(_line(label, digits(printed[name]), digits(ours), ours / printed[name]))
+    rows += _part_lines(here)
     among = "" if here.running is None else f"; {digits(here.running)} processes were running, whoever they were of"
     lead = (
         f"This host: {here.host}{among}; {here.prices.about}. Over loopback most of what the network's protocol does "
         "is in the time of who sends."
     )
-    return listed("What the memo concludes, then and here", "1972", rows, lead=lead, under=_UNDER)
+    return listed_table("What the memo concludes, then and here", "1972", rows, lead=lead, under=_UNDER)
 
 
 def _compared(label: str, figure: Figure, ours: Sequence[float], currency: str = "") -> ShownRow:
-    """A printed figure or range, and ours; the ratio is that of the lower ends."""
-    told = f"{currency}{'–'.join(_figure(one) for one in ours)}"
-    return _line(label, figure.text, told, ours[0] / float(figure.number.low))
+    """A row with a printed figure or range, and ours. The ratio is that of the lower ends."""
+    text = f"{currency}{'–'.join(map(_figure, ours))}"
+    return _line(label, figure.text, text, ours[0] / float(figure.number.low))
 
 
 def _figure(value: float) -> str:
-    """Three digits, and an exponent where there would be more than five noughts."""
+    """Three significant digits, with an exponent for numbers below 0.00001."""
     return digits(value) if value >= 1e-5 else f"{value:.3g}"
 
 
 def _line(label: str, then: str, now: str, ratio: float | None) -> ShownRow:
-    return ShownRow(label, (Shown(then, now, _times(ratio)),))
+    return ShownRow(label, (ShownCell(then, now, _times_text(ratio)),))
 
 
-def _parts(here: Here) -> list[ShownRow]:
-    """What each transfer and byte takes, then and here, with intervals."""
+def _part_lines(here: LocalTransfers) -> list[ShownRow]:
+    """The processor time of each transfer, byte and so on, in 1972 and on this host, with intervals."""
     then = {(kind.kind[0], part.of): part for kind in here.then for part in kind.parts}
     rows = []
     for kind in here.parts:
         for part in kind.parts:
-            was = then.get((kind.kind[0], part.of))
-            ratio = part.each_s / was.each_s if was is not None and was.each_s else None
-            rows.append(_line(f"{_way(kind)}: each {part.of}", _each(was), _each(part), ratio or None))
+            printed = then.get((kind.kind[0], part.of))
+            ratio = part.each_s / printed.each_s if printed is not None and printed.each_s else None
+            rows.append(
+                _line(f"{_direction(kind)}: each {part.of}", _each_text(printed), _each_text(part), ratio or None)
+            )
             if part.interval is not None:
-                rows.append(_line("    95 %", _between(was), _between(part), None))
+                rows.append(_line("    95 %", _interval_text(printed), _interval_text(part), None))
     return rows
 
 
-def _each(part: Part | None) -> str:
+def _each_text(part: Part | None) -> str:
     return "" if part is None else seconds(part.each_s)
 
 
-def _between(part: Part | None) -> str:
-    return (
-        "" if part is None or part.interval is None else joined(seconds(part.interval.low), seconds(part.interval.high))
-    )
+def _interval_text(part: Part | None) -> str:
+    if part is None or part.interval is None:
+        return ""
+    return joined(seconds(part.interval.low), seconds(part.interval.high))
 
 
-def _way(kind: Parts) -> str:
+def _direction(kind: Parts) -> str:
     return {"s": "a send", "r": "a receive"}[kind.kind[0]]
 
 
-def _ratio(value: float | None, printed: float | None) -> str:
-    return _times(value / printed) if value and printed else ""
+def _ratio_text(value: float | None, printed: float | None) -> str:
+    return _times_text(value / printed) if value and printed else ""
 
 
-def _times(ratio: float | None) -> str:
-    """`×1.2k` or `1/1.2k`."""
+def _times_text(ratio: float | None) -> str:
+    """A ratio as `×1.2k` or `1/1.2k`; empty for None."""
     if ratio is None:
         return ""
     shown = rate(max(ratio, 1 / ratio)).replace(" ", "")

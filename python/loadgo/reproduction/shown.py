@@ -1,4 +1,4 @@
-"""The tables of a reproduced document: ours and the ratio below each printed figure, or in columns beside it."""
+"""Tables of printed figures with ours and the ratio, below each printed figure or in columns beside it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from loadgo.documents.table import Column, Table
 
-UNDER = ("ours", "ratio")
-"""What stands below, or beside, the printed figure."""
+OURS_AND_RATIO = ("ours", "ratio")
+"""Names of the two values below or beside a printed figure."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A cell: what is printed, ours, their ratio, and the mark; texts that may be empty."""
+class ShownCell:
+    """The texts of a cell: the printed figure, ours, their ratio, and the verdict letter. Texts may be empty."""
 
     printed: str
     ours: str = ""
@@ -21,7 +21,7 @@ class Shown:
     mark: str = ""
     how: str = ""
     is_figure: bool = True
-    """Whether what is printed is a figure; else it is text."""
+    """Whether the printed text is a figure."""
 
 
 @dataclass(frozen=True)
@@ -29,26 +29,27 @@ class ShownRow:
     """A row with its label."""
 
     label: str
-    cells: tuple[Shown, ...]
+    cells: tuple[ShownCell, ...]
 
 
-def stacked(
+def stacked_table(
     title: str,
     headings: Sequence[str],
     rows: Sequence[ShownRow],
     *,
     lead: str = "",
     over: Sequence[str] = (),
-    under: tuple[str, str] = UNDER,
+    under: tuple[str, str] = OURS_AND_RATIO,
 ) -> Table:
-    """A table in its own layout: ours and the ratio below each printed figure."""
+    """A table in its printed layout, with ours and the ratio below each printed figure."""
     columns = [
-        _stacked(heading, [row.cells[i] for row in rows], over[i] if over else "") for i, heading in enumerate(headings)
+        _stacked_column(heading, [row.cells[i] for row in rows], over[i] if over else "")
+        for i, heading in enumerate(headings)
     ]
-    return Table(title, (_labels(rows), *columns), lead=lead, as_printed=True, below_names=under)
+    return Table(title, (_label_column(rows), *columns), lead=lead, as_printed=True, below_names=under)
 
 
-def _stacked(heading: str, cells: Sequence[Shown], over: str) -> Column:
+def _stacked_column(heading: str, cells: Sequence[ShownCell], over: str) -> Column:
     return Column(
         heading,
         tuple(cell.printed for cell in cells),
@@ -60,13 +61,13 @@ def _stacked(heading: str, cells: Sequence[Shown], over: str) -> Column:
     )
 
 
-def listed(
-    title: str, heading: str, rows: Sequence[ShownRow], *, lead: str = "", under: tuple[str, str] = UNDER
+def listed_table(
+    title: str, heading: str, rows: Sequence[ShownRow], *, lead: str = "", under: tuple[str, str] = OURS_AND_RATIO
 ) -> Table:
-    """Figures one under the other, each with ours, the ratio and the mark in columns of their own."""
+    """A table with one figure a row: printed, ours, ratio and verdict letter in columns of their own."""
     cells = [row.cells[0] for row in rows]
     columns = (
-        _labels(rows),
+        _label_column(rows),
         Column(heading, tuple(cell.printed for cell in cells)),
         Column(under[0], tuple(cell.ours for cell in cells), hints=tuple(cell.how for cell in cells)),
         Column(under[1], tuple(cell.ratio for cell in cells)),
@@ -75,5 +76,5 @@ def listed(
     return Table(title, columns, lead=lead, as_printed=True)
 
 
-def _labels(rows: Sequence[ShownRow]) -> Column:
+def _label_column(rows: Sequence[ShownRow]) -> Column:
     return Column("", tuple(row.label for row in rows), kind="words")

@@ -1,29 +1,29 @@
-"""Is our figure near enough to the printed one?"""
+"""The comparison of our figure with a printed figure: tolerance and ratio."""
 
 from __future__ import annotations
 
 from loadgo.published.document import Figure, Tolerance
 from loadgo.published.number import Number
-from loadgo.reproduction.models.values import Value
+from loadgo.reproduction.models.values import ReproducedValue
 
 WITHOUT_RATIO = ("date", "clock time")
 
 
-def near(printed: Number, ours: Value, within: Tolerance) -> bool:
-    """Whether ours lies within the tolerance of the printed number, or anywhere in the printed range.
+def is_within(printed: Number, ours: ReproducedValue, within: Tolerance) -> bool:
+    """Whether our figure lies within the tolerance of the printed number or range.
 
-    The rounding of the printed digits is always allowed. Of `at most` and `at least` only one side counts. Ours may be
-    a range too: then both of its ends must be near.
+    The rounding of the printed digits is always allowed. Of `at most` and `at least`, only one side counts. If our
+    figure is a range, both of its ends must lie within the tolerance.
     """
-    low, high = _widest(float(printed.low), within)[0], _widest(float(printed.high), within)[1]
+    low, high = _widest_bounds(float(printed.low), within)[0], _widest_bounds(float(printed.high), within)[1]
     low = min(low, float(printed.low - printed.low_half))
     high = max(high, float(printed.high + printed.high_half))
     lowest, highest = ours.value, ours.value if ours.high is None else ours.high
     return (printed.bound == "at most" or lowest >= low) and (printed.bound == "at least" or highest <= high)
 
 
-def ratio_of(figure: Figure, ours: Value) -> float | None:
-    """Ours over printed, of ranges their middles; None of dates, of a printed 0, and of ours within a printed range."""
+def ratio_of(figure: Figure, ours: ReproducedValue) -> float | None:
+    """Ours over printed, with the middles of ranges. None for dates, a printed 0, and ours within a printed range."""
     number = figure.number
     if figure.unit in WITHOUT_RATIO or not number.middle:
         return None
@@ -36,7 +36,7 @@ def ratio_of(figure: Figure, ours: Value) -> float | None:
     return ours.value / number.middle
 
 
-def _widest(value: float, within: Tolerance) -> tuple[float, float]:
+def _widest_bounds(value: float, within: Tolerance) -> tuple[float, float]:
     lows = (value * (1 - within.relative), value / within.factor, value - within.absolute)
     highs = (value * (1 + within.relative), value * within.factor, value + within.absolute)
     return min(lows), max(highs)

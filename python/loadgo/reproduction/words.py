@@ -1,4 +1,4 @@
-"""A reproduction in words: the answer, marks, figures as they would have been printed, and where a document errs."""
+"""The texts of a reproduction: the answer, verdict letters, figures in printed form, and contradictions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from datetime import date
 from loadgo.notation.figures import digits
 from loadgo.published.document import Document, Figure
 from loadgo.published.finding import Failure, Finding
-from loadgo.reproduction.reproduce import BAD, DocumentAgain, Reproduced, ReproducedTotal, Reproduction, Verdict
+from loadgo.reproduction.reproduce import (
+    BAD_VERDICTS,
+    FigureVerdict,
+    ReproducedDocument,
+    ReproducedFigure,
+    ReproducedTotal,
+    Reproduction,
+)
 
-LOOSE = 0.1
-"""How far a fitted figure may be from what is printed before it is told."""
+LOOSE_FIT_SHARE = 0.1
+"""Relative error of a fitted figure from which it is listed."""
 
-MARKS: dict[Verdict, str] = {
+VERDICT_LETTERS: dict[FigureVerdict, str] = {
     "given": "g",
     "fitted": "f",
     "within": "p",
@@ -25,7 +32,7 @@ MARKS: dict[Verdict, str] = {
     "not modelled": "n",
 }
 
-LEGEND = (
+LETTER_LEGEND = (
     ("g", "given: fed into the model"),
     ("f", "fitted: a parameter was set by it"),
     ("p", "predicted, and within its tolerance"),
@@ -37,23 +44,23 @@ LEGEND = (
 )
 
 
-def answer(told: Reproduction) -> str:
-    """The first sentence: how many figures, and whether what was predicted holds."""
-    names = ", ".join(again.document.name for again in told.documents)
-    return f"{names}: {_counts(told.count)}"
+def answer(reproduction: Reproduction) -> str:
+    """The first sentence: the number of figures by verdict, over all documents."""
+    names = ", ".join(reproduced.document.name for reproduced in reproduction.documents)
+    return f"{names}: {_verdict_counts(reproduction.count)}"
 
 
-def about(again: DocumentAgain) -> str:
-    """The same of one document."""
-    return _counts(again.count)
+def document_answer(reproduced: ReproducedDocument) -> str:
+    """The number of figures by verdict in one document."""
+    return _verdict_counts(reproduced.count)
 
 
-def took(told: Reproduction) -> str:
-    """What the reproduction took."""
-    return f"{told.experiments} runs of simulated machines in {told.wall_s:.0f} s"
+def effort_text(reproduction: Reproduction) -> str:
+    """The number of runs, and their real time."""
+    return f"{reproduction.experiments} runs of simulated machines in {reproduction.wall_s:.0f} s"
 
 
-SUMMARY = (
+SUMMARY_COLUMNS = (
     "document",
     "figures",
     "given",
@@ -64,30 +71,29 @@ SUMMARY = (
     "not modelled",
     "findings",
 )
-"""The columns of the summary; `not predicted`: to be predicted or fitted, and missing or merely fed in."""
+"""The columns of the summary. `not predicted`: to be predicted or fitted, and missing or only fed in."""
 
-
-BELOW = (
+SUMMARY_NOTES = (
     "findings: places where the document contradicts itself",
     "exit status 1: a figure is outside its tolerance, missing or not predicted; 0: none is",
 )
-"""What the summary does not say of itself."""
+"""Notes below the summary."""
 
 
-def summary(told: Reproduction) -> list[tuple[str, ...]]:
-    """A row for each document: how many figures came to what, and how many findings its own numbers gave."""
+def summary(reproduction: Reproduction) -> list[tuple[str, ...]]:
+    """A row for each document: the number of figures by verdict, and of its contradictions."""
     return [
         (
-            again.document.name,
-            *(str(again.count(*verdicts)) for verdicts in _SUMMED),
-            str(len(again.findings)),
+            reproduced.document.name,
+            *(str(reproduced.count(*verdicts)) for verdicts in _SUMMARY_VERDICTS),
+            str(len(reproduced.findings)),
         )
-        for again in told.documents
+        for reproduced in reproduction.documents
     ]
 
 
-_SUMMED: tuple[tuple[Verdict, ...], ...] = (
-    tuple(MARKS),
+_SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
+    tuple(VERDICT_LETTERS),
     ("given",),
     ("fitted",),
     ("within", "outside", "misprint"),
@@ -97,46 +103,46 @@ _SUMMED: tuple[tuple[Verdict, ...], ...] = (
 )
 
 
-def _counts(count: Callable[..., int]) -> str:
-    every = count(*MARKS)
+def _verdict_counts(count: Callable[..., int]) -> str:
+    total = count(*VERDICT_LETTERS)
     predicted = count("within", "outside", "misprint")
     outside, missing = count("outside"), count("missing")
-    parts = [f"{count('given')} given", f"{count('fitted')} fitted", f"{predicted} predicted"]
-    parts += [f"{count('not modelled')} not modelled"]
-    if weak := count("not predicted"):
-        parts.append(f"{weak} not predicted that should be")
+    counts = [f"{count('given')} given", f"{count('fitted')} fitted", f"{predicted} predicted"]
+    counts += [f"{count('not modelled')} not modelled"]
+    if not_predicted := count("not predicted"):
+        counts.append(f"{not_predicted} not predicted that should be")
     if missing:
-        parts.append(f"{missing} missing")
+        counts.append(f"{missing} missing")
     verdict = f"{outside} outside tolerance" if outside else "all predicted ones within tolerance"
     if misprints := count("misprint"):
         verdict += f", {misprints} misprinted"
-    return f"{every:,} figures: {', '.join(parts)}; {verdict}"
+    return f"{total:,} figures: {', '.join(counts)}; {verdict}"
 
 
-def ours_text(cell: Reproduced) -> str:
-    """Our figure as it would have been printed; empty of one that is given as it is printed, or not there."""
+def ours_text(cell: ReproducedFigure) -> str:
+    """Our figure in printed form; empty for a missing figure, and for one that is given as printed."""
     if cell.ours is None or (cell.verdict in ("given", "not modelled") and cell.ratio in (1.0, None)):
         return ""
     return value_text(cell.figure, cell.ours.value, cell.ours.high)
 
 
-def value_text(figure: Figure, value: float, high: float | None = None) -> str:
-    """A value in the manner of a printed figure: as many decimals, but three significant digits at least."""
+def value_text(figure: Figure, number: float, high: float | None = None) -> str:
+    """A value with the decimals of a printed figure, and at least three significant digits."""
     if high is not None:
-        return f"{value_text(figure, value)}–{value_text(figure, high)}"
+        return f"{value_text(figure, number)}–{value_text(figure, high)}"
     if figure.unit == "date":
-        day = date.fromordinal(round(value))
+        day = date.fromordinal(round(number))
         return f"{day.month}/{day.day}/{day.year % 100}"
     if figure.unit == "min:s":
-        return f"{int(value) // 60:02}:{int(value) % 60:02}"
+        return f"{int(number) // 60:02}:{int(number) % 60:02}"
     places, half = 0, figure.number.low_half
     while half and 2 * half < 1 and places < 6:
         half, places = half * 10, places + 1
-    return significant(value, places)
+    return significant(number, places)
 
 
 def significant(value: float, places: int = 0) -> str:
-    """With `places` decimals, more where three significant digits need them."""
+    """A number with `places` decimals, or more if three significant digits need them."""
     if value == 0 or value != value:
         return "0" if value == 0 else "–"
     needed = digits(abs(value))
@@ -145,39 +151,39 @@ def significant(value: float, places: int = 0) -> str:
 
 
 def ratio_text(ratio: float | None) -> str:
-    """`×1.03`; empty where there is none."""
+    """A ratio as `×1.03`; empty for None."""
     return "" if ratio is None else f"×{ratio:.3g}" if ratio >= 0.0995 else f"×{ratio:.2g}"
 
 
-def mark(cell: Reproduced | ReproducedTotal) -> str:
-    """The sign of its verdict."""
-    return MARKS[cell.verdict]
+def verdict_letter(cell: ReproducedFigure | ReproducedTotal) -> str:
+    """The letter of a figure's verdict."""
+    return VERDICT_LETTERS[cell.verdict]
 
 
-def troubles(again: DocumentAgain) -> list[str]:
+def troubles(reproduced: ReproducedDocument) -> list[str]:
     """A line for each figure that is not as it should be."""
     lines = []
-    for cell in again.cells.values():
-        if cell.verdict in BAD or cell.verdict == "misprint":
-            lines.append(f"{_short(cell.figure.id)}: {_trouble(cell)}")
-    for total in again.totals:
-        if total.rule is not None and total.verdict in BAD:
+    for cell in reproduced.cells.values():
+        if cell.verdict in BAD_VERDICTS or cell.verdict == "misprint":
+            lines.append(f"{_short(cell.figure.id)}: {_trouble_text(cell)}")
+    for total in reproduced.totals:
+        if total.rule is not None and total.verdict in BAD_VERDICTS:
             ours = "nothing" if total.ours is None else significant(total.ours)
             within = "" if total.rule.within is None else f", tolerance {total.rule.within.text}"
             lines.append(f"{_short(total.total.id)}: {significant(total.printed)} printed, {ours} ours{within}")
     return lines
 
 
-def loose_fits(again: DocumentAgain) -> list[str]:
-    """A line for each figure that a parameter was set by and that ours is still far from."""
+def loose_fits(reproduced: ReproducedDocument) -> list[str]:
+    """A line for each fitted figure that is more than 10 % off."""
     return [
         f"{_short(key)}: printed {cell.figure.text}, ours {value_text(cell.figure, cell.ours.value, cell.ours.high)}"
-        for key, cell in again.cells.items()
-        if cell.verdict == "fitted" and cell.ours and cell.ratio and abs(cell.ratio - 1) > LOOSE
+        for key, cell in reproduced.cells.items()
+        if cell.verdict == "fitted" and cell.ours and cell.ratio and abs(cell.ratio - 1) > LOOSE_FIT_SHARE
     ]
 
 
-def _trouble(cell: Reproduced) -> str:
+def _trouble_text(cell: ReproducedFigure) -> str:
     ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
     if cell.verdict == "missing":
         return f"to be {cell.rule.mark}, and no model gives it"
@@ -187,73 +193,74 @@ def _trouble(cell: Reproduced) -> str:
         )
     within = cell.rule.within.text if cell.rule.within else ""
     if cell.verdict == "misprint":
-        by_others = f"by the document's other figures {cell.corrected}"
-        return f"printed {cell.figure.text}, {by_others}, ours {ours} (within {within})"
+        corrected = f"by the document's other figures {cell.corrected}"
+        return f"printed {cell.figure.text}, {corrected}, ours {ours} (within {within})"
     return f"printed {cell.figure.text}, ours {ours}, tolerance {within}: {cell.rule.why}"
 
 
-def sources(again: DocumentAgain) -> list[tuple[str, str]]:
-    """Where ours come from: for each way, the figures that came so; those not modelled with their reason."""
-    ways: dict[str, list[str]] = {}
-    for cell in again.cells.values():
+def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:
+    """The figures by the source of ours: a run, arithmetic, or the reason why they are not modelled."""
+    names_by_source: dict[str, list[str]] = {}
+    for cell in reproduced.cells.values():
         if cell.verdict == "not modelled" and cell.ours is None:
-            ways.setdefault(f"not modelled: {cell.rule.why}", []).append(_short(cell.figure.id))
+            names_by_source.setdefault(f"not modelled: {cell.rule.why}", []).append(_short(cell.figure.id))
         elif cell.ours is not None and cell.ours.how:
-            ways.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
-    return [(_several(names), way.replace("`", "")) for way, names in ways.items()]
+            names_by_source.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
+    return [(_name_list(names), source.replace("`", "")) for source, names in names_by_source.items()]
 
 
-def findings(again: DocumentAgain) -> tuple[tuple[str, ...], ...]:
-    """Where the document contradicts itself: of each finding its lines."""
-    return tuple(tuple(finding(found, again.document)) for found in again.findings)
+def findings(reproduced: ReproducedDocument) -> tuple[tuple[str, ...], ...]:
+    """The lines of each contradiction in the document."""
+    return tuple(tuple(finding_lines(finding, reproduced.document)) for finding in reproduced.findings)
 
 
-def finding(found: Finding, document: Document) -> list[str]:
-    """What the document says, how that fails, how it would hold, and which cell is likely misprinted."""
+def finding_lines(finding: Finding, document: Document) -> list[str]:
+    """The lines of a contradiction: the relation, its failures, a reading that holds, and likely misprints."""
     figures = document.figures
-    count, claims = len(found.failures), len(found.relation.claims)
-    how = "contradicts itself" if found.degree == "contradiction" else "is off in the last digit"
-    many = f" in {count} of {claims} cases" if claims > 1 else ""
-    lines = [f"{found.relation.says} This {how}{many}."]
-    if found.reading:
-        rest = len(found.remaining)
-        lines.append(f"It holds otherwise: {found.reading}" + (f"; then {rest} of {claims} fail." if rest else "."))
-    lines += [failure(one, figures) for one in found.remaining[:3]]
-    if len(found.remaining) > 3:
-        lines.append(f"… and {len(found.remaining) - 3} more.")
-    for suspect in found.suspects:
-        mends = f"{suspect.mended} claims hold" if suspect.mended > 1 else "it holds"
-        lines.append(f"If {_short(suspect.figure)}, printed {suspect.printed}, is {suspect.text}, {mends}.")
+    count, claims = len(finding.failures), len(finding.relation.claims)
+    verdict = "contradicts itself" if finding.degree == "contradiction" else "is off in the last digit"
+    cases = f" in {count} of {claims} cases" if claims > 1 else ""
+    lines = [f"{finding.relation.says} This {verdict}{cases}."]
+    if finding.reading:
+        remaining = len(finding.remaining)
+        lines.append(
+            f"It holds otherwise: {finding.reading}" + (f"; then {remaining} of {claims} fail." if remaining else ".")
+        )
+    lines += [failure_text(failure, figures) for failure in finding.remaining[:3]]
+    if len(finding.remaining) > 3:
+        lines.append(f"… and {len(finding.remaining) - 3} more.")
+    for suspect in finding.suspects:
+        effect = f"{suspect.mended} claims hold" if suspect.mended > 1 else "it holds"
+        lines.append(f"If {_short(suspect.figure)}, printed {suspect.printed}, is {suspect.text}, {effect}.")
     return lines
 
 
-def failure(failed: Failure, figures: dict[str, Figure]) -> str:
-    """A claim with its printed numbers, and what they come to."""
-    left, right = re.split(r"\s(?:=|<=|>=)\s", failed.claim.text, maxsplit=1)
+def failure_text(failure: Failure, figures: dict[str, Figure]) -> str:
+    """A claim that fails, with the printed numbers in place of cells."""
+    left, right = re.split(r"\s(?:=|<=|>=)\s", failure.claim.text, maxsplit=1)
     prefix = next(iter(figures)).partition("/")[0]
-    units = {figures[key].unit for key in failed.figures}
-    sign = {"=": "≠", "<=": "is not ≤", ">=": "is not ≥"}[failed.claim.comparison]
+    units = {figures[key].unit for key in failure.figures}
+    sign = {"=": "≠", "<=": "is not ≤", ">=": "is not ≥"}[failure.claim.comparison]
     shown = f"{_printed(left, prefix, figures)} {sign} {_printed(right, prefix, figures)}"
     if units & {"date", "clock time"}:
-        return f"{shown} ({_short(failed.figures[0])}, {_short(failed.figures[-1])})"
-    simple = re.fullmatch(r"\{[^+}]*\}", right)
-    return f"{_short(failed.figures[0])}: {shown}" + ("" if simple else f" = {significant(failed.right)}")
+        return f"{shown} ({_short(failure.figures[0])}, {_short(failure.figures[-1])})"
+    is_single_cell = re.fullmatch(r"\{[^+}]*\}", right)
+    return f"{_short(failure.figures[0])}: {shown}" + ("" if is_single_cell else f" = {significant(failure.right)}")
 
 
 def _printed(side: str, prefix: str, figures: dict[str, Figure]) -> str:
-    """One side of a claim with the printed numbers in place of the cells."""
+    """A side of a claim with the printed numbers in place of cells."""
 
-    def number(found: re.Match[str]) -> str:
-        inside = found[1]
-        if inside.startswith("+"):
-            return f"the sum of {inside[1:]}"
-        cell = f"{prefix}/{re.sub(r'[.](low|high)$', '', inside)}"
-        value = figures[cell].number
-        if figures[cell].unit == "date":
-            return figures[cell].text
-        return significant(float(value.high if inside.endswith(".high") else value.low))
+    def printed_number(match: re.Match[str]) -> str:
+        reference = match[1]
+        if reference.startswith("+"):
+            return f"the sum of {reference[1:]}"
+        figure = figures[f"{prefix}/{re.sub(r'[.](low|high)$', '', reference)}"]
+        if figure.unit == "date":
+            return figure.text
+        return significant(float(figure.number.high if reference.endswith(".high") else figure.number.low))
 
-    return re.sub(r"\{([^}]*)\}", number, side)
+    return re.sub(r"\{([^}]*)\}", printed_number, side)
 
 
 def _short(key: str) -> str:
@@ -261,5 +268,5 @@ def _short(key: str) -> str:
     return key.partition("/")[2]
 
 
-def _several(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"

@@ -1,7 +1,7 @@
-"""A call in a process of its own, which takes neither this process's interpreter nor the signals of its terminal.
+"""A function call in a process of its own, which has its own interpreter lock and ignores the terminal's signals.
 
-The function and its arguments are sent to the process pickled, over a pipe; its result or its error comes back the same
-way. A process whose caller is gone interrupts itself, so that none is left running.
+The function and its arguments are pickled and sent over a pipe; the result or the error returns in the same way. A
+process whose caller has ended interrupts itself, so that no process is left running.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from loadgo.errors import LoadgoError, Refused
 _MODULE = __name__
 
 
-class Apart:
-    """A call under way in another process, from the moment this object is made."""
+class ProcessCall:
+    """A function call that runs in another process. It starts when this object is created."""
 
     def __init__(self, function: Callable[..., Any], *, idle: bool = False, **arguments: Any) -> None:
-        """Starts `function(**arguments)`; with `idle` it runs only on processors that nobody else wants."""
+        """Starts `function(**arguments)`. With `idle`, it runs only on processors that no other program wants."""
         self._ours, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
@@ -47,7 +47,7 @@ class Apart:
         return self._process.poll() is not None
 
     def result(self) -> Any:
-        """Waits for the call; returns its result, or raises its error. Raises `Refused` when the process died."""
+        """Waits for the call, and returns its result or raises its error. Raises `Refused` if the process died."""
         try:
             succeeded, answer = self._ours.recv()
         except EOFError:
@@ -58,17 +58,17 @@ class Apart:
         return answer
 
     def end(self) -> None:
-        """Interrupts the call if it is under way, and waits until its process has ended."""
+        """Interrupts the call if it still runs, and waits until its process has ended."""
         if not self.ended:
             self._process.send_signal(signal.SIGINT)
             self._process.wait()
 
 
 def _serve(connection: Connection) -> None:
-    """Receives a call, makes it, and sends its result or its error back."""
+    """Receives a call, executes it, and sends its result or its error back."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     function, arguments = connection.recv()
-    threading.Thread(target=_interrupt_when_left, args=[connection], daemon=True).start()
+    threading.Thread(target=_interrupt_without_caller, args=[connection], daemon=True).start()
     try:
         answer = True, function(**arguments)
     except (LoadgoError, ValueError, OSError) as error:
@@ -78,8 +78,8 @@ def _serve(connection: Connection) -> None:
     connection.send(answer)
 
 
-def _interrupt_when_left(connection: Connection) -> None:
-    """The caller sends nothing more: what can be read now is the end of the pipe."""
+def _interrupt_without_caller(connection: Connection) -> None:
+    """Interrupts this process at the end of the pipe, since the caller sends nothing after the call."""
     connection.poll(None)
     os.kill(os.getpid(), signal.SIGINT)
 

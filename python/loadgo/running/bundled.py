@@ -1,4 +1,4 @@
-"""Finds what comes with loadgo by its name, or a file by its path: scripts here, machines in `machines`."""
+"""Finds a bundled script by its name, or a script by its path. `machines` finds machines."""
 
 from __future__ import annotations
 
@@ -8,65 +8,66 @@ from pathlib import Path
 
 from loadgo.errors import BadArgument
 
-FOLDER = Path(__file__).parent.parent / "data" / "scripts"
-LARGEST_BYTES = 16 * 2**20
+SCRIPTS_FOLDER = Path(__file__).parent.parent / "data" / "scripts"
+MOST_FILE_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file as it was asked for, where it is, and its text."""
+    """A file with its text, and the name or path under which it was requested."""
 
-    asked: str
+    requested: str
     path: Path
     text: str
 
 
-def names() -> list[str]:
+def script_names() -> list[str]:
     """The names of the bundled scripts."""
-    return _names(FOLDER)
+    return _toml_names(SCRIPTS_FOLDER)
 
 
-def find(script: str | Path) -> Source:
-    """The script called `script`: a bundled name, else a path.
+def find_script(script: str | Path) -> Source:
+    """Reads `script`: the name of a bundled script, or a path.
 
-    Raises `ValueError` for an unknown name, with the nearest and all others, and for a file that is no text; `OSError`
-    for one that cannot be read.
+    Raises `ValueError` for an unknown name, with the known names, and for a file that is not text. Raises `OSError` for
+    a file that cannot be read.
     """
-    return read_text(script, FOLDER, "script")
+    return read_source(script, SCRIPTS_FOLDER, "script")
 
 
-def read_text(asked: str | Path, folder: Path, kind: str) -> Source:
-    """The file called `asked`: a TOML file of `folder` by its name, else a path; `kind` says what it is in messages.
+def read_source(requested: str | Path, folder: Path, kind: str) -> Source:
+    """Reads a TOML file of `folder` by its name, or any file by its path. `kind` is its noun in messages.
 
-    Raises what `find` raises.
+    Raises what `find_script` raises.
     """
-    path = _place(asked, folder, kind)
+    path = _source_path(requested, folder, kind)
     with path.open("rb") as file:
-        content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise BadArgument(f"{path} is no {kind}: it is larger than {LARGEST_BYTES // 2**20} MB")
+        content = file.read(MOST_FILE_BYTES + 1)
+    if len(content) > MOST_FILE_BYTES:
+        raise BadArgument(f"{path} is not a {kind}: it is larger than {MOST_FILE_BYTES // 2**20} MB")
     try:
-        return Source(asked=str(asked), path=path, text=content.decode())
+        return Source(requested=str(requested), path=path, text=content.decode())
     except UnicodeDecodeError as mistake:
         line = content.count(b"\n", 0, mistake.start) + 1
         raise BadArgument(f"{path}:{line}: byte {mistake.start + 1} of the file is not UTF-8") from mistake
 
 
-def _names(folder: Path) -> list[str]:
+def _toml_names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
-def _place(asked: str | Path, folder: Path, kind: str) -> Path:
-    known = _names(folder)
-    if isinstance(asked, str) and asked in known:
-        return folder / f"{asked}.toml"
-    path = Path(asked)
+def _source_path(requested: str | Path, folder: Path, kind: str) -> Path:
+    names = _toml_names(folder)
+    if isinstance(requested, str) and requested in names:
+        return folder / f"{requested}.toml"
+    path = Path(requested)
     if path.is_dir():
         raise BadArgument(f"{path} is a folder; a {kind} is a TOML file")
-    if not path.exists() and isinstance(asked, str) and "/" not in asked and not asked.endswith(".toml"):
-        near = difflib.get_close_matches(asked, known, n=1)
-        meant = f"; did you mean {near[0]}?" if near else "."
+    if not path.exists() and isinstance(requested, str) and "/" not in requested and not requested.endswith(".toml"):
+        nearest = difflib.get_close_matches(requested, names, n=1)
+        suggestion = f"; did you mean {nearest[0]}?" if nearest else "."
         raise BadArgument(
-            f"there is no {kind} called {asked!r}{meant} Bundled are {', '.join(known)}; a file is named by its path."
+            f"there is no {kind} called {requested!r}{suggestion} Bundled are {', '.join(names)}; "
+            "a file is named by its path."
         )
     return path

@@ -1,7 +1,7 @@
-"""Runs a command under the meter, again and again, and passes on the signals that come meanwhile.
+"""Runs a command under the meter, once or several times, and forwards signals to it.
 
-The runs are made in a thread of their own, so that the main thread is there for signals. An interrupt from the terminal
-reaches the command by itself; every other is passed on to it. After a signal no further run begins.
+The runs happen in a thread of their own, so that the main thread can receive signals. An interrupt from the terminal
+reaches the command directly; every other signal is forwarded. After a signal no further run begins.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any, Protocol
 
 from loadgo import _loadgo
 from loadgo.errors import Refused
-from loadgo.running.command_run import Cold, ColdFile, CommandRun, Stage, Waited
+from loadgo.running.command_run import ColdFile, ColdStart, CommandRun, Stage, Wait4Usage
 
-NO_PROGRAM, NOT_EXECUTABLE = 127, 126
-WAITS = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")
-PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+MISSING_PROGRAM_STATUS, NOT_EXECUTABLE_STATUS = 127, 126
+WAIT_COLUMNS = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")
+FORWARDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class NotRun(Refused):
-    """The command could not be run; `status` is a shell's then: 127 no such program, 126 it is not executable."""
+    """The command could not be run. `status` is a shell's: 127 for a missing program, 126 for no permission."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -38,8 +38,8 @@ class NotRun(Refused):
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be run: the command's words, the stage of each run, and whether its output is lost."""
+class CommandOrder:
+    """A request to run a command: its words, the stage of each run, and whether its output is discarded."""
 
     command: tuple[str, ...]
     stages: tuple[Stage, ...]
@@ -47,106 +47,107 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What was run."""
+class MeteredRuns:
+    """The runs of a command, and the sources of their usage."""
 
     runs: tuple[CommandRun, ...]
     sources: dict[str, Any]
     floor_bytes: int
-    """Loadgo's own memory at the most, with which a child begins."""
+    """Loadgo's own largest memory, which a child inherits."""
     interrupted: int | None
+    """The last signal that loadgo received; None without one."""
 
 
 @dataclass(frozen=True)
-class Host:
-    """What must be known of this host to read a raw run."""
+class HostFacts:
+    """Facts about this host that the interpretation of a raw run needs."""
 
     began_ns: int
-    """When the first run began, since the host is up."""
+    """Start of the first run, in nanoseconds since the host booted."""
     floor_bytes: int
     sources: dict[str, Any]
 
 
-class Running(Protocol):
-    """What runs a command, and tells its id while it runs, else 0."""
+class CommandRunner(Protocol):
+    """An object that runs a command. `running` returns the command's process id, or 0 if none runs."""
 
     def running(self) -> int: ...
 
 
 @dataclass
-class Signals:
-    """The last signal that came, and whether there is a command to pass it on to, or soon will be."""
+class ReceivedSignals:
+    """The last signal received, and whether a command runs or is being started."""
 
-    came: int | None = None
+    last: int | None = None
     in_run: bool = False
 
 
-def run_command(order: Order) -> Done:
-    """Makes the runs of `order`; fewer when a signal comes. Raises `NotRun`, `Refused`."""
+def run_command(order: CommandOrder) -> MeteredRuns:
+    """Makes the runs of `order`, or fewer after a signal. Raises `NotRun` and `Refused`."""
     meter = _loadgo.CommandMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
-        sources = with_wait4(meter.sources())
-        with passing_on(meter) as signals, ThreadPoolExecutor(1) as elsewhere:
-            runs = elsewhere.submit(_runs, meter, order, signals).result()
+        sources = prefer_wait4(meter.sources())
+        with forward_signals(meter) as signals, ThreadPoolExecutor(1) as executor:
+            raw_runs = executor.submit(_raw_runs, meter, order, signals).result()
     finally:
         meter.close()
-    floor = own_bytes()
-    host = Host(began_ns, floor, sources)
-    made = (command_run(told, stage, host, came) for told, stage, came in runs)
-    return Done(tuple(made), sources, floor, signals.came)
+    floor = loadgo_peak_bytes()
+    host = HostFacts(began_ns, floor, sources)
+    runs = (command_run(raw_run, stage, host, is_interrupted) for raw_run, stage, is_interrupted in raw_runs)
+    return MeteredRuns(tuple(runs), sources, floor, signals.last)
 
 
-def _runs(meter: _loadgo.CommandMeter, order: Order, signals: Signals) -> list[tuple[dict[str, Any], Stage, bool]]:
-    begin = _place_of_input()
-    readable = len(order.stages) == 1 or begin is not None
-    made = []
+def _raw_runs(
+    meter: _loadgo.CommandMeter, order: CommandOrder, signals: ReceivedSignals
+) -> list[tuple[dict[str, Any], Stage, bool]]:
+    input_offset = _input_offset()
+    is_readable = len(order.stages) == 1 or input_offset is not None
+    raw_runs = []
     for stage in order.stages:
-        if signals.came is not None:
+        if signals.last is not None:
             break
-        if begin is not None:
-            os.lseek(0, begin, os.SEEK_SET)
+        if input_offset is not None:
+            os.lseek(0, input_offset, os.SEEK_SET)
         signals.in_run = True
         try:
-            told = _one(meter, order, stage, readable)
+            raw_run = _raw_run(meter, order, stage, is_readable)
         finally:
             signals.in_run = False
-        made.append((told, stage, signals.came is not None))
-    return made
+        raw_runs.append((raw_run, stage, signals.last is not None))
+    return raw_runs
 
 
-def _one(meter: _loadgo.CommandMeter, order: Order, stage: Stage, readable: bool) -> dict[str, Any]:
+def _raw_run(meter: _loadgo.CommandMeter, order: CommandOrder, stage: Stage, is_readable: bool) -> dict[str, Any]:
     try:
-        return meter.run(order.command, readable, not order.quiet, stage == "cold first")
+        return meter.run(order.command, is_readable, not order.quiet, stage == "cold first")
     except OSError as error:
-        raise not_run(order.command[0], error) from error
+        raise start_failure(order.command[0], error) from error
 
 
-def not_run(program: str, error: OSError) -> NotRun:
-    """Why `program` could not be run, and a shell's status for it."""
+def start_failure(program: str, error: OSError) -> NotRun:
+    """The error for a program that could not be run, with a shell's status for it."""
     if not isinstance(error, FileNotFoundError):
-        return NotRun(f"{program}: {error.strerror or error}", NOT_EXECUTABLE)
-    if "/" not in program and (path := _on_the_path(program)):
-        return NotRun(f"{path}: it is there, and is not executable", NOT_EXECUTABLE)
-    return NotRun(f"{program}: no such program", NO_PROGRAM)
+        return NotRun(f"{program}: {error.strerror or error}", NOT_EXECUTABLE_STATUS)
+    if "/" not in program and (path := _on_search_path(program)):
+        return NotRun(f"{path}: it is not executable", NOT_EXECUTABLE_STATUS)
+    return NotRun(f"{program}: no such program", MISSING_PROGRAM_STATUS)
 
 
-def checked_program(program: str) -> None:
-    """Raises `NotRun` when there is no such program, or it is not executable."""
+def check_program(program: str) -> None:
+    """Raises `NotRun` for a program that is missing or not executable."""
     if shutil.which(program) is None:
-        there = "/" in program and Path(program).exists()
-        raise not_run(
-            program, PermissionError(0, "it is there, and is not executable") if there else FileNotFoundError()
-        )
+        exists = "/" in program and Path(program).exists()
+        raise start_failure(program, PermissionError(0, "it is not executable") if exists else FileNotFoundError())
 
 
-def _on_the_path(program: str) -> Path | None:
+def _on_search_path(program: str) -> Path | None:
     directories = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep) if name]
     return next((path / program for path in directories if program and (path / program).is_file()), None)
 
 
-def _place_of_input() -> int | None:
-    """Where the standard input stands; None when it is no file that can be read again."""
+def _input_offset() -> int | None:
+    """The offset of the standard input; None for an input that cannot be read again."""
     try:
         return os.lseek(0, 0, os.SEEK_CUR)
     except OSError:
@@ -154,26 +155,26 @@ def _place_of_input() -> int | None:
 
 
 @contextmanager
-def passing_on(meter: Running) -> Iterator[Signals]:
-    """While it lasts signals are noted and passed on to the command; only the main thread can hear them."""
-    signals = Signals()
+def forward_signals(meter: CommandRunner) -> Iterator[ReceivedSignals]:
+    """Within this context, signals are recorded and forwarded to the command. Only the main thread receives signals."""
+    signals = ReceivedSignals()
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return
 
-    def heard(number: int, _frame: FrameType | None) -> None:
-        signals.came = number
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        signals.last = number
         while not (pid := meter.running()) and signals.in_run:
-            time.sleep(0.0001)  # it is being started, and its id is not known yet
+            time.sleep(0.0001)  # the command is being started, and has no id yet
         if pid and not (number == signal.SIGINT and _in_foreground()):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    # One that is ignored (nohup) stays ignored. Python ignores SIGXFSZ; the command must not inherit that.
-    before = {number: signal.getsignal(number) for number in (*PASSED_ON, signal.SIGXFSZ)}
-    for number in PASSED_ON:
+    # A signal that is ignored (nohup) stays ignored. Python ignores SIGXFSZ; the command must not inherit that.
+    before = {number: signal.getsignal(number) for number in (*FORWARDED_SIGNALS, signal.SIGXFSZ)}
+    for number in FORWARDED_SIGNALS:
         if before[number] != signal.SIG_IGN:
-            signal.signal(number, heard)
+            signal.signal(number, on_signal)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     try:
         yield signals
@@ -183,7 +184,7 @@ def passing_on(meter: Running) -> Iterator[Signals]:
 
 
 def _in_foreground() -> bool:
-    """Whether the terminal sends its interrupts to this process and to the command alike."""
+    """Whether the terminal sends its interrupts to this process, and so to the command too."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -196,69 +197,72 @@ def _in_foreground() -> bool:
         os.close(terminal)
 
 
-def own_bytes() -> int:
-    """Loadgo's own memory at the most."""
+def loadgo_peak_bytes() -> int:
+    """Loadgo's own largest memory."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def with_wait4(sources: dict[str, Any]) -> dict[str, Any]:
-    """The sources, with wait4 in the place of coarser ones and of none: its clock is finer than `/proc`'s ticks."""
+def prefer_wait4(sources: dict[str, Any]) -> dict[str, Any]:
+    """The sources with wait4 in place of `/proc`, whose ticks are coarser, and in place of a missing source."""
     if sources["groups"]:
         return sources
     notes = [note for note in sources["notes"] if not note.endswith("in clock ticks")]
     notes.append("by wait4: counted from the process's creation on, without what the command has not waited for")
     faults = "wait4" if sources["faults"] == "/proc" else sources["faults"]
-    told = {"cpu": "wait4", "cpu_resolution_ns": 1000, "faults": faults, "notes": notes}
-    return sources | told
+    return sources | {"cpu": "wait4", "cpu_resolution_ns": 1000, "faults": faults, "notes": notes}
 
 
-def _by_wait4(usage: dict[str, int | None], waited: Waited, sources: dict[str, Any]) -> dict[str, int | None]:
-    """The usage, with what `sources` takes from wait4."""
+def _with_wait4_usage(
+    usage: dict[str, int | None], waited: Wait4Usage, sources: dict[str, Any]
+) -> dict[str, int | None]:
+    """The usage with the figures that `sources` takes from wait4."""
     cpu = {"cpu_user_ns": waited.user_ns, "cpu_system_ns": waited.system_ns}
     faults = {"faults_minor": waited.faults_minor, "faults_major": waited.faults_major}
     return usage | (cpu if sources["cpu"] == "wait4" else {}) | (faults if sources["faults"] == "wait4" else {})
 
 
-def _told(usage: dict[str, int | None], waited: Waited) -> dict[str, int | None]:
-    """The usage; faults by wait4 and no waits where the kernel has told of none that ended.
+def _without_silent_taskstats(usage: dict[str, int | None], waited: Wait4Usage) -> dict[str, int | None]:
+    """The usage with faults by wait4 and without waits, if taskstats reported nothing.
 
-    It tells what a task has used at its end (taskstats) to sockets of its first network namespace alone; whoever
-    listens in another hears nothing, and no program runs without a fault.
+    The kernel reports a task's usage at its end (taskstats) in its first network namespace only. Without a report the
+    faults are 0, which no program has.
     """
     if usage["faults_minor"] or usage["faults_major"] or not waited.faults_minor:
         return usage
     faults = {"faults_minor": waited.faults_minor, "faults_major": waited.faults_major}
-    return usage | faults | dict.fromkeys(WAITS, None)
+    return usage | faults | dict.fromkeys(WAIT_COLUMNS, None)
 
 
-def _possible(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
-    """The usage without waits that are as long as the host is up: the kernel tells such when its delay accounting was
-    switched while the command waited.
+def _without_impossible_waits(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
+    """The usage without waits that are longer than the host has been up.
+
+    The kernel reports such waits if its delay accounting was switched while the command waited.
     """
-    impossible = {name for name in WAITS if (usage[name] or 0) >= began_ns}
+    impossible = {name for name in WAIT_COLUMNS if (usage[name] or 0) >= began_ns}
     return {name: None if name in impossible else value for name, value in usage.items()}
 
 
-def command_run(told: dict[str, Any], stage: Stage, host: Host, came: bool) -> CommandRun:
-    """A run as the meter told it; `came`, a signal came meanwhile."""
-    waited = Waited(**told["waited"])
-    most = waited.max_resident_bytes
+def command_run(raw_run: dict[str, Any], stage: Stage, host: HostFacts, is_interrupted: bool) -> CommandRun:
+    """Interprets a run as the meter returned it. `is_interrupted` says that loadgo received a signal during the run."""
+    waited = Wait4Usage(**raw_run["waited"])
+    usage = _without_silent_taskstats(_without_impossible_waits(raw_run["usage"], host.began_ns), waited)
+    max_bytes = waited.max_resident_bytes
     return CommandRun(
         stage=stage,
-        real_ns=told["real_ns"],
-        **_by_wait4(_told(_possible(told["usage"], host.began_ns), waited), waited, host.sources),
-        max_resident_bytes=most if most > host.floor_bytes else None,
+        real_ns=raw_run["real_ns"],
+        **_with_wait4_usage(usage, waited, host.sources),
+        max_resident_bytes=max_bytes if max_bytes > host.floor_bytes else None,
         waited=waited,
-        exit_status=told["exit_status"],
-        signal=told["signal"],
-        left_running=told["left_running"] if host.sources["groups"] else None,
-        let_go=told["let_go"],
-        lost=told["lost"],
-        cold=None if told["cold"] is None else _cold(told["cold"]),
-        interrupted=came,
+        exit_status=raw_run["exit_status"],
+        signal=raw_run["signal"],
+        left_running=raw_run["left_running"] if host.sources["groups"] else None,
+        let_go=raw_run["let_go"],
+        lost=raw_run["lost"],
+        cold=None if raw_run["cold"] is None else _cold_start(raw_run["cold"]),
+        interrupted=is_interrupted,
     )
 
 
-def _cold(told: dict[str, Any]) -> Cold:
-    files = (ColdFile(Path(path), size, stayed) for path, size, stayed in told["files"])
-    return Cold(tuple(files), told["names_dropped"])
+def _cold_start(dropped: dict[str, Any]) -> ColdStart:
+    files = (ColdFile(Path(path), size, stayed) for path, size, stayed in dropped["files"])
+    return ColdStart(tuple(files), dropped["names_dropped"])

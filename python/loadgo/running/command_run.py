@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 Stage = Literal["as it is", "cold first", "warm first", "following"]
-"""The place of a run: alone, or one of the three of a cold round, before the first of which memory is dropped."""
+"""The kind of a run: alone, or one of the three runs of a cold round. Before the first of these, memory is dropped."""
 
 
 @dataclass(frozen=True)
-class Waited:
+class Wait4Usage:
     """The usage that wait4 returns: of the command and of the children that it waited for, since its creation."""
 
     user_ns: int
@@ -30,12 +30,12 @@ class ColdFile:
     path: Path
     bytes: int
     stayed_bytes: int | None
-    """The bytes that stayed in memory all the same; None where the kernel does not report them."""
+    """The bytes that stayed in memory all the same; None if the kernel does not report them."""
 
 
 @dataclass(frozen=True)
-class Cold:
-    """What loadgo dropped from memory before a cold run."""
+class ColdStart:
+    """The files and names that loadgo dropped from memory before a cold run."""
 
     files: tuple[ColdFile, ...]
     names_dropped: bool
@@ -58,18 +58,18 @@ class CommandRun:
     paging_wait_ns: int | None
     io_wait_ns: int | None
     max_resident_bytes: int | None
-    """The largest memory of any of its processes; None below loadgo's own, which every child starts with."""
-    waited: Waited
+    """The largest memory of any process of the command; None below loadgo's own, which every child starts with."""
+    waited: Wait4Usage
     exit_status: int | None
     signal: int | None
     """The signal that ended the command."""
     left_running: int | None
-    """The number of its processes that still ran at its end; None without a control group."""
+    """The number of the command's processes that still ran at its end; None without a control group."""
     let_go: int
     """The number of those that were left to run; the others were killed."""
     lost: int
     """The number of usage records that were lost."""
-    cold: Cold | None
+    cold: ColdStart | None
     interrupted: bool
     """Whether loadgo received a signal during the run."""
 

@@ -1,4 +1,4 @@
-"""What can be measured and controlled on this host, and why not the rest."""
+"""The abilities of this host: what loadgo can measure and control on it, and the reasons where it cannot."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Literal
 
 from loadgo import _loadgo
 
-State = Literal["exact", "estimated", "absent"]
+AbilityState = Literal["exact", "estimated", "absent"]
 
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that a run may need of a host."""
+    """Something that a run may need of a host, such as a meter."""
 
     name: str
-    state: State
-    """`exact` (or as asked), `estimated` (or in part), `absent`."""
+    state: AbilityState
+    """`exact` (or available), `estimated` (or available in part), `absent`."""
     how: str
-    """By what means; empty when absent."""
+    """The means, such as a kernel interface; empty if absent."""
     why_not: str
-    """Why no better; empty when exact."""
+    """The reason why it is not exact; empty if it is."""
     remedy: str
-    """What would make it better; empty when nothing is known to."""
+    """Advice that makes it better; empty if none is known."""
 
 
 def doctor() -> list[Ability]:
@@ -34,11 +34,11 @@ def doctor() -> list[Ability]:
     """
     return [
         Ability(
-            name=told["ability"],
-            state=told["state"],
-            how=told["how"],
-            why_not=told["why_not"],
-            remedy=told["remedy"],
+            name=ability["ability"],
+            state=ability["state"],
+            how=ability["how"],
+            why_not=ability["why_not"],
+            remedy=ability["remedy"],
         )
-        for told in _loadgo.probe()
+        for ability in _loadgo.probe()
     ]

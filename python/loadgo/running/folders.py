@@ -1,4 +1,4 @@
-"""The folder that a run is written to: the one that was asked for, or a new one where runs are kept."""
+"""The folder that a run is written to: the given one, or a new folder among all runs."""
 
 from __future__ import annotations
 

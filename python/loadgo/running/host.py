@@ -1,4 +1,4 @@
-"""This host as the system that users are logged in to: what only it can be asked for, and what it must have."""
+"""This host as the system that users are logged in to: its options, and the programs that a script needs."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from loadgo.errors import BadArgument, Refused, naming
 
 @dataclass(frozen=True)
 class Driver:
-    """How the driver itself is to run, on a host."""
+    """How the driver itself runs, on a host."""
 
     fifo: bool = True
-    """With real-time priority, where that is permitted."""
+    """Whether the driver runs with real-time priority, if that is permitted."""
     processor: int | None = None
-    """On this processor, and on no other."""
+    """The only processor that the driver runs on, if given."""
     log_ins_at_once: int | None = None
-    """How many log-ins may be under way together; 16 by default."""
+    """Largest number of log-ins at the same time. Default: 16."""
 
 
-USUAL = Driver()
+DEFAULT_DRIVER = Driver()
 
-TIERS = ("none", "cheap", "exact")
-"""What `meters` may be."""
+METER_TIERS = ("none", "cheap", "exact")
+"""Values of `meters`."""
 
 
-def options(needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver) -> dict[str, Any]:
-    """What `_loadgo.run_host` is told beside the load.
+def host_options(needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver) -> dict[str, Any]:
+    """The options of `_loadgo.run_host` besides the load.
 
-    Raises `ValueError` for what makes no sense, `errors.Refused` when a program that the script `needs` is not here.
+    Raises `ValueError` for an invalid option, and `errors.Refused` for a missing program of `needs`.
     """
     if limit is not None:
         with naming("limit"):
             _loadgo.parse_limit(limit)
     if usage_every is not None and not 1 <= usage_every < 2**31:
-        raise BadArgument(f"usage cannot be read for every {usage_every}-th interaction: 1 reads each")
-    _look_for(needs)
+        raise BadArgument(f"usage cannot be read for every {usage_every}-th interaction: at least 1, which reads each")
+    _check_programs(needs)
     return {
         "limit": limit,
         "search_path": _search_path(),
@@ -52,24 +52,24 @@ def options(needs: Sequence[str], limit: str | None, usage_every: int | None, dr
     }
 
 
-def meters(asked: str | None) -> str | None:
-    """The tier of kernel meters that is asked for; None is cheap where the host allows them, else none.
+def parse_meter_tier(tier: str | None) -> str | None:
+    """Checks a tier of kernel meters. None means `cheap` if the host allows it, else `none`.
 
-    Raises `ValueError` for one that there is not.
+    Raises `ValueError` for an unknown tier.
     """
-    if asked not in (None, *TIERS):
-        raise BadArgument(f"there are no {asked} meters: say {', '.join(TIERS[:-1])} or {TIERS[-1]}")
-    return asked
+    if tier not in (None, *METER_TIERS):
+        raise BadArgument(f"there are no {tier} meters: write {', '.join(METER_TIERS[:-1])} or {METER_TIERS[-1]}")
+    return tier
 
 
 def _search_path() -> str:
-    """Where the users find programs: with those that come with loadgo, such as the desk calculator."""
+    """The users' search path: loadgo's own programs, such as the desk calculator, and the path of this process."""
     return os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 
-def _look_for(programs: Sequence[str]) -> None:
+def _check_programs(programs: Sequence[str]) -> None:
     missing = [program for program in programs if shutil.which(program, path=_search_path()) is None]
     if missing:
         raise Refused(
-            f"the script needs {', '.join(missing)}, which this host does not have: install it, or take another script"
+            f"the script needs {', '.join(missing)}, which this host does not have: install it, or use another script"
         )

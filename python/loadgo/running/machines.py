@@ -1,4 +1,4 @@
-"""Finds a simulated machine: one of those that come with loadgo by its name, or a machine file by its path."""
+"""Finds a simulated machine: a bundled machine by its name, or a machine file by its path."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 from loadgo.errors import Mistake
 from loadgo.records.machine_file import parsed_machine
-from loadgo.running.bundled import Source, read_text
+from loadgo.running.bundled import Source, read_source
 
-FOLDER = Path(__file__).parent.parent / "data" / "machines"
-_TABLES = re.compile(r"^\s*\[", re.MULTILINE)
+MACHINES_FOLDER = Path(__file__).parent.parent / "data" / "machines"
+_FIRST_TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 _LIKE = re.compile(r"^(\s*like\s*=\s*)([\"'])([^\"'\\\n]+)\2", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine file in short: its name, its title, where its figures are from, its processors and commands."""
+    """A summary of a machine file: name, title, source of its figures, processors and commands."""
 
     name: str
     title: str
@@ -35,60 +35,61 @@ def machines() -> list[Machine]:
         A list of `Machine` with title, source, number of processors, and the commands that its file has. Other calls
         take a machine's name for `on` or `machine`.
     """
-    return [told(name) for name in names()]
+    return [machine_summary(name) for name in machine_names()]
 
 
-def names() -> list[str]:
+def machine_names() -> list[str]:
     """The names of the bundled machines."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return sorted(path.stem for path in MACHINES_FOLDER.glob("*.toml"))
 
 
 def find(machine: str | Path) -> Source:
-    """The machine called `machine`: a bundled name, else a path.
+    """Reads `machine`: the name of a bundled machine, or a path.
 
-    Its text is the file's; a file beside it that it is `like` is named by its whole path there, so that the text means
-    the same anywhere. Raises `ValueError` for an unknown name, with the nearest and all others, and for a file that is
-    no text; `OSError` for one that cannot be read.
+    If the machine is `like` another file, its text has that file's full path, so that the text is valid anywhere.
+    Raises `ValueError` for an unknown name, with the known names, and for a file that is not text. Raises `OSError` for
+    a file that cannot be read. The extension calls this function by its name.
     """
-    source = read_text(machine, FOLDER, "machine")
-    return Source(asked=source.asked, path=source.path, text=_placed(source.text, source.path.parent))
+    source = read_source(machine, MACHINES_FOLDER, "machine")
+    text = _with_full_path(source.text, source.path.parent)
+    return Source(requested=source.requested, path=source.path, text=text)
 
 
-def _placed(text: str, folder: Path) -> str:
-    """`text` with the file that it is like, if it is like a file, by its whole path."""
-    found = _LIKE.search(_TABLES.split(text, maxsplit=1)[0])
-    if not found or found[3] in names():
+def _with_full_path(text: str, folder: Path) -> str:
+    """`text` with the full path of the file that it is `like`, if any."""
+    like = _LIKE.search(_FIRST_TABLE.split(text, maxsplit=1)[0])
+    if not like or like[3] in machine_names():
         return text
-    place = (folder / found[3]).resolve()
-    return f"{text[: found.start(3)]}{place}{text[found.end(3) :]}" if place.is_file() else text
+    path = (folder / like[3]).resolve()
+    return f"{text[: like.start(3)]}{path}{text[like.end(3) :]}" if path.is_file() else text
 
 
-def told(machine: str | Path, set: Sequence[str] = ()) -> Machine:
-    """What a machine file says in short; raises what `find` raises, and `errors.Mistake` with the file's name."""
-    read = parsed(find(machine), set)
+def machine_summary(machine: str | Path, set: Sequence[str] = ()) -> Machine:
+    """The summary of a machine file. Raises what `find` raises, and `errors.Mistake` with the file's name."""
+    parsed = parse_machine_file(find(machine), set)
     return Machine(
         name=str(machine),
-        title=read["title"],
-        source=read["source"],
-        processors=read["processors"],
-        commands=tuple(read["commands"]),
+        title=parsed["title"],
+        source=parsed["source"],
+        processors=parsed["processors"],
+        commands=tuple(parsed["commands"]),
     )
 
 
-def printed(machine: str | Path, set: Sequence[str] = ()) -> str:
-    """A machine's file as it stands, with its comments; with values `set` over it, everything merged in one text."""
+def machine_text(machine: str | Path, set: Sequence[str] = ()) -> str:
+    """The text of a machine file with its comments. With values `set`, it is the merged text without comments."""
     source = find(machine)
-    read = parsed(source, set)
-    return str(read["text"]) if set else source.text
+    parsed = parse_machine_file(source, set)
+    return str(parsed["text"]) if set else source.text
 
 
-def listed() -> list[list[str]]:
-    """The rows of a list of the bundled machines: name, title, processors, source."""
+def machine_list_rows() -> list[list[str]]:
+    """The rows of the list of bundled machines: name, title, processors, source."""
     return [[machine.name, machine.title, str(machine.processors), machine.source] for machine in machines()]
 
 
-def parsed(source: Source, set: Sequence[str] = ()) -> dict[str, Any]:
-    """Reads a machine file; raises `errors.Mistake` with the file's name, and `ValueError` for a mistake in `set`."""
+def parse_machine_file(source: Source, set: Sequence[str] = ()) -> dict[str, Any]:
+    """Parses a machine file. Raises `errors.Mistake` with the file's name, and `ValueError` for a mistake in `set`."""
     try:
         return parsed_machine(source.text, set)
     except Mistake as mistake:

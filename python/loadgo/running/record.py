@@ -1,7 +1,7 @@
-"""A person's session at a real shell, or an asciicast recording of one, becomes a script.
+"""Makes a script from a person's session at a real shell, or from an asciicast recording.
 
-Think times and typing rate are the person's and are kept; response times are the system's and are dropped. What was
-typed without echo is never stored: the script names what is missing, and a run refuses it until that is given.
+The script keeps the person's think times and typing rate, and drops the system's response times. Text that was typed
+without echo is never stored: the script names the missing values, and a run needs them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from loadgo import _loadgo
 from loadgo.errors import Mistake, Refused
 
 
-class _Told(TypedDict):
-    """What the Rust half tells of a recorded session."""
+class _RecordedData(TypedDict):
+    """The result of `_loadgo.record_session` and `_loadgo.script_of_cast`."""
 
     script: str
     login: str
@@ -36,36 +36,36 @@ class _Told(TypedDict):
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded script, with what was measured, estimated and left out."""
+    """A recorded script, with the figures of its session."""
 
     path: Path
-    """The script."""
+    """The script file."""
     cast: Path | None
     """The session as asciicast version 3, if it was kept."""
     login: str
-    """The command that logs in."""
+    """The script's command that logs in."""
     lines: int
-    """Lines of the script."""
+    """Number of lines in the script."""
     think_times_ns: tuple[int, ...]
-    """The measured think times, prompt to first key, in order; absences are left out."""
+    """The measured times from prompt to first key, in order. Long absences are left out."""
     typing_chars_per_second: float | None
-    """Keys a second, first key to end of line; None when nothing was typed key by key."""
+    """Keys per second, from first key to end of line; None if no line was typed key by key."""
     secrets: tuple[int, ...]
-    """The lines that stand for what was typed without echo."""
+    """The numbers of the lines that replace text typed without echo."""
     statuses: int
-    """Lines whose exit status a prompt told."""
+    """Number of lines whose exit status a prompt reported."""
     notes: tuple[str, ...]
-    """What was estimated or left out, in words."""
+    """Sentences about values that were estimated or left out."""
     ending: str
-    """How the session ended: `exited STATUS`, `killed by signal N`, `stopped by signal N`, `hung up`, `unknown`."""
+    """The end of the session: `exited STATUS`, `killed by signal N`, `stopped by signal N`, `hung up`, `unknown`."""
 
     @property
     def think_p50_s(self) -> float | None:
-        """The median think time in seconds; None when none was measured."""
+        """The median think time in seconds; None if none was measured."""
         return median(self.think_times_ns) / 1e9 if self.think_times_ns else None
 
     def __str__(self) -> str:
-        return closing(self)
+        return closing_message(self)
 
 
 def record(
@@ -96,49 +96,49 @@ def record(
         loadgo.errors.Refused: A file exists already, nothing was typed, or there is no terminal for the session.
         loadgo.errors.Mistake: `from_cast` is malformed; the error has the line.
     """
-    script, kept = Path(path), Path(cast) if cast is not None else None
-    for file in filter(None, (script, kept)):
+    script, cast_file = Path(path), Path(cast) if cast is not None else None
+    for file in filter(None, (script, cast_file)):
         _check_free(file, force)
     name = script.stem.replace("_", " ").replace("-", " ").strip() or "recorded session"
     if from_cast is not None:
-        if kept is not None:
-            raise Refused("a session that comes from a cast is kept there already: leave `cast` out")
-        login = None if shell is None else shlex.join(words(shell))
-        told = _imported(os.fspath(from_cast), name, login)
+        if cast_file is not None:
+            raise Refused("a session from a cast is already saved there: omit `cast`")
+        login = None if shell is None else shlex.join(shell_words(shell))
+        recorded = _read_cast(os.fspath(from_cast), name, login)
     else:
-        command = words(shell)
-        told = _loadgo.record_session(command, dict(env or {}), kept, shlex.join(command), name)
-    _write(script, told["script"], force)
+        command = shell_words(shell)
+        recorded = _loadgo.record_session(command, dict(env or {}), cast_file, shlex.join(command), name)
+    _write_script(script, recorded["script"], force)
     return Recorded(
         path=script,
-        cast=kept,
-        login=told["login"],
-        lines=told["lines"],
-        think_times_ns=tuple(told["think_ns"]),
-        typing_chars_per_second=told["typing"],
-        secrets=tuple(told["secrets"]),
-        statuses=told["statuses"],
-        notes=tuple(told["notes"]),
-        ending=told["ending"],
+        cast=cast_file,
+        login=recorded["login"],
+        lines=recorded["lines"],
+        think_times_ns=tuple(recorded["think_ns"]),
+        typing_chars_per_second=recorded["typing"],
+        secrets=tuple(recorded["secrets"]),
+        statuses=recorded["statuses"],
+        notes=tuple(recorded["notes"]),
+        ending=recorded["ending"],
     )
 
 
-def words(shell: str | Sequence[str] | None) -> list[str]:
-    """The command of `shell` in words; `$SHELL`, else `sh`, when there is none."""
-    found = shlex.split(shell) if isinstance(shell, str) else list(shell or [])
-    return found or [os.environ.get("SHELL") or "sh"]
+def shell_words(shell: str | Sequence[str] | None) -> list[str]:
+    """The words of the command `shell`; by default `$SHELL`, or else `sh`."""
+    words = shlex.split(shell) if isinstance(shell, str) else list(shell or [])
+    return words or [os.environ.get("SHELL") or "sh"]
 
 
-def opening(path: str | os.PathLike[str], shell: str | Sequence[str] | None = None) -> str:
-    """The line for the person before a session begins."""
-    command = words(shell)
-    marked = _loadgo.marks_prompts(command)
-    known = "its prompts are marked" if marked else "its prompts cannot be marked, they are estimated"
-    return f"recording {shlex.join(command)} into {os.fspath(path)} ({known}); it ends with the shell"
+def opening_message(path: str | os.PathLike[str], shell: str | Sequence[str] | None = None) -> str:
+    """The line that the person sees before a session."""
+    command = shell_words(shell)
+    has_marks = _loadgo.marks_prompts(command)
+    prompts = "its prompts are marked" if has_marks else "its prompts cannot be marked, they are estimated"
+    return f"recording {shlex.join(command)} into {os.fspath(path)} ({prompts}); it ends with the shell"
 
 
-def closing(recorded: Recorded) -> str:
-    """The lines for the person after a session: what was measured, estimated and left out."""
+def closing_message(recorded: Recorded) -> str:
+    """The lines that the person sees after a session: its figures, and notes about estimates."""
     think = recorded.think_p50_s
     rate = recorded.typing_chars_per_second
     figures = [
@@ -148,35 +148,40 @@ def closing(recorded: Recorded) -> str:
         f"{recorded.statuses} exit statuses",
         f"{len(recorded.secrets)} secrets left out",
     ]
-    lines = [f"recorded {recorded.path}: {', '.join(figures)}; the session {_ended(recorded.ending)}", *recorded.notes]
+    lines = [
+        f"recorded {recorded.path}: {', '.join(figures)}; the session {_ending_phrase(recorded.ending)}",
+        *recorded.notes,
+    ]
     return "\n".join(lines)
 
 
-def _ended(ending: str) -> str:
-    return "has no known end" if ending == "unknown" else f"was {ending}" if not ending.startswith("exited") else ending
+def _ending_phrase(ending: str) -> str:
+    if ending == "unknown":
+        return "has no known end"
+    return ending if ending.startswith("exited") else f"was {ending}"
 
 
-def _imported(file: str, name: str, login: str | None) -> _Told:
+def _read_cast(file: str, name: str, login: str | None) -> _RecordedData:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror}") from error
     try:
-        told: _Told = _loadgo.script_of_cast(text, name, login)
+        recorded: _RecordedData = _loadgo.script_of_cast(text, name, login)
     except Mistake as mistake:
         raise mistake.in_file(file) from None
-    return told
+    return recorded
 
 
 def _check_free(file: Path, force: bool) -> None:
     if file.exists() and not force:
-        raise Refused(f"{file} is there already: give another name, or say `force` to replace it").about("force")
+        raise Refused(f"{file} exists already: choose another name, or replace it with `force`").about("force")
     if not os.access(file.parent, os.W_OK):
-        raise Refused(f"{file} cannot be written: {file.parent} is no directory that may be written to")
+        raise Refused(f"{file} cannot be written: {file.parent} is not a writable directory")
 
 
-def _write(script: Path, text: str, force: bool) -> None:
-    """Writes the file whole or not at all; where it cannot have the name, the text stays in a file of its own."""
+def _write_script(script: Path, text: str, force: bool) -> None:
+    """Writes the file whole or not at all. If it cannot have its name, the text stays in a file beside it."""
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=script.parent, prefix=f".{script.name}.", delete=False
     ) as file:
@@ -190,6 +195,7 @@ def _write(script: Path, text: str, force: bool) -> None:
     try:
         script.hardlink_to(written)
     except OSError as error:
-        kept = f"the recorded script is kept in {written}"
-        raise Refused(f"{script} cannot be written ({error.strerror}); {kept}") from error
+        raise Refused(
+            f"{script} cannot be written ({error.strerror}); the recorded script is kept in {written}"
+        ) from error
     written.unlink()

@@ -1,8 +1,8 @@
-"""The transfers of remote jobs on a simulated machine, as the table that a batch host keeps beside users of a host.
+"""The transfers of remote jobs on a simulated machine, in the table format of a batch host.
 
-The script says which job a line is and so its direction, the machine how many bytes its command moves and in which
-messages. A machine knows what a whole line took, not the transfer in it: those figures are named as estimated. Load
-averages are made of its own queue as a host makes them: damped over minutes, from nothing at the run's beginning.
+The script gives the job of each line and so its direction. The machine gives the bytes that its command moves, and
+their messages. The times are those of the whole line, not of the transfer in it, so they are marked as estimated.
+Load averages are computed from the machine's queue as on a host: damped over minutes, and 0 at the run's beginning.
 """
 
 from __future__ import annotations
@@ -22,90 +22,91 @@ from loadgo.documents.as_csv import csv_lines
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.tables import Tables
 
-COLUMNS = (
+TRANSFER_COLUMNS = (
     "job", "method", "direction", "bytes", "message", "messages", "faults",
     "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load", "load_1min", "estimated",
 )  # fmt: skip
-"""Up to `load_1min` those of a batch host; `estimated` names the columns that are of the whole line."""
+"""Columns of a batch host's table, and `estimated`, which names the columns that are about the whole line."""
 
-ESTIMATED = "faults real_s cpu_s bits_per_s us_per_bit"
+ESTIMATED_COLUMNS = "faults real_s cpu_s bits_per_s us_per_bit"
 _PROGRAM = "loadgo-rjs"
 _DIRECTIONS = {"submit": "s", "store": "s", "print": "r"}
 _METHOD = "records"
 _MINUTES = (5, 1)
 
 
-def jobs_of(script: str) -> dict[int, str]:
-    """The lines of a script that are remote jobs, by number: `submit`, `store` or `print`."""
+def remote_jobs(script: str) -> dict[int, str]:
+    """The remote jobs in a script, by line number: `submit`, `store` or `print`."""
     numbers = [number for number, _ in _loadgo.parse_script(script)["lines"]]
-    typed = list(_typed(tomllib.loads(script).get("lines", [])))
-    assert len(numbers) == len(typed), "each line of a script is typed"
-    verbs = {number: _verb(line) for number, line in zip(numbers, typed, strict=True)}
-    return {number: verb for number, verb in verbs.items() if verb is not None}
+    texts = list(_line_texts(tomllib.loads(script).get("lines", [])))
+    assert len(numbers) == len(texts), "each line of a script has a text"
+    jobs = {number: _job_in(text) for number, text in zip(numbers, texts, strict=True)}
+    return {number: job for number, job in jobs.items() if job is not None}
 
 
 def simulated_transfers(run: Tables, jobs: Mapping[int, str], machine: str) -> str | None:
-    """A row for each of the `jobs` that came to its end, as CSV; None where the machine says of none what it moves."""
-    told = tomllib.loads(machine)
-    commands = told.get("commands", {})
-    message = int(told.get("supervisor", {}).get("message_bytes", 0))
-    loads = _loads(run)
+    """A CSV row for each of the `jobs` that succeeded; None if the machine file gives no sizes of transfers."""
+    machine_toml = tomllib.loads(machine)
+    commands = machine_toml.get("commands", {})
+    message = int(machine_toml.get("supervisor", {}).get("message_bytes", 0))
+    loads = _load_averages(run)
     rows = []
     lines = run.interactions.filter(pl.col("line").is_in(list(jobs))).with_columns(RESPONSE_NS, CPU_NS)
-    for one in lines.iter_rows(named=True):
-        size = commands.get(str(one["command"]), commands.get("*", {})).get("network_bytes")
-        if one["outcome"] == "ok" and isinstance(size, int) and size > 0:
-            moved = (jobs[one["line"]], size, message or size)
-            rows.append(_row(one, *moved, _at(loads, one["ready_ns"])))
-    return csv_lines([COLUMNS, *rows]) if rows else None
+    for line in lines.iter_rows(named=True):
+        size = commands.get(str(line["command"]), commands.get("*", {})).get("network_bytes")
+        if line["outcome"] == "ok" and isinstance(size, int) and size > 0:
+            job, averages = jobs[line["line"]], _averages_at(loads, line["ready_ns"])
+            rows.append(_transfer_row(line, job, size, message or size, averages))
+    return csv_lines([TRANSFER_COLUMNS, *rows]) if rows else None
 
 
-def _row(one: Mapping[str, Any], job: str, size: int, message: int, loads: tuple[float, ...]) -> list[object]:
-    real_s, cpu_s = one["response_ns"] / 1e9, one["cpu_ns"] / 1e9
-    faults = one["faults_minor"] + one["faults_major"]
+def _transfer_row(line: Mapping[str, Any], job: str, size: int, message: int, loads: tuple[float, ...]) -> list[object]:
+    real_s, cpu_s = line["response_ns"] / 1e9, line["cpu_ns"] / 1e9
+    faults = line["faults_minor"] + line["faults_major"]
     counts = [job, _METHOD, _DIRECTIONS[job], size, message, math.ceil(size / message), faults]
     times = [real_s, cpu_s, 8 * size / real_s if real_s else None, 1e6 * cpu_s / (8 * size)]
-    return [*counts, *times, *loads, ESTIMATED]
+    return [*counts, *times, *loads, ESTIMATED_COLUMNS]
 
 
-def _typed(lines: list[Any]) -> Iterator[str]:
-    """What each line types, in the script's order: a line, a group of them, or a choice."""
+def _line_texts(lines: list[Any]) -> Iterator[str]:
+    """The texts of the script's lines in order, including those in groups and choices."""
     for line in lines:
         if isinstance(line, str):
             yield line
         elif "type" in line:
             yield line["type"]
         else:
-            yield from _typed(line.get("lines", []) + line.get("choose", []))
+            yield from _line_texts(line.get("lines", []) + line.get("choose", []))
 
 
-def _verb(typed: str) -> str | None:
+def _job_in(text: str) -> str | None:
+    """The job that a line requests of the batch host; None for any other line."""
     try:
-        words = shlex.split(typed)
+        words = shlex.split(text)
     except ValueError:
         return None
     is_job = len(words) > 1 and PurePath(words[0]).name == _PROGRAM and words[1] in _DIRECTIONS
     return words[1] if is_job else None
 
 
-def _loads(run: Tables) -> list[tuple[float, ...]]:
-    """The end of each span in nanoseconds, and the load averages of five minutes and of one then."""
-    word = pl.col("queue").cast(pl.String), pl.col("measure").cast(pl.String)
-    ready = run.queue.filter((word[0] == "processors") & (word[1] == "ready"))
+def _load_averages(run: Tables) -> list[tuple[float, ...]]:
+    """The end of each span in nanoseconds, and the load averages at that instant over five minutes and one."""
+    queue, measure = pl.col("queue").cast(pl.String), pl.col("measure").cast(pl.String)
+    ready = run.queue.filter((queue == "processors") & (measure == "ready"))
     busy = run.time.filter(~pl.col("category").cast(pl.String).str.starts_with("idle"))
     running = busy.group_by("at_ns").agg(pl.col("time_ns").sum().alias("busy_ns"))
-    wanting = ready.join(running, on="at_ns", how="left").sort("at_ns")
-    counts = wanting.select("at_ns", "span_ns", pl.col("value") + pl.col("busy_ns").fill_null(0) / pl.col("span_ns"))
-    found: list[tuple[float, ...]] = []
+    spans = ready.join(running, on="at_ns", how="left").sort("at_ns")
+    task_counts = spans.select("at_ns", "span_ns", pl.col("value") + pl.col("busy_ns").fill_null(0) / pl.col("span_ns"))
+    rows: list[tuple[float, ...]] = []
     averages = [0.0 for _ in _MINUTES]
-    for at_ns, span_ns, count in counts.iter_rows():
-        kept = [math.exp(-span_ns / (60e9 * minutes)) for minutes in _MINUTES]
-        averages = [old * part + count * (1 - part) for old, part in zip(averages, kept, strict=True)]
-        found.append((at_ns, *averages))
-    return found
+    for at_ns, span_ns, count in task_counts.iter_rows():
+        weights = [math.exp(-span_ns / (60e9 * minutes)) for minutes in _MINUTES]
+        averages = [old * weight + count * (1 - weight) for old, weight in zip(averages, weights, strict=True)]
+        rows.append((at_ns, *averages))
+    return rows
 
 
-def _at(loads: list[tuple[float, ...]], instant_ns: int) -> tuple[float, ...]:
-    """The averages of the last span that had ended."""
-    place = bisect_right(loads, (instant_ns, math.inf))
-    return loads[place - 1][1:] if place else tuple(0.0 for _ in _MINUTES)
+def _averages_at(loads: list[tuple[float, ...]], instant_ns: int) -> tuple[float, ...]:
+    """The load averages at the end of the last span before an instant; 0 before the first."""
+    index = bisect_right(loads, (instant_ns, math.inf))
+    return loads[index - 1][1:] if index else tuple(0.0 for _ in _MINUTES)

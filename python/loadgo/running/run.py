@@ -1,4 +1,4 @@
-"""Runs a script with users on a system: checks all that can be checked, then drives, then sums up."""
+"""Runs a script with users on a system: checks everything first, then runs, then summarises."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
-from loadgo.running.host import USUAL, Driver
-from loadgo.running.load import Limits, Load, Metering, Plain, with_plain
-from loadgo.running.prepared import HERE, Drive, Progress, Settings, Told, prepared
-from loadgo.running.stopping import asked_to_stop
+from loadgo.running.host import DEFAULT_DRIVER, Driver
+from loadgo.running.load import Limits, Load, LoadKeywords, Metering, with_keywords
+from loadgo.running.prepared import THIS_HOST, ReportProgress, RunDriver, RunProgress, RunSettings, prepare_run
+from loadgo.running.stopping import catch_stop_signals
 
 if TYPE_CHECKING:
     from loadgo.measures.fail_if import ConditionResult
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from loadgo.notation.comparisons import Condition
     from loadgo.prediction.predict import DrawPlan
 
-ONE_USER = Load()
-USUAL_METERING = Metering()
+DEFAULT_LOAD = Load()
+DEFAULT_METERING = Metering()
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is over: where its records are, and what they come to. It can be given wherever a run's folder can."""
+    """A run that has ended: its folder and its summary. Every call that takes a run's folder takes it, too."""
 
     folder: Path
     outcome: str
     """`done`, `stopped` or `failed`."""
     summary: Summary
     findings: tuple[ConditionResult, ...]
-    """What each `fail_if` condition came to."""
+    """The result of each `fail_if` condition."""
     notes: tuple[str, ...] = ()
-    """What was cleared away or could not be, and what this host did not give."""
+    """Notes: files that were removed or could not be, and requests that this host did not grant."""
     left_behind: tuple[str, ...] = ()
     """Texts about things that stay on this host, such as a file that cannot be removed: each with reason and remedy.
 
@@ -50,21 +50,21 @@ class Run:
 
     @property
     def bad(self) -> bool:
-        """Whether the finding is bad: a condition holds or cannot be told, records are lost, the driver was late."""
-        lost = any(loss.count for loss in self.summary.losses)
-        failed = any(finding.failed for finding in self.findings)
-        return failed or lost or not self.summary.driver.valid or self.outcome == "failed"
+        """Whether a condition holds or cannot be decided, records are lost, the driver was late, or the run failed."""
+        has_losses = any(loss.count for loss in self.summary.losses)
+        has_failed = any(finding.failed for finding in self.findings)
+        return has_failed or has_losses or not self.summary.driver.valid or self.outcome == "failed"
 
     def __fspath__(self) -> str:
         return str(self.folder)
 
 
 @dataclass(frozen=True)
-class _Job:
-    """A run that can begin: everything is checked."""
+class _CheckedRun:
+    """A run that can begin, since everything is checked."""
 
     source: bundled.Source
-    drive: Drive
+    run_script: RunDriver
     options: dict[str, Any]
     folder: Path
     conditions: tuple[Condition, ...]
@@ -74,110 +74,114 @@ def run(
     script: str | Path,
     *,
     on: str = "here",
-    load: Load = ONE_USER,
+    load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
-    metering: Metering = USUAL_METERING,
-    driver: Driver = USUAL,
+    metering: Metering = DEFAULT_METERING,
+    driver: Driver = DEFAULT_DRIVER,
     set: Sequence[str] = (),
     draws: int | None = 0,
     tariff: str = "default",
     fail_if: Sequence[str] = (),
     out: str | Path | None = None,
     command: Sequence[str] = (),
-    progress: Progress | None = None,
-    **plain: Unpack[Plain],
+    progress: ReportProgress | None = None,
+    **keywords: Unpack[LoadKeywords],
 ) -> Run:
     """Loads a system with users who type a script, records what happens, and sums it up.
 
-        made = loadgo.run("typical-user", users=20, duration="10min", think="exponential(8s)")
-        print(made.summary.everything.response.quantile("p90"), made.folder)
+        run = loadgo.run("typical-user", users=20, duration="10min", think="exponential(8s)")
+        print(run.summary.everything.response.quantile("p90"), run.folder)
 
-    `script` is a bundled script's name or a path. `on` is `here`, which is this host, or a simulated machine: a bundled
-    machine's name or the path of a machine file, in which `set` changes values (`processors.speed=2`).
+    `script` is the name of a bundled script, or a path. `on` is this host (`here`) or a simulated machine. A machine is
+    the name of a bundled machine, or the path of a machine file. `set` changes values in it (`processors.speed=2`).
 
-    `load` says what the users do, `limits` what users of a host may have, `metering` how a host is metered, `driver`
-    how the driver itself runs. The common fields are keywords too, and a keyword wins over the value's field: `users`,
-    `passes`, `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed` of `Load`, `meters` and
-    `usage_every` of `Metering`, and `limit`, which is `limits` as a text: `memory=256M,cpus=1`.
+    `load` is the users' work, and `limits` the resources that users of a host may have. `metering` says how a host is
+    metered, and `driver` how the driver itself runs. The common fields are keywords too, and a keyword replaces the
+    field. They are `users`, `passes`, `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed` of
+    `Load`, `meters` and `usage_every` of `Metering`, and `limit`. The latter is `limits` as a text:
+    `memory=256M,cpus=1`.
 
     `out` is the folder of the records, by default a new one in `runs/`. `tariff` has the prices of the summary, and
-    each condition of `fail_if` (`p90(edit) > 1s`) becomes a finding. `draws` is for a fitted machine: it runs that many
-    times more, with parameters drawn from the fit's covariance, which gives the prediction an interval; None means 20
-    for a fitted machine, and 0 for any other. `command` is kept in `run.toml`. `progress` is called about three times a
-    second with a dict of what there is to tell, which always has `phase` and `folder`.
+    each condition of `fail_if` (`p90(edit) > 1s`) becomes a finding. `command` is saved in `run.toml`. `progress` is
+    called about three times a second with a dict, which always has `phase` and `folder`.
 
-    Raises `BadArgument`, which is a `ValueError`; `Mistake` for a mistake in the script or in the machine file; and
-    `Refused` or `BadRun` for what the system refuses. All checks that are possible come before the first log-in.
+    `draws` is for a fitted machine: the number of further runs with parameters drawn from the fit's covariance. They
+    give the prediction its interval. None means 20 for a fitted machine, and 0 for any other.
+
+    Raises `BadArgument`, which is a `ValueError`. Raises `Mistake` for a mistake in the script or the machine file, and
+    `Refused` or `BadRun` if the system refuses the run. All possible checks come before the first log-in.
     An interrupt ends the run in order: its outcome is `stopped`, and its records are complete up to then. An exception
     of `progress` does so too and is raised again, and the outcome in `run.toml` is `failed`.
     """
-    load, limit, metering = with_plain(load, limits, metering, plain)
-    source = bundled.find(script)
+    load, limit, metering = with_keywords(load, limits, metering, keywords)
+    source = bundled.find_script(script)
     options = _load_options(load)
-    settings = Settings(load.think, load.typing, tuple(set), limit, metering.usage_every, metering.meters, driver)
-    ready = prepared(source, on, settings)
-    if on == HERE and draws:
+    settings = RunSettings(load.think, load.typing, tuple(set), limit, metering.usage_every, metering.meters, driver)
+    ready = prepare_run(source, on, settings)
+    if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
-    # In an open load users come, do their passes and leave; only those of a closed one stay until the time is up.
-    endless = load.arrivals is None and (load.duration is not None or load.until is not None)
-    options["passes"] = _passes(load.passes, ready.script["passes"], endless=endless)
-    plan = None if on == HERE or draws == 0 else _draw_plan(ready.options, draws, load.seed)
-    job = _Job(
+    # In an open load users arrive, do their passes and leave. Only in a closed load they stay until the time is over.
+    is_endless = load.arrivals is None and (load.duration is not None or load.until is not None)
+    options["passes"] = _passes(load.passes, ready.script["passes"], is_endless=is_endless)
+    plan = None if on == THIS_HOST or draws == 0 else _draw_plan(ready.options, draws, load.seed)
+    checked = _CheckedRun(
         source=source,
-        drive=ready.drive,
-        options={"script": source.asked, "command": list(command), **ready.options, **options},
+        run_script=ready.run_script,
+        options={"script": source.requested, "command": list(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
-        conditions=_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"]))),
+        conditions=_parse_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"]))),
     )
     tariff_on(tariff, ready.system)
-    told = _driven(job, progress)
-    if on != HERE:
-        told["notes"] = [*told["notes"], *_transfers_kept(job)]
-    if plan is not None and told["outcome"] == "done":
-        _predict(job, plan, progress)
-    return _summed_up(job, told, tariff)
+    result = _run_until_stopped(checked, progress)
+    if on != THIS_HOST:
+        result["notes"] = [*result["notes"], *_write_transfers(checked)]
+    if plan is not None and result["outcome"] == "done":
+        _predict(checked, plan, progress)
+    return _summarised_run(checked, result, tariff)
 
 
 def _draw_plan(options: dict[str, Any], draws: int | None, seed: int) -> DrawPlan | None:
-    """What is to be drawn of a fitted machine; loaded only here, since most runs predict nothing."""
+    """The draws of a fitted machine. The import is local, since most runs predict nothing."""
     from loadgo.prediction.predict import plan_draws
 
     return plan_draws(options["machine_text"], options["set"], draws, seed, file=options["machine"])
 
 
-def _transfers_kept(job: _Job) -> list[str]:
-    """Writes what remote jobs moved on a machine beside its tables, where the script has any; why not, in a note."""
-    from loadgo.running.remote_jobs import jobs_of, simulated_transfers
+def _write_transfers(checked: _CheckedRun) -> list[str]:
+    """Writes the transfers of remote jobs on a machine into the run's folder. Returns notes about missing ones."""
+    from loadgo.running.remote_jobs import remote_jobs, simulated_transfers
 
-    jobs = jobs_of(job.source.text)
+    jobs = remote_jobs(checked.source.text)
     if not jobs:
         return []
     from loadgo.records.tables import tables
 
-    rows = simulated_transfers(tables(job.folder), jobs, (job.folder / "machine.toml").read_text(encoding="utf-8"))
+    rows = simulated_transfers(
+        tables(checked.folder), jobs, (checked.folder / "machine.toml").read_text(encoding="utf-8")
+    )
     if rows is None:
-        return ["no job came to its end on a machine that says how many bytes it moves: there is no transfers.csv"]
+        return ["no job succeeded, or the machine file has no `network_bytes` for it: there is no transfers.csv"]
     try:
-        (job.folder / "transfers.csv").write_text(rows, encoding="utf-8")
+        (checked.folder / "transfers.csv").write_text(rows, encoding="utf-8")
     except OSError as refusal:
         return [f"transfers.csv is missing or cut short: {refusal.strerror}"]
     return []
 
 
-def _predict(job: _Job, plan: DrawPlan, progress: Progress | None) -> None:
-    """Does the job again as often as is drawn, below its own folder."""
+def _predict(checked: _CheckedRun, plan: DrawPlan, progress: ReportProgress | None) -> None:
+    """Repeats the run for each draw, in folders below its own, and writes the prediction."""
     from loadgo.prediction.predict import predict
 
     def run_again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
-        options = job.options | {"set": [*set, *job.options["set"]], "seed": seed}
+        options = checked.options | {"set": [*set, *checked.options["set"]], "seed": seed}
         folder.parent.mkdir(exist_ok=True)
-        job.drive(job.source.text, options, str(folder), lambda _told: go_on())
+        checked.run_script(checked.source.text, options, str(folder), lambda _progress: go_on())
 
-    predict(run_again, plan, job.folder, job.options["seed"], progress)
+    predict(run_again, plan, checked.folder, checked.options["seed"], progress)
 
 
 def _load_options(load: Load) -> dict[str, Any]:
-    """The load as the Rust half reads it, but for the passes, which depend on the script."""
+    """The load in the form of `_loadgo.run_host`, except for the passes, which depend on the script."""
     duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
     with naming("arrivals"):
         rate = None if load.arrivals is None else quantities.arrivals_per_second(load.arrivals)
@@ -205,11 +209,11 @@ def _users(users: int | None, rate: float | None, duration_s: float | None) -> i
     return quantities.user_count(math.ceil(rate * duration_s))
 
 
-def _passes(passes: int | None, script_passes: int, *, endless: bool) -> int | None:
-    """How many passes each user does; None where something else ends an `endless` load."""
+def _passes(passes: int | None, script_passes: int, *, is_endless: bool) -> int | None:
+    """Number of passes of each user; None if another condition ends the load (`is_endless`)."""
     if passes is not None and passes < 1:
-        raise BadArgument(f"{passes} passes cannot be done: at least 1")
-    return passes if passes is not None or endless else script_passes
+        raise BadArgument(f"{passes} passes are impossible: at least 1")
+    return passes if passes is not None or is_endless else script_passes
 
 
 def _seed(seed: int) -> int:
@@ -218,7 +222,7 @@ def _seed(seed: int) -> int:
     return seed
 
 
-def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
+def _parse_conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
     if not fail_if:
         return ()
     from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
@@ -229,37 +233,35 @@ def _conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition,
     return conditions
 
 
-def _driven(job: _Job, progress: Progress | None) -> Told:
-    """Runs it; an interrupt or a termination signal stops it in order, a second interrupt at once."""
-    with asked_to_stop() as stop:
+def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) -> RunProgress:
+    """Runs the script. An interrupt or a termination signal stops it in order, a second interrupt at once."""
+    with catch_stop_signals() as stop:
 
-        def go_on(told: Told) -> bool:
+        def go_on(state: RunProgress) -> bool:
             if progress is not None:
-                progress(told | {"folder": str(job.folder)})
+                progress(state | {"folder": str(checked.folder)})
             return not stop.is_set()
 
-        return job.drive(job.source.text, job.options, str(job.folder), go_on)
+        return checked.run_script(checked.source.text, checked.options, str(checked.folder), go_on)
 
 
-def _summed_up(job: _Job, told: Told, tariff: str) -> Run:
+def _summarised_run(checked: _CheckedRun, result: RunProgress, tariff: str) -> Run:
     from loadgo.measures.summary import summarize
     from loadgo.records.tables import tables
 
-    summary = summarize(tables(job.folder), tariff=tariff)
-    findings = tuple(_found(condition, summary) for condition in job.conditions)
-    notes = tuple(str(note) for note in told["notes"])
+    summary = summarize(tables(checked.folder), tariff=tariff)
     return Run(
-        folder=job.folder,
-        outcome=str(told["outcome"]),
+        folder=checked.folder,
+        outcome=str(result["outcome"]),
         summary=summary,
-        findings=findings,
-        notes=notes,
-        left_behind=tuple(told["left_behind"]),
+        findings=tuple(_evaluate(condition, summary) for condition in checked.conditions),
+        notes=tuple(str(note) for note in result["notes"]),
+        left_behind=tuple(result["left_behind"]),
     )
 
 
-def _found(condition: Condition, summary: Summary) -> ConditionResult:
-    """What `condition` came to; a command that nobody happened to type leaves it untold."""
+def _evaluate(condition: Condition, summary: Summary) -> ConditionResult:
+    """The result of a condition. It is undecided if no user happened to type its command."""
     from loadgo.measures.fail_if import ConditionResult, evaluate
     from loadgo.notation.comparisons import ConditionError
 

@@ -1,4 +1,4 @@
-"""A simulated machine as the system that users are logged in to: found, checked, and asked for nothing of a host's."""
+"""A simulated machine as the system that users are logged in to. Options of hosts are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument
 from loadgo.running.host import Driver
-from loadgo.running.machines import find, parsed
+from loadgo.running.machines import find, parse_machine_file
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class SimulatedMachine:
     system: dict[str, Any]
     """Name, title and tariff, as `run.toml` has them."""
     parsed: dict[str, Any]
-    """The machine's file as the simulator reads it, with all values set."""
+    """The content of the machine file, as the simulator reads it, with all values set."""
 
 
-def prepare(
+def prepare_machine(
     on: str,
     set: Sequence[str],
     *,
@@ -35,31 +35,27 @@ def prepare(
 ) -> SimulatedMachine:
     """The machine `on` (a bundled name or a file) with values `set`.
 
-    Raises `ValueError` for an unknown machine, for what is wrong in `set`, and for what can be asked of a host only;
-    `errors.Mistake` for a mistake in the machine's file.
+    Raises `ValueError` for an unknown machine, for a mistake in `set`, and for options of hosts. Raises
+    `errors.Mistake` for a mistake in the machine file.
     """
-    refused = [
+    host_options = [
         (limit is not None, "limit", "a machine has what its file says: `set=memory.frames=512`"),
         (usage_every is not None, "usage_every", "on a simulated machine each interaction's usage is known"),
         (meters not in (None, "exact"), f"meters={meters}", "a simulated machine's own meters are always exact"),
         (driver.processor is not None, "processor", "time is virtual, and no line is ever late"),
         (not driver.fifo, "fifo", "time is virtual, and no line is ever late"),
     ]
-    for given, argument, reason in refused:
-        if given:
+    for is_given, argument, reason in host_options:
+        if is_given:
             name = argument.partition("=")[0]
             raise BadArgument(f"`{argument}` is for a host: {reason}").about(name, "set")
-    return _prepared(on, set, driver)
-
-
-def _prepared(on: str, set: Sequence[str], driver: Driver) -> SimulatedMachine:
-    found = find(on)
-    read = parsed(found, set)
-    merged = tomllib.loads(read["text"])
+    source = find(on)
+    parsed = parse_machine_file(source, set)
+    merged = tomllib.loads(parsed["text"])
     options = {
-        "machine": found.asked,
-        "machine_text": found.text,
+        "machine": source.requested,
+        "machine_text": source.text,
         "set": list(set),
         "log_ins_at_once": driver.log_ins_at_once,
     }
-    return SimulatedMachine(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})}, read)
+    return SimulatedMachine(options, {"name": on, "title": merged["title"], "tariff": merged.get("tariff", {})}, parsed)

@@ -1,6 +1,7 @@
 """A simulated machine under its own load, without a script: throughput, response times, queues, with intervals.
 
-`simulate` studies one machine until what was asked is reached; `sweep` many, on all processors. Times are seconds.
+`simulate` runs one machine until its figures are precise enough; `sweep` runs many, on all processors.
+Times are in seconds.
 """
 
 from __future__ import annotations
@@ -16,35 +17,35 @@ from typing import Any, Literal
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake
 
-USUAL = "precision(mean)=2%"
-"""How precise a simulation is when nothing is asked: the mean response time's interval is at most 2 % to each side."""
+DEFAULT_UNTIL = "precision(mean)=2%"
+"""Default end of a simulation: the interval of the mean response time is at most 2 % to each side."""
 
-COUNTED = 0.9
-"""The part of a run that counts; the rest is its warm-up."""
+COUNTED_RUN_SHARE = 0.9
+"""The share of a run's time that counts; the rest is its warm-up."""
 
-FULL = 0.99
-"""A station whose servers are busy for this share of the time or more may be one that cannot keep up."""
+OVERLOADED_UTILISATION_SHARE = 0.99
+"""Utilisation from which a station may be overloaded."""
 
-NO_REQUESTS = "none: nothing was there to measure"
-"""Why a figure of something that did not happen is lacking: the response of a store that nobody asked."""
+NO_REQUESTS_REASON = "none: nothing was there to measure"
+"""The reason for a missing figure of an event that did not happen, such as the response of an unused store."""
 
-End = Literal["length", "precision", "most", "stopped"]
+SimulationEnd = Literal["length", "precision", "most", "stopped"]
 
-Verdict = Literal["holds", "broken", "too short to tell", "not steady"]
+AuditVerdict = Literal["holds", "broken", "too short to tell", "not steady"]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A figure with its 95 % interval; or why there is none."""
+class SimulatedFigure:
+    """A figure with its 95 % interval, or the reason why it is missing."""
 
     value: float | None
     half_width: float | None
     lacking: str | None = None
-    """`too few: ...`, where the run does not hold enough for it; `none: ...`, where there was nothing to measure."""
+    """`too few: ...` for a run that is too short; `none: ...` without any event to measure."""
 
     @property
     def relative(self) -> float | None:
-        """Half the interval's width as a part of the value."""
+        """Half the interval's width as a share of the value."""
         if self.value is None or self.half_width is None or self.value == 0.0:
             return None
         return self.half_width / abs(self.value)
@@ -55,92 +56,95 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Responses:
-    """The interactions of a class, or of all."""
+class ClassResponses:
+    """Throughput and response times of a user class, or of all users."""
 
     name: str
     users: int | None
-    """None where they come and go."""
-    throughput: Estimate
-    """Interactions a second."""
-    mean_s: Estimate
-    p50_s: Estimate
-    p90_s: Estimate
-    p95_s: Estimate
-    p99_s: Estimate
+    """Number of users; None in an open load."""
+    throughput: SimulatedFigure
+    """Interactions per second."""
+    mean_s: SimulatedFigure
+    p50_s: SimulatedFigure
+    p90_s: SimulatedFigure
+    p95_s: SimulatedFigure
+    p99_s: SimulatedFigure
 
 
 @dataclass(frozen=True)
-class Station:
-    """The processors, or a store."""
+class SimulatedStation:
+    """The processors, or a store, as a queueing station."""
 
     name: str
     servers: int | None
-    """None: any number are served at once."""
-    utilisation: Estimate | None
-    """Of each server, 0 to 1."""
-    queue: Estimate
-    """How many are there, those in service with them."""
-    requests: Estimate | None
-    """A second; stores only."""
-    response_s: Estimate | None
-    """From a request to its end; stores only."""
+    """Number of servers; None if every request is served at once."""
+    utilisation: SimulatedFigure | None
+    """Mean share of the time in which a server is busy, 0 to 1."""
+    queue: SimulatedFigure
+    """Mean number of requests that wait or are served."""
+    requests: SimulatedFigure | None
+    """Requests per second; stores only."""
+    response_s: SimulatedFigure | None
+    """Mean time from a request to its end; stores only."""
 
 
 @dataclass(frozen=True)
-class Little:
-    """Little's law over all that waits: users with a command in hand, counted, and as throughput times response."""
+class LittleAudit:
+    """Little's law for users with a pending command: their counted mean number, and throughput times response time."""
 
     counted: float
     computed: float
     holds: bool
-    """They differ by no more than the run's two ends and the intervals allow."""
-    verdict: Verdict
-    """`too short to tell`: by no more than commands that the run's ends cut in two; `not steady`: more commands were
-    begun than answered, and those are in queues that cannot keep up; `broken`: by more than any of these explains."""
+    """Whether both agree within their intervals and 1 %."""
+    verdict: AuditVerdict
+    """`holds`, or the reason for the difference.
+
+    `too short to tell`: commands that were pending at the run's ends explain it. `not steady`: commands in overloaded
+    queues explain it. `broken`: neither explains it.
+    """
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a simulated machine under its own load came to."""
+    """The result of simulating a machine under its own load."""
 
     title: str
     seed: int
     streams: int
     until: str
-    end: End
-    """`length` or `precision` that was asked; `most`: the most interactions came before the precision; `stopped`."""
+    end: SimulationEnd
+    """The reason for the end: the requested `length` or `precision`, the `most` interactions, or `stopped`."""
     interactions: int
-    """In all, those of the warm-up too."""
+    """Number of interactions, with the warm-up."""
     simulated_s: float
-    """All streams together."""
+    """Simulated time of all streams together."""
     events: int
-    """Ends of think times, turns, bursts, services."""
+    """Number of events: ends of think times, turns, bursts and services."""
     seconds: float
-    """That it took."""
-    all: Responses
-    response_by_law_s: Estimate
-    """N / X - Z over the window, Z as measured; not cut off as the mean of the first so many responses is."""
-    classes: tuple[Responses, ...]
-    stations: tuple[Station, ...]
-    asking: Estimate
-    """Processes that ask to be eligible."""
-    time: Mapping[str, Estimate]
+    """Real time of the simulation."""
+    all: ClassResponses
+    response_by_law_s: SimulatedFigure
+    """N / X - Z with the measured Z. Unlike the mean of the answered commands, it includes pending ones."""
+    classes: tuple[ClassResponses, ...]
+    stations: tuple[SimulatedStation, ...]
+    asking: SimulatedFigure
+    """Mean number of processes that request eligibility."""
+    time: Mapping[str, SimulatedFigure]
     """The share of the processors' time in each category, 0 to 1."""
-    little: Little | None
-    """None for a run too short to have intervals."""
+    little: LittleAudit | None
+    """None for a run that is too short for intervals."""
 
     @property
-    def throughput(self) -> Estimate:
-        """Interactions a second."""
+    def throughput(self) -> SimulatedFigure:
+        """Interactions per second."""
         return self.all.throughput
 
     @property
-    def response_s(self) -> Estimate:
+    def response_s(self) -> SimulatedFigure:
         """The mean response time."""
         return self.all.mean_s
 
-    def station(self, name: str) -> Station:
+    def station(self, name: str) -> SimulatedStation:
         """The station of this name; raises `KeyError`."""
         return {station.name: station for station in self.stations}[name]
 
@@ -149,7 +153,7 @@ def simulate(
     machine: str | Path,
     *,
     users: int | None = None,
-    until: str = USUAL,
+    until: str = DEFAULT_UNTIL,
     seed: int = 1,
     streams: int = 1,
     set: Sequence[str] = (),
@@ -181,114 +185,126 @@ def simulate(
 
     source = find(machine)
     try:
-        return of_text(source.text, users=users, until=until, seed=seed, streams=streams, set=set)
+        return simulate_text(source.text, users=users, until=until, seed=seed, streams=streams, set=set)
     except Mistake as mistake:
         raise mistake.in_file(mistake.file or str(source.path)) from None
 
 
-def of_text(
+def simulate_text(
     text: str,
     *,
     users: int | None = None,
-    until: str = USUAL,
+    until: str = DEFAULT_UNTIL,
     seed: int = 1,
     streams: int = 1,
     set: Sequence[str] = (),
 ) -> Simulation:
-    """Like `simulate`, of a machine file's text."""
+    """Simulates a machine like `simulate`, from the text of its file."""
     if streams < 1:
         raise BadArgument(f"{streams} streams cannot be run: at least 1")
     began = perf_counter()
     if not 0 <= seed < 2**63:
         raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
-    told = _loadgo.simulate(text, list(set), {"users": users, "until": until, "seed": seed, "streams": streams})
-    return _simulation(told, seed, streams, until, perf_counter() - began)
+    results = _loadgo.simulate(text, list(set), {"users": users, "until": until, "seed": seed, "streams": streams})
+    return _simulation(results, seed, streams, until, perf_counter() - began)
 
 
 def sweep(machines: Iterable[tuple[str, int]], *, until: str, threads: int | None = None) -> list[Simulation]:
-    """Simulates each of (machine file's text, seed), one stream each, on all processors; in their order.
+    """Simulates each pair of a machine file's text and a seed, one stream each, on all processors, and keeps the order.
 
-    Raises what `simulate` raises. `seconds` is each one's part of the time that all took.
+    Raises what `simulate` raises. `seconds` is the real time divided by the number of machines.
     """
-    asked = list(machines)
+    pairs = list(machines)
     began = perf_counter()
-    told = _loadgo.sweep(asked, until, threads or len(os.sched_getaffinity(0)))
-    each = (perf_counter() - began) / max(len(asked), 1)
-    return [_simulation(one, seed, 1, until, each) for one, (_, seed) in zip(told, asked, strict=True)]
+    all_results = _loadgo.sweep(pairs, until, threads or len(os.sched_getaffinity(0)))
+    seconds = (perf_counter() - began) / max(len(pairs), 1)
+    return [
+        _simulation(results, seed, 1, until, seconds) for results, (_, seed) in zip(all_results, pairs, strict=True)
+    ]
 
 
-def _simulation(told: Mapping[str, Any], seed: int, streams: int, until: str, seconds: float) -> Simulation:
-    everything, by_law = _responses(told["all"]), _estimate(told["little"])
-    stations, asking = tuple(map(_station, told["stations"])), _estimate(told["asking"])
-    counted_s = COUNTED * told["simulated_s"] / streams
+def _simulation(study: Mapping[str, Any], seed: int, streams: int, until: str, seconds: float) -> Simulation:
+    everything, by_law = _responses(study["all"]), _figure(study["little"])
+    stations, asking = tuple(map(_station, study["stations"])), _figure(study["asking"])
+    counted_s = COUNTED_RUN_SHARE * study["simulated_s"] / streams
     return Simulation(
-        title=told["title"],
+        title=study["title"],
         seed=seed,
         streams=streams,
         until=until,
-        end=told["end"],
-        interactions=told["interactions"],
-        simulated_s=told["simulated_s"],
-        events=told["events"],
+        end=study["end"],
+        interactions=study["interactions"],
+        simulated_s=study["simulated_s"],
+        events=study["events"],
         seconds=seconds,
         all=everything,
         response_by_law_s=by_law,
-        classes=tuple(map(_responses, told["classes"])),
+        classes=tuple(map(_responses, study["classes"])),
         stations=stations,
         asking=asking,
-        time={category: _estimate(share) for category, share in told["time"].items()},
-        little=little(_estimate(told["active"]), everything, _overfull(stations, asking), counted_s),
+        time={category: _figure(share) for category, share in study["time"].items()},
+        little=little_audit(_figure(study["active"]), everything, _overloaded_count(stations, asking), counted_s),
     )
 
 
-def _estimate(told: tuple[float, float] | str) -> Estimate:
-    if isinstance(told, str):
-        return Estimate(None, None, told)
-    value, half_width = told
+def _figure(result: tuple[float, float] | str) -> SimulatedFigure:
+    """A figure from its value and half width, or from the reason why it is missing."""
+    if isinstance(result, str):
+        return SimulatedFigure(None, None, result)
+    value, half_width = result
     if not math.isfinite(value):
-        return Estimate(None, None, NO_REQUESTS)
-    return Estimate(value, half_width if math.isfinite(half_width) else None)
+        return SimulatedFigure(None, None, NO_REQUESTS_REASON)
+    return SimulatedFigure(value, half_width if math.isfinite(half_width) else None)
 
 
-def _responses(told: Mapping[str, Any]) -> Responses:
-    rest = (_estimate(figure) for figure in (told["throughput"], told["mean"], *told["quantiles"]))
-    return Responses(told["name"], told["users"], *rest)
+def _responses(result: Mapping[str, Any]) -> ClassResponses:
+    figures = (_figure(figure) for figure in (result["throughput"], result["mean"], *result["quantiles"]))
+    return ClassResponses(result["name"], result["users"], *figures)
 
 
-def _station(told: Mapping[str, Any]) -> Station:
+def _station(result: Mapping[str, Any]) -> SimulatedStation:
     utilisation, requests, response = (
-        None if told[name] is None else _estimate(told[name]) for name in ("utilisation", "requests", "response")
+        None if result[name] is None else _figure(result[name]) for name in ("utilisation", "requests", "response")
     )
-    return Station(told["name"], told["servers"], utilisation, _estimate(told["queue"]), requests, response)
+    return SimulatedStation(
+        result["name"], result["servers"], utilisation, _figure(result["queue"]), requests, response
+    )
 
 
-def _overfull(stations: Iterable[Station], asking: Estimate) -> float:
-    """How many wait where more may come than are served: for eligibility, and at stations that are never idle."""
-    full = [station for station in stations if station.utilisation and (station.utilisation.value or 0.0) >= FULL]
-    return sum(queue.value or 0.0 for queue in (asking, *(station.queue for station in full)))
+def _overloaded_count(stations: Iterable[SimulatedStation], asking: SimulatedFigure) -> float:
+    """Mean number of commands in queues that may grow without limit: for eligibility, and at overloaded stations."""
+    overloaded = [
+        station
+        for station in stations
+        if station.utilisation and (station.utilisation.value or 0.0) >= OVERLOADED_UTILISATION_SHARE
+    ]
+    return sum(queue.value or 0.0 for queue in (asking, *(station.queue for station in overloaded)))
 
 
-def little(active: Estimate, everything: Responses, overfull: float, counted_s: float) -> Little | None:
-    """The audit of a stretch of `counted_s`, in which `overfull` commands were where more may come than are served.
+def little_audit(
+    active: SimulatedFigure, everything: ClassResponses, overloaded: float, counted_s: float
+) -> LittleAudit | None:
+    """Audits `counted_s` seconds, in which a mean of `overloaded` commands was in queues that may grow without limit.
 
-    The two may differ by their intervals and 1 %. A command that is in hand at an end of the stretch counts in one
-    and not, or not wholly, in the other: as long as its response at each end it is too short to tell. What is in hand
-    and is never answered counts in the first alone; that is no error of counting while so many wait in full queues.
-    Only where users come and go may that come from too many of them; users who stay fill a queue once.
+    Both numbers may differ by their intervals and 1 %. A command that is pending at an end of the window counts in one
+    number, and in part or not at all in the other. So a difference below one response time at each end is too short to
+    tell. A command that is never answered counts in the first number only. That is no error as long as the overloaded
+    queues hold as many commands. In an open load such a queue keeps growing; in a closed one, users fill it once.
     """
     rate, mean = everything.throughput, everything.mean_s
     if active.value is None or active.half_width is None or rate.value is None or mean.value is None:
         return None
     computed = rate.value * mean.value
     excess = active.value - computed
-    longest = max(told.value or 0.0 for told in (mean, everything.p50_s, everything.p90_s, everything.p99_s))
-    edges = 2 * longest / counted_s * max(active.value, computed)
-    come_and_go, unserved = everything.users is None, 0 < excess <= overfull
-    verdict: Verdict = "broken"
+    responses = (mean, everything.p50_s, everything.p90_s, everything.p99_s)
+    longest_s = max(response.value or 0.0 for response in responses)
+    pending_at_ends = 2 * longest_s / counted_s * max(active.value, computed)
+    is_open, is_overloaded = everything.users is None, 0 < excess <= overloaded
+    verdict: AuditVerdict = "broken"
     if abs(excess) <= active.half_width + 0.01 * active.value:
         verdict = "holds"
-    elif abs(excess) <= edges and not (come_and_go and unserved):
+    elif abs(excess) <= pending_at_ends and not (is_open and is_overloaded):
         verdict = "too short to tell"
-    elif unserved:
+    elif is_overloaded:
         verdict = "not steady"
-    return Little(active.value, computed, verdict == "holds", verdict)
+    return LittleAudit(active.value, computed, verdict == "holds", verdict)

@@ -8,32 +8,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Stop(threading.Event):
-    """Set when a signal has asked for the end."""
+class StopRequest(threading.Event):
+    """An event that a stop signal sets."""
 
     number = 0
-    """The number of the last signal that asked for the end; 0 if none did."""
+    """The number of the last stop signal; 0 if there was none."""
 
 
 @contextmanager
-def asked_to_stop() -> Iterator[Stop]:
-    """Within this context SIGINT, SIGTERM and SIGHUP set the `Stop`; a second SIGINT raises `KeyboardInterrupt`.
+def catch_stop_signals() -> Iterator[StopRequest]:
+    """Within this context SIGINT, SIGTERM and SIGHUP set the `StopRequest`; a second SIGINT raises `KeyboardInterrupt`.
 
-    Outside the main thread, which alone receives signals, nothing ever sets it.
+    Only the main thread receives signals. In another thread the `StopRequest` is never set.
     """
-    stop = Stop()
+    stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
 
-    def ask(number: int, _frame: object) -> None:
+    def on_signal(number: int, _frame: object) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.number = number
         stop.set()
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, ask) for number in numbers}
+    before = {number: signal.signal(number, on_signal) for number in numbers}
     try:
         yield stop
     finally:

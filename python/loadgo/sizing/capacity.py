@@ -11,9 +11,9 @@ from pathlib import Path
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import people
 from loadgo.notation.quantities import span_s, user_count
-from loadgo.running.host import USUAL, Driver
-from loadgo.running.prepared import Settings
-from loadgo.running.stopping import asked_to_stop
+from loadgo.running.host import DEFAULT_DRIVER, Driver
+from loadgo.running.prepared import RunSettings
+from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import Beside, answer_of, saturation_of
 from loadgo.sizing.curve import CONFIDENCE, Point
 from loadgo.sizing.early_end import watch_of
@@ -66,7 +66,7 @@ def capacity(
     set: Sequence[str] = (),
     limit: str | None = None,
     meters: str | None = None,
-    driver: Driver = USUAL,
+    driver: Driver = DEFAULT_DRIVER,
     shortest: float | str | None = None,
     longest: float | str | None = None,
     trials: int | None = None,
@@ -132,19 +132,19 @@ def capacity(
             tariff=tariff,
             out=None if out is None else Path(out),
         ),
-        Settings(think, typing, tuple(set), limit, None, meters, driver),
+        RunSettings(think, typing, tuple(set), limit, None, meters, driver),
         progress,
     )
 
 
 def made(
-    script: str | Path | None, on: str, options: Options, settings: Settings, progress: Progress | None
+    script: str | Path | None, on: str, options: Options, settings: RunSettings, progress: Progress | None
 ) -> Capacity:
     """The capacity of `on` for users who type `script`; raises what `loadgo.capacity` does."""
     site = site_of(_loaded(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
     wanted = wanted_of(options, site)
     bounds = bounds_of(options, site)
-    with asked_to_stop() as stop:
+    with catch_stop_signals() as stop:
 
         def tries(step: Step, seed: int, length: Length | None) -> Trial:
             load = _load(step, seed, length, site, bounds)
@@ -225,7 +225,7 @@ def put_together(
     first = saturation_of(models)
     answer = answer_of(searched.outcome, points, wanted, Beside(first, refused, stop.is_set()))
     return Capacity(
-        script=site.source.asked,
+        script=site.source.requested,
         on=site.on,
         targets=wanted.targets,
         end=answer.end,

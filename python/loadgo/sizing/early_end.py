@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.errors import BadRun
-from loadgo.running.prepared import Told
+from loadgo.running.prepared import RunProgress
 from loadgo.sizing.curve import Target
 
 EVERY_S = 2.0
@@ -22,11 +22,11 @@ WIDELY = 3.0
 """So many times the limit: of a mean, or of the share of slow interactions."""
 
 
-def watch_of(stop: threading.Event, targets: Sequence[Target], live: bool) -> Callable[[Told, Path], bool]:
+def watch_of(stop: threading.Event, targets: Sequence[Target], live: bool) -> Callable[[RunProgress, Path], bool]:
     """What hears how a trial stands; it says False when the trial must end."""
     looked = [time.monotonic()]
 
-    def watch(told: Told, folder: Path) -> bool:
+    def watch(told: RunProgress, folder: Path) -> bool:
         if stop.is_set():
             return False
         if not live or told["phase"] != "steady" or time.monotonic() - looked[0] < EVERY_S:

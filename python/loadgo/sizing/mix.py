@@ -20,7 +20,7 @@ import tomlkit
 
 from loadgo.errors import BadArgument
 from loadgo.running import bundled
-from loadgo.running.prepared import line_count, parsed_script, run_machine
+from loadgo.running.prepared import line_count, parse_script_file, run_machine
 from loadgo.sizing.curve import Class
 
 MOST_LINES = 900_000
@@ -60,7 +60,7 @@ def mix_of(asked: str) -> Mix:
     scripts = [tomllib.loads(source.text) for source, _ in found]
     text = _joined(scripts, [one.name for one in classes], [one.weight for one in classes])
     lines = [line_count(source.text) for source, _ in found]
-    source = bundled.Source(asked=asked, path=Path("mix.toml"), text=text)
+    source = bundled.Source(requested=asked, path=Path("mix.toml"), text=text)
     return Mix(classes, source, tuple(1 + sum(lines[:place]) for place in range(len(lines))))
 
 
@@ -85,8 +85,8 @@ def _part(text: str) -> tuple[bundled.Source, int]:
     name, equals, weight = text.rpartition("=")
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
         raise BadArgument(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
-    source = bundled.find(name.strip())
-    parsed_script(source)
+    source = bundled.find_script(name.strip())
+    parse_script_file(source)
     return source, int(weight)
 
 

@@ -14,13 +14,13 @@ from typing import Any
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
-from loadgo.running.prepared import HERE, Drive, Prepared, Settings, Told, prepared
+from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgress, RunSettings, prepare_run
 from loadgo.sizing.curve import Target
 from loadgo.sizing.mix import Mix, seed_near
 from loadgo.sizing.resources import PROCESSORS, Servers, servers_of
 from loadgo.sizing.trials import Asked, Trial, trial_of
 
-Watch = Callable[[Told, Path], bool]
+Watch = Callable[[RunProgress, Path], bool]
 """Hears how a trial stands and where its records are, about three times a second; False ends it."""
 
 
@@ -30,7 +30,7 @@ class Site:
 
     source: bundled.Source
     on: str
-    drive: Drive
+    drive: RunDriver
     options: Mapping[str, Any]
     commands: tuple[str, ...]
     """Of the script, each once."""
@@ -45,22 +45,22 @@ class Site:
     @property
     def live(self) -> bool:
         """Whether it is this host, which others may be using."""
-        return self.on == HERE
+        return self.on == THIS_HOST
 
 
 def site_of(
-    script: str | Path | Mix, on: str, settings: Settings, *, tariff: str = "default", out: Path | None = None
+    script: str | Path | Mix, on: str, settings: RunSettings, *, tariff: str = "default", out: Path | None = None
 ) -> Site:
     """The script, or a mix of them, on the system `on`; raises what `loadgo.run` raises before anybody logs in."""
     mix = script if isinstance(script, Mix) else None
-    source = script.source if isinstance(script, Mix) else bundled.find(script)
-    ready = prepared(source, on, settings)
+    source = script.source if isinstance(script, Mix) else bundled.find_script(script)
+    ready = prepare_run(source, on, settings)
     commands = [str(name) for _, name in ready.script["lines"]]
     return Site(
         source=source,
         on=on,
-        drive=ready.drive,
-        options={"script": source.asked, "command": [], **ready.options},
+        drive=ready.run_script,
+        options={"script": source.requested, "command": [], **ready.options},
         commands=tuple(dict.fromkeys(commands)),
         lines_a_pass=len(commands),
         servers=_servers(ready),
@@ -70,7 +70,7 @@ def site_of(
     )
 
 
-def _servers(ready: Prepared) -> Servers:
+def _servers(ready: PreparedRun) -> Servers:
     """How many servers each resource of the system has."""
     if ready.machine is None:
         return {PROCESSORS: os.cpu_count() or 1}
@@ -114,7 +114,7 @@ def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Tr
         folder = Path(temporary) / "run" if temporary else _folder(site, users, seed)
         ended = []
 
-        def go_on(told: Told) -> bool:
+        def go_on(told: RunProgress) -> bool:
             if not watch(told, folder):
                 ended.append(True)
             return not ended

@@ -20,7 +20,15 @@ from typing import Any
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument
-from loadgo.running.command_meter import Host, Signals, command_run, not_run, own_bytes, passing_on, with_wait4
+from loadgo.running.command_meter import (
+    HostFacts,
+    ReceivedSignals,
+    command_run,
+    forward_signals,
+    loadgo_peak_bytes,
+    prefer_wait4,
+    start_failure,
+)
 from loadgo.running.command_run import CommandRun
 
 UNIX_SOCKETS = "Unix"
@@ -190,22 +198,24 @@ def transfer_of(command: str | Sequence[str]) -> CommandTransfer:
     meter = _loadgo.TransferMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     try:
-        sources = with_wait4(meter.sources())
-        with passing_on(meter) as signals, ThreadPoolExecutor(1) as executor:
+        sources = prefer_wait4(meter.sources())
+        with forward_signals(meter) as signals, ThreadPoolExecutor(1) as executor:
             measured = executor.submit(_run_once, meter, words, signals).result()
     finally:
         meter.close()
-    run = command_run(measured["run"], "as it is", Host(began_ns, own_bytes(), sources), signals.came is not None)
+    run = command_run(
+        measured["run"], "as it is", HostFacts(began_ns, loadgo_peak_bytes(), sources), signals.last is not None
+    )
     return _command_transfer(tuple(words), run, measured, sources)
 
 
-def _run_once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: Signals) -> dict[str, Any]:
+def _run_once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: ReceivedSignals) -> dict[str, Any]:
     """Runs the command. It needs its own thread, because the main thread receives signals."""
     signals.in_run = True
     try:
         return meter.run(words)
     except OSError as error:
-        raise not_run(words[0], error) from error
+        raise start_failure(words[0], error) from error
     finally:
         signals.in_run = False
 

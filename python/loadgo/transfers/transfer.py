@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, NotPossible, Refused
-from loadgo.running.stopping import asked_to_stop
+from loadgo.running.stopping import catch_stop_signals
 from loadgo.transfers.row import Row, Side, row
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def transfer(
     rows: list[Row] = []
     notes: list[str] = []
     left_out: list[str] = []
-    with asked_to_stop() as stop:
+    with catch_stop_signals() as stop:
         for name in names:
             planned = _loadgo.Transfer(
                 to,
@@ -240,7 +240,7 @@ class Server:
 
     def serve(self, hears: Callable[[Served], None] | None = None, until: Callable[[], bool] | None = None) -> None:
         """Serves until `until` is true, or an interrupt. Calls `hears` with every transfer and every refusal."""
-        with asked_to_stop() as stop:
+        with catch_stop_signals() as stop:
 
             def may_continue(news: dict[str, Any] | None) -> bool:
                 if news is not None and hears is not None:

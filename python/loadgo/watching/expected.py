@@ -19,7 +19,7 @@ from loadgo.prediction.figures import figures_of
 from loadgo.records.following import latest_ns
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import Tables, read_conditions, tables
-from loadgo.running.apart import Apart
+from loadgo.running.apart import ProcessCall
 from loadgo.running.machines import find as find_machine
 from loadgo.watching.frame import window_of
 
@@ -36,7 +36,7 @@ class Model:
 
     name: str
     watched: Path
-    _running: Apart | None = None
+    _running: ProcessCall | None = None
     _over: bool = False
 
     def check(self) -> None:
@@ -79,7 +79,7 @@ class Model:
         """Calls `loadgo.run` in a process of its own, at the lowest priority: the watched run may be on this host."""
         if self._over:
             raise Refused("nobody waits for the model any more")
-        self._running = Apart(_run, idle=True, **arguments)
+        self._running = ProcessCall(_run, idle=True, **arguments)
         try:
             outcome = self._running.result()
         except (LoadgoError, ValueError, OSError) as why:

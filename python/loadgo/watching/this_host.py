@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from loadgo.errors import LoadgoError, Refused
-from loadgo.running.apart import Apart
+from loadgo.running.apart import ProcessCall
 
 _START_TIMEOUT_S = 60.0
 _POLL_PERIOD_S = 0.1
@@ -22,7 +22,7 @@ def metered(tier: Literal["cheap", "exact"] = "cheap", every: str = "1s") -> Ite
     """Meters this host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin."""
     with TemporaryDirectory(prefix="loadgo-watch-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "host"
-        metering = Apart(_meter, folder=folder, tier=tier, every=every)
+        metering = ProcessCall(_meter, folder=folder, tier=tier, every=every)
         try:
             _await(metering, folder)
             yield folder
@@ -41,7 +41,7 @@ def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str) -> None:
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _await(metering: Apart, folder: Path) -> None:
+def _await(metering: ProcessCall, folder: Path) -> None:
     """Waits until the folder can be followed."""
     until = time.monotonic() + _START_TIMEOUT_S
     while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
@@ -55,7 +55,7 @@ def _await(metering: Apart, folder: Path) -> None:
         time.sleep(_POLL_PERIOD_S)
 
 
-def _reason(metering: Apart) -> str:
+def _reason(metering: ProcessCall) -> str:
     try:
         metering.result()
     except (LoadgoError, ValueError, OSError) as error:

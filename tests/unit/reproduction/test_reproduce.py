@@ -7,35 +7,35 @@ from loadgo.published.document import Document
 from loadgo.published.document_file import parse_tolerance
 from loadgo.published.number import read_number
 from loadgo.reproduction.models.arithmetic import with_arithmetic
-from loadgo.reproduction.models.values import Value
-from loadgo.reproduction.reproduce import DocumentAgain, judged, reproduce
-from loadgo.reproduction.verdict import near
+from loadgo.reproduction.models.values import ReproducedValue
+from loadgo.reproduction.reproduce import ReproducedDocument, judge_document, reproduce
+from loadgo.reproduction.verdict import is_within
 from support.printed_values import as_printed
 
 
-def swap_of(value: Value | None) -> DocumentAgain:
+def swap_of(value: ReproducedValue | None) -> ReproducedDocument:
     """The calculator's document with `value` for its swap time."""
     told = document("ctss-trivial")
     values = as_printed(told)
     values.pop("ctss-trivial/summary/swap/value")
-    return judged(told, values if value is None else {**values, "ctss-trivial/summary/swap/value": value})
+    return judge_document(told, values if value is None else {**values, "ctss-trivial/summary/swap/value": value})
 
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
 def test_every_figure_has_a_verdict_and_a_model_that_gives_what_is_printed_is_right(told: Document) -> None:
-    again = judged(told, as_printed(told))
+    again = judge_document(told, as_printed(told))
     assert list(again.cells) == list(told.figures)
     assert not again.count("outside", "missing", "not predicted")
 
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
 def test_a_model_that_gives_three_times_what_is_printed_is_wrong(told: Document) -> None:
-    assert judged(told, as_printed(told, 3.0)).count("outside")
+    assert judge_document(told, as_printed(told, 3.0)).count("outside")
 
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
 def test_what_no_model_gives_is_missing_and_never_taken_from_print(told: Document) -> None:
-    again = judged(told, {})
+    again = judge_document(told, {})
     assert again.count("missing")
     said = [*told.derivations, *(relation for relation in told.relations if relation.derives)]
     sides = [(claim.left, references(claim.right)) for relation in said for claim in relation.claims]
@@ -51,25 +51,27 @@ def test_what_no_model_gives_is_missing_and_never_taken_from_print(told: Documen
 
 def test_a_predicted_figure_is_within_its_tolerance_or_outside() -> None:
     key = "ctss-trivial/summary/swap/value"
-    assert swap_of(Value(149.8, "predicted", "the drum")).cells[key].verdict == "within"
-    assert swap_of(Value(160.0, "predicted", "the drum")).cells[key].verdict == "outside"
-    assert swap_of(Value(160.0, "predicted", "the drum")).cells[key].ratio == pytest.approx(160 / 145)
+    assert swap_of(ReproducedValue(149.8, "predicted", "the drum")).cells[key].verdict == "within"
+    assert swap_of(ReproducedValue(160.0, "predicted", "the drum")).cells[key].verdict == "outside"
+    assert swap_of(ReproducedValue(160.0, "predicted", "the drum")).cells[key].ratio == pytest.approx(160 / 145)
 
 
 def test_what_was_to_be_predicted_and_is_fitted_is_said() -> None:
     key = "ctss-trivial/summary/swap/value"
-    assert swap_of(Value(145.0, "fitted", "the drum's speed")).cells[key].verdict == "not predicted"
+    assert swap_of(ReproducedValue(145.0, "fitted", "the drum's speed")).cells[key].verdict == "not predicted"
     assert swap_of(None).cells[key].verdict == "missing"
 
 
 def test_a_value_for_a_figure_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="summary/nothing"):
-        judged(document("ctss-trivial"), {"ctss-trivial/summary/nothing": Value(1.0, "predicted", "")})
+        judge_document(
+            document("ctss-trivial"), {"ctss-trivial/summary/nothing": ReproducedValue(1.0, "predicted", "")}
+        )
 
 
 def test_what_follows_from_other_figures_is_worked_out() -> None:
     told = document("ctss-trivial")
-    swap = Value(150.0, "predicted", "the drum")
+    swap = ReproducedValue(150.0, "predicted", "the drum")
     ours = with_arithmetic(told, {"ctss-trivial/summary/swap/value": swap})
     assert ours["ctss-trivial/text/total"].value == pytest.approx(162.0)
     assert ours["ctss-trivial/text/total"].mark == "predicted"
@@ -77,7 +79,7 @@ def test_what_follows_from_other_figures_is_worked_out() -> None:
 
 
 def test_a_million_bits_cost_what_was_printed() -> None:
-    per_bit = Value(75.0, "predicted", "the printed range", high=85.0)
+    per_bit = ReproducedValue(75.0, "predicted", "the printed range", high=85.0)
     ours = with_arithmetic(document("rfc-392"), {"rfc-392/text/per-bit": per_bit})
     cost, times = ours["rfc-392/text/cost"], ours["rfc-392/text/times"]
     assert (cost.value, cost.high) == (pytest.approx(9.8875), pytest.approx(11.2058, abs=1e-4))
@@ -87,7 +89,7 @@ def test_a_million_bits_cost_what_was_printed() -> None:
 
 def test_the_speed_up_of_1973_is_taken_apart_again() -> None:
     told = document("csr-rfc-20")
-    again = judged(told, as_printed(told))
+    again = judge_document(told, as_printed(told))
     totals = {total.total.id.rpartition("/")[2]: total.printed for total in again.totals}
     assert totals["factor-elapsed"] == pytest.approx(249.7 / 91.4)
     product = totals["factor-work"] * totals["factor-overhead"] * totals["factor-idle"]
@@ -99,32 +101,32 @@ def test_the_speed_up_of_1973_is_taken_apart_again() -> None:
 def test_a_misprinted_figure_is_held_to_what_the_others_say() -> None:
     told = document("mpl-16")
     values = as_printed(told)
-    again = judged(told, {**values, "mpl-16/text/console": Value(84.5, "predicted", "a run")})
+    again = judge_document(told, {**values, "mpl-16/text/console": ReproducedValue(84.5, "predicted", "a run")})
     assert again.cells["mpl-16/text/console"].verdict == "within"
     told = document("csr-rfc-20")
     key = "csr-rfc-20/results/cpu-good/6180"
-    low = {**as_printed(told), key: Value(3360.0, "predicted", "a run")}
-    assert judged(told, low).cells[key].verdict == "misprint"
-    assert judged(told, low).cells[key].corrected == "3,919"
+    low = {**as_printed(told), key: ReproducedValue(3360.0, "predicted", "a run")}
+    assert judge_document(told, low).cells[key].verdict == "misprint"
+    assert judge_document(told, low).cells[key].corrected == "3,919"
 
 
 @pytest.mark.parametrize(
     ("printed", "ours", "within", "right"),
     [
-        ("20-30", Value(24.0, "predicted", ""), "rounding", True),
-        ("20-30", Value(31.0, "predicted", ""), "rounding", False),
-        ("20-30", Value(18.0, "predicted", "", high=29.0), "10 %", True),
-        ("20-30", Value(18.0, "predicted", "", high=34.0), "10 %", False),
-        ("≤ 8", Value(3.0, "predicted", ""), "factor 1.5", True),
-        ("≤ 8", Value(12.5, "predicted", ""), "factor 1.5", False),
-        ("more than an order of magnitude", Value(60.0, "predicted", ""), "rounding", True),
-        ("0.00%", Value(0.4, "predicted", ""), "15 %, 0.5 points", True),
-        ("0.00%", Value(0.6, "predicted", ""), "15 %, 0.5 points", False),
-        ("about 1", Value(1.4, "predicted", ""), "rounding", True),
+        ("20-30", ReproducedValue(24.0, "predicted", ""), "rounding", True),
+        ("20-30", ReproducedValue(31.0, "predicted", ""), "rounding", False),
+        ("20-30", ReproducedValue(18.0, "predicted", "", high=29.0), "10 %", True),
+        ("20-30", ReproducedValue(18.0, "predicted", "", high=34.0), "10 %", False),
+        ("≤ 8", ReproducedValue(3.0, "predicted", ""), "factor 1.5", True),
+        ("≤ 8", ReproducedValue(12.5, "predicted", ""), "factor 1.5", False),
+        ("more than an order of magnitude", ReproducedValue(60.0, "predicted", ""), "rounding", True),
+        ("0.00%", ReproducedValue(0.4, "predicted", ""), "15 %, 0.5 points", True),
+        ("0.00%", ReproducedValue(0.6, "predicted", ""), "15 %, 0.5 points", False),
+        ("about 1", ReproducedValue(1.4, "predicted", ""), "rounding", True),
     ],
 )
-def test_near_enough_is_what_the_tolerance_says(printed: str, ours: Value, within: str, right: bool) -> None:
-    assert near(read_number(printed, "ms"), ours, parse_tolerance(within)) is right
+def test_near_enough_is_what_the_tolerance_says(printed: str, ours: ReproducedValue, within: str, right: bool) -> None:
+    assert is_within(read_number(printed, "ms"), ours, parse_tolerance(within)) is right
 
 
 def test_an_unknown_document_is_refused_with_those_there_are() -> None:

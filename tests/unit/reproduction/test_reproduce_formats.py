@@ -11,9 +11,9 @@ from io import StringIO
 import pytest
 from loadgo.published.catalogue import documents
 from loadgo.reproduction.charts import charts
-from loadgo.reproduction.models.values import Area, Curve, Plot
+from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
 from loadgo.reproduction.render import render_reproduction
-from loadgo.reproduction.reproduce import Reproduction, judged
+from loadgo.reproduction.reproduce import Reproduction, judge_document
 from support.printed_values import as_printed
 
 PLOT = Plot(
@@ -23,8 +23,8 @@ PLOT = Plot(
     x="Average number of page faults per command",
     y="users",
     curves=(
-        Curve("the model", ((10.0, 40.0), (200.0, 12.0))),
-        Curve("maximum allowed", ((0.0, 70.0), (200.0, 70.0)), dashed=True),
+        PlottedCurve("the model", ((10.0, 40.0), (200.0, 12.0))),
+        PlottedCurve("maximum allowed", ((0.0, 70.0), (200.0, 70.0)), dashed=True),
     ),
     areas=(Area("current area of operation", 150.0, 200.0, 5.0, 12.0),),
     how="a made-up curve",
@@ -34,7 +34,7 @@ PLOT = Plot(
 @cache
 def told() -> Reproduction:
     """All documents, with a model that gives a tenth more than what is printed."""
-    found = tuple(judged(one, as_printed(one, 1.1)) for one in documents())
+    found = tuple(judge_document(one, as_printed(one, 1.1)) for one in documents())
     return Reproduction(
         tuple(replace(one, plots=(PLOT,)) if one.document.name == "mpl-16" else one for one in found), 0, 1.0
     )

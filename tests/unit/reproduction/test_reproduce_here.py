@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 from loadgo.published.catalogue import document
 from loadgo.reproduction.models.laboratory import Lab
-from loadgo.reproduction.models.rfc_392_here import Here, made_here
-from loadgo.reproduction.models.rfc_392_remedies import REMEDIES, Remedied, remedied
+from loadgo.reproduction.models.rfc_392_here import LocalTransfers, repeat_transfers_here
+from loadgo.reproduction.models.rfc_392_remedies import COST_REMEDIES, RemedyCost, remedy_costs
 from loadgo.reproduction.render import render_reproduction
-from loadgo.reproduction.reproduce import DocumentAgain, Reproduction, judged, reproduce
+from loadgo.reproduction.reproduce import ReproducedDocument, Reproduction, judge_document, reproduce
 from loadgo.transfers.prices import prices
 from support.printed_values import as_printed
 
@@ -19,23 +19,23 @@ _ALLOWED = os.sched_getaffinity(0)
 
 
 @cache
-def saved() -> tuple[Remedied, ...]:
+def saved() -> tuple[RemedyCost, ...]:
     """The remedies, run on the machine."""
     with Lab() as lab:
-        return remedied(lab)
+        return remedy_costs(lab)
 
 
 @cache
-def here() -> Here:
+def here() -> LocalTransfers:
     """The seed's transfers, once each on this host."""
-    return made_here(prices("cloud", processors=2), times=1)
+    return repeat_transfers_here(prices("cloud", processors=2), times=1)
 
 
 @cache
 def told() -> Reproduction:
     """The document as printed, with both."""
-    seed = judged(document("rfc-392"), as_printed(document("rfc-392"), 1.0))
-    again = DocumentAgain(
+    seed = judge_document(document("rfc-392"), as_printed(document("rfc-392"), 1.0))
+    again = ReproducedDocument(
         seed.document, seed.cells, seed.totals, seed.further, seed.findings, seed.plots, saved(), here()
     )
     return Reproduction((again,), 0, 1.0)
@@ -57,7 +57,7 @@ def test_the_byte_calls_are_the_smaller_part() -> None:
 
 
 def test_a_remedy_is_what_set_does_to_the_machine() -> None:
-    (as_it_was, *_) = REMEDIES
+    (as_it_was, *_) = COST_REMEDIES
     assert "supervisor.network_byte=120us" in as_it_was.changes()
     assert as_it_was.us_per_byte(600) == 600
 
@@ -98,12 +98,12 @@ def test_every_format_has_them(format: str) -> None:
     if format == "json":
         (again,) = json.loads(content)["documents"]
         assert len(again["here"]["rows"]) == 77
-        assert len(again["remedies"]) == len(REMEDIES)
+        assert len(again["remedies"]) == len(COST_REMEDIES)
         return
     for words in ("What each remedy would have saved", "then and here", "bytes of 32 bits (c)"):
         assert words in content
 
 
 def test_only_the_transfers_can_be_measured_here() -> None:
-    with pytest.raises(ValueError, match="nothing to be measured on this host"):
+    with pytest.raises(ValueError, match="no transfers that can be repeated on this host"):
         reproduce("ctss-trivial", here=prices())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from loadgo.reproduction.models.laboratory import Experiment, Lab
-from loadgo.reproduction.reproduce import DocumentAgain, reproduce
+from loadgo.reproduction.reproduce import ReproducedDocument, reproduce
 
 CALCULATION = """
 name   = "one calculation"
@@ -24,23 +24,23 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="module")
-def calculator() -> DocumentAgain:
+def calculator() -> ReproducedDocument:
     """The desk calculator on CTSS, reproduced."""
     return reproduce("ctss-trivial").documents[0]
 
 
-def test_the_swap_time_of_the_calculator_comes_from_its_words_and_the_drum(calculator: DocumentAgain) -> None:
+def test_the_swap_time_of_the_calculator_comes_from_its_words_and_the_drum(calculator: ReproducedDocument) -> None:
     cell = calculator.cells["ctss-trivial/summary/swap/value"]
     assert cell.ours is not None
     assert (cell.ours.mark, cell.verdict) == ("predicted", "within")
     assert cell.ours.value != 145.0
 
 
-def test_no_figure_is_missing(calculator: DocumentAgain) -> None:
+def test_no_figure_is_missing(calculator: ReproducedDocument) -> None:
     assert not calculator.count("missing", "not predicted")
 
 
-def test_the_same_figures_come_out_again(calculator: DocumentAgain) -> None:
+def test_the_same_figures_come_out_again(calculator: ReproducedDocument) -> None:
     again = reproduce("ctss-trivial").documents[0]
     assert {key: cell.ours for key, cell in again.cells.items()} == {
         key: cell.ours for key, cell in calculator.cells.items()

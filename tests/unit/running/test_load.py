@@ -44,7 +44,7 @@ def test_limits_are_written_as_the_option_has_them() -> None:
         ({"typing": "fast"}, "`typing`: 'fast' is no typing rate"),
         ({"arrivals": "many"}, "`arrivals`: 'many' is no rate of arrivals"),
         ({"limit": "memory=much"}, "`limit`: "),
-        ({"limit": "cpus=1", "limits": loadgo.Limits(cpus=1)}, "`limit` and `limits` say the same"),
+        ({"limit": "cpus=1", "limits": loadgo.Limits(cpus=1)}, "`limit` and `limits` mean the same"),
         ({"set": ["processors.speed=2"]}, "`set` changes a simulated machine: name one with `on`"),
         ({"draws": 8}, "`draws` predicts with a simulated machine"),
         ({"users": 0}, "0 users cannot be had"),

@@ -13,7 +13,7 @@ import loadgo
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.reporting.simulation import render_simulation, simulation_json
-from loadgo.running.simulation import Estimate, Responses, little, of_text, sweep
+from loadgo.running.simulation import ClassResponses, SimulatedFigure, little_audit, simulate_text, sweep
 from support.model_machines import central_server, open_queue, processors, repairman, terminals
 
 
@@ -32,8 +32,11 @@ def test_a_simulation_goes_on_until_it_is_as_precise_as_asked(tmp_path: Path) ->
 
 def test_users_and_values_of_the_file_can_be_changed() -> None:
     text = repairman(34, "exponential(0.3s)")
-    usual, fewer = of_text(text, until="interactions=20000"), of_text(text, users=10, until="interactions=20000")
-    faster = of_text(text, until="interactions=20000", set=["processors.speed=2"])
+    usual, fewer = (
+        simulate_text(text, until="interactions=20000"),
+        simulate_text(text, users=10, until="interactions=20000"),
+    )
+    faster = simulate_text(text, until="interactions=20000", set=["processors.speed=2"])
     assert usual.all.users == 34
     assert fewer.all.users == 10
     responses = [told.response_s.value or 0.0 for told in (faster, fewer, usual)]
@@ -43,8 +46,8 @@ def test_users_and_values_of_the_file_can_be_changed() -> None:
 
 def test_streams_together_are_more_precise_and_the_same_each_time() -> None:
     text = central_server(36)
-    one = of_text(text, until="interactions=30000")
-    four = [of_text(text, until="interactions=120000", streams=4) for _ in range(2)]
+    one = simulate_text(text, until="interactions=30000")
+    four = [simulate_text(text, until="interactions=120000", streams=4) for _ in range(2)]
     assert four[0].response_s == four[1].response_s
     assert (four[0].response_s.half_width or 1.0) < (one.response_s.half_width or 0.0)
     assert four[0].interactions == 120_000
@@ -55,11 +58,11 @@ def test_a_sweep_tells_each_in_its_place_on_any_number_of_threads() -> None:
     one, three = (sweep(asked, until="interactions=5000", threads=threads) for threads in (1, 3))
     assert [told.response_s for told in one] == [told.response_s for told in three]
     assert [told.all.users for told in one] == [5, 5, 5, 50, 50, 50]
-    assert one[3].response_s == of_text(central_server(50), until="interactions=5000", seed=1).response_s
+    assert one[3].response_s == simulate_text(central_server(50), until="interactions=5000", seed=1).response_s
 
 
 def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
-    told = of_text(central_server(50), until="interactions=100000")
+    told = simulate_text(central_server(50), until="interactions=100000")
     text = render_simulation(told, "text", width=80)
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
@@ -70,13 +73,13 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
 
 
 def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
-    told = of_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
+    told = simulate_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
     assert told.end == "most"
     assert "NOT reached" in render_simulation(told, "text", width=80)
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
-    told = of_text(central_server(50), until="interactions=20000")
+    told = simulate_text(central_server(50), until="interactions=20000")
     data = json.loads(simulation_json(told))
     assert data["all"]["mean_s"] == {
         "value": told.response_s.value,
@@ -101,25 +104,25 @@ def test_json_has_every_figure_with_its_interval() -> None:
 )
 def test_what_makes_no_sense_is_said(asked: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        of_text(central_server(10), **asked)  # type: ignore[arg-type]
+        simulate_text(central_server(10), **asked)  # type: ignore[arg-type]
 
 
 def test_users_of_several_classes_are_not_guessed() -> None:
     two = terminals(3, "transaction", name="a") + terminals(4, "transaction", name="b")
     with pytest.raises(ValueError, match="2 classes"):
-        of_text(central_server(7, load=two), users=9)
+        simulate_text(central_server(7, load=two), users=9)
     with pytest.raises(ValueError, match="come and go"):
-        of_text(open_queue(0.5, "1s"), users=9)
+        simulate_text(open_queue(0.5, "1s"), users=9)
 
 
 def test_a_mistake_in_a_file_has_its_place() -> None:
     with pytest.raises(Mistake, match="line"):
-        of_text(central_server(10).replace("service", "servise", 1))
+        simulate_text(central_server(10).replace("service", "servise", 1))
 
 
 def test_a_load_that_can_never_be_served_is_refused() -> None:
     with pytest.raises(Refused):
-        of_text(open_queue(1.5, "exponential(1s)"))
+        simulate_text(open_queue(1.5, "exponential(1s)"))
 
 
 @pytest.mark.parametrize("studied", ["one", "sweep"])
@@ -131,7 +134,7 @@ def test_a_signal_ends_a_simulation_that_would_take_hours(studied: str) -> None:
         raise Rung
 
     endless = {
-        "one": lambda: of_text(central_server(50), until="interactions=1e12", streams=2),
+        "one": lambda: simulate_text(central_server(50), until="interactions=1e12", streams=2),
         "sweep": lambda: sweep([(central_server(50), seed) for seed in range(4)], until="interactions=1e12"),
     }
     before = signal.signal(signal.SIGALRM, ring)
@@ -177,7 +180,7 @@ priority = 9
 
 
 def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
-    told = of_text(repairman(3, "exponential(0.1s)") + IDLE_STORE, until="interactions=3000")
+    told = simulate_text(repairman(3, "exponential(0.1s)") + IDLE_STORE, until="interactions=3000")
     idle = told.station("idle")
     assert idle.requests is not None
     assert idle.requests.value == 0.0
@@ -191,29 +194,31 @@ def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
 
 
 def test_an_overloaded_queue_is_not_steady_and_breaks_no_law() -> None:
-    told = of_text(OVERLOADED, until="interactions=30000")
+    told = simulate_text(OVERLOADED, until="interactions=30000")
     assert told.little is not None
     assert told.little.verdict == "not steady"
     assert "more come than are served" in render_simulation(told, "text", width=80)
 
 
 def test_a_user_whom_others_keep_from_the_processor_breaks_no_law() -> None:
-    told = of_text(starved(), until="interactions=20000")
+    told = simulate_text(starved(), until="interactions=20000")
     assert told.little is not None
     assert told.little.counted - told.little.computed > 0.5, "one command is in hand all the time and not answered"
     assert told.little.verdict == "not steady"
 
 
 def test_a_short_run_of_users_who_all_wait_is_too_short_and_not_an_overload() -> None:
-    runs = [of_text(repairman(200, "exponential(0.3s)"), until="interactions=1000", seed=seed) for seed in range(1, 9)]
+    runs = [
+        simulate_text(repairman(200, "exponential(0.3s)"), until="interactions=1000", seed=seed) for seed in range(1, 9)
+    ]
     verdicts = {told.little.verdict for told in runs if told.little}
     assert verdicts <= {"holds", "too short to tell"}
     assert "too short to tell" in verdicts
 
 
-def figures(response_s: float) -> Responses:
-    exact = [Estimate(response_s, 0.0)] * 5
-    return Responses("all", None, Estimate(2.0, 0.0), *exact)
+def figures(response_s: float) -> ClassResponses:
+    exact = [SimulatedFigure(response_s, 0.0)] * 5
+    return ClassResponses("all", None, SimulatedFigure(2.0, 0.0), *exact)
 
 
 @pytest.mark.parametrize(
@@ -231,14 +236,14 @@ def test_only_what_neither_ends_nor_full_queues_explain_breaks_the_law(
     counted: float, overfull: float, seconds: float, verdict: str
 ) -> None:
     """Two interactions a second of 1 s each are 2 users."""
-    audit = little(Estimate(counted, 0.01), figures(1.0), overfull, seconds)
+    audit = little_audit(SimulatedFigure(counted, 0.01), figures(1.0), overfull, seconds)
     assert audit is not None
     assert audit.verdict == verdict
 
 
 def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", r"a\u001b[31m\u0007\u0000\u009b\u202ez")
-    told = of_text(text, until="interactions=3000")
+    told = simulate_text(text, until="interactions=3000")
     for written in (render_simulation(told, "text", width=80), simulation_json(told)):
         assert not [sign for sign in written if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
     assert json.loads(simulation_json(told))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
@@ -246,12 +251,12 @@ def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
 
 def test_a_title_of_any_length_is_one_line() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", "x" * 100_000)
-    told = render_simulation(of_text(text, until="interactions=3000"), "text", width=200)
+    told = render_simulation(simulate_text(text, until="interactions=3000"), "text", width=200)
     assert told.splitlines()[0] == "x" * 199 + "…"
 
 
 def test_a_run_of_one_interaction_has_columns_apart() -> None:
-    text = render_simulation(of_text(repairman(3, "exponential(0.1s)"), until="interactions=1"), "text", width=80)
+    text = render_simulation(simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1"), "text", width=80)
     assert "after 1 interaction:" in text.replace("\n", " ")
     assert text.count(" short") >= 6
     assert "too short a run to tell" in text
@@ -259,7 +264,7 @@ def test_a_run_of_one_interaction_has_columns_apart() -> None:
 
 def test_an_interval_of_rounding_alone_is_shown_as_none() -> None:
     text = 'title="t"\nsource="s"\n[commands.a]\ncpu="1s"\n[[load]]\nusers=1\nthink="1s"\n'
-    shown = render_simulation(of_text(text, until="interactions=3000"), "text", width=80)
+    shown = render_simulation(simulate_text(text, until="interactions=3000"), "text", width=80)
     assert "0.0000" not in shown
     assert " ." not in shown
 
@@ -279,4 +284,4 @@ def test_a_closed_output_is_said_in_words(asked: list[str], tmp_path: Path) -> N
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_that_is_none_is_refused_in_words(seed: int) -> None:
     with pytest.raises(ValueError, match="out of range"):
-        of_text(central_server(5), until="interactions=1000", seed=seed)
+        simulate_text(central_server(5), until="interactions=1000", seed=seed)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from loadgo.records.tables import Tables
 from loadgo.running import bundled
-from loadgo.running.remote_jobs import COLUMNS, ESTIMATED, jobs_of, simulated_transfers
+from loadgo.running.remote_jobs import ESTIMATED_COLUMNS, TRANSFER_COLUMNS, remote_jobs, simulated_transfers
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_table import read_table
@@ -49,7 +49,9 @@ def test_its_names_are_those_of_a_batch_hosts_table(tmp_path: Path) -> None:
     with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
-    assert [name for name in names if name in COLUMNS] == [name for name in COLUMNS if name != "estimated"]
+    assert [name for name in names if name in TRANSFER_COLUMNS] == [
+        name for name in TRANSFER_COLUMNS if name != "estimated"
+    ]
 
 
 def test_its_times_are_those_of_whole_lines_and_named_as_estimates(ran: Path) -> None:
@@ -58,8 +60,8 @@ def test_its_times_are_those_of_whole_lines_and_named_as_estimates(ran: Path) ->
     assert rows["real_s"].to_list() == pytest.approx(((lines["ready_ns"] - lines["sent_ns"]) / 1e9).to_list())
     assert rows["cpu_s"].to_list() == pytest.approx(((lines["cpu_user_ns"] + lines["cpu_system_ns"]) / 1e9).to_list())
     assert rows["faults"].to_list() == (lines["faults_minor"] + lines["faults_major"]).to_list()
-    assert set(rows["estimated"]) == {ESTIMATED}
-    assert set(ESTIMATED.split()) <= set(COLUMNS)
+    assert set(rows["estimated"]) == {ESTIMATED_COLUMNS}
+    assert set(ESTIMATED_COLUMNS.split()) <= set(TRANSFER_COLUMNS)
 
 
 def test_it_is_taken_apart_at_the_memos_costs_and_says_what_is_estimated(ran: Path) -> None:
@@ -72,8 +74,8 @@ def test_it_is_taken_apart_at_the_memos_costs_and_says_what_is_estimated(ran: Pa
 
 
 def test_jobs_are_found_in_groups_and_choices_by_the_lines_number() -> None:
-    assert jobs_of(SCRIPT) == {1: "submit", 4: "print", 5: "store"}
-    assert jobs_of(bundled.find("typical-user").text) == {}
+    assert remote_jobs(SCRIPT) == {1: "submit", 4: "print", 5: "store"}
+    assert remote_jobs(bundled.find_script("typical-user").text) == {}
 
 
 def test_a_load_average_follows_what_wants_the_processors(ran: Path) -> None:
@@ -93,7 +95,7 @@ def test_a_load_average_follows_what_wants_the_processors(ran: Path) -> None:
 
 def rows_of(told: Tables, machine: str) -> list[dict[str, object]]:
     """The rows of the remote jobs of `told`."""
-    text = simulated_transfers(told, jobs_of(bundled.find("remote-jobs").text), machine)
+    text = simulated_transfers(told, remote_jobs(bundled.find_script("remote-jobs").text), machine)
     return [] if text is None else pl.read_csv(text.encode()).to_dicts()
 
 

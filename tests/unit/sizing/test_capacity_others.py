@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables, tables
-from loadgo.running.prepared import Settings
+from loadgo.running.prepared import RunSettings
 from loadgo.sizing.answer import Beside, answer_of, others_of, saturation_of
 from loadgo.sizing.curve import Point
 from loadgo.sizing.models.demands import demands_of
@@ -118,7 +118,7 @@ def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path
     script = tmp_path / "count.toml"
     script.write_text(COUNTING, encoding="utf-8")
     targets = targets_of("mean < 30s")
-    site = site_of(script, "here", Settings(), out=tmp_path)
+    site = site_of(script, "here", RunSettings(), out=tmp_path)
     trial = site_trial(site, targets, Load(1, 1, 0.5, 4.0), lambda *_: True)
     if trial.whose is None:
         pytest.skip("whose time it was is not told apart here: loadgo doctor says why")

@@ -1,4 +1,4 @@
-"""Our figures that need no run: what follows from others, by the relations that the document itself states."""
+"""Figures that need no run: they follow from other figures by relations that the document itself states."""
 
 from __future__ import annotations
 
@@ -8,76 +8,76 @@ from fractions import Fraction
 
 from loadgo.published.claims import Expression, NumberRange, Reference, evaluate, references
 from loadgo.published.document import Document, Figure
-from loadgo.reproduction.models.values import Mark, Value, Values
+from loadgo.reproduction.models.values import Mark, ReproducedValue, ReproducedValues
 
-ROUNDS = 8
-"""How long a chain of figures that follow from each other may be."""
+MOST_DERIVATION_ROUNDS = 8
+"""Largest number of figures in a chain that follow from each other. Chosen by hand."""
 
 
-def with_arithmetic(document: Document, values: Values) -> Values:
-    """The values, and those that follow from them and from given figures; a value that is there is kept.
+def with_arithmetic(document: Document, values: ReproducedValues) -> ReproducedValues:
+    """The values, with the figures that follow from them and from given figures. An existing value is kept.
 
-    A figure that follows from a predicted one is predicted, from a fitted one fitted. From given ones alone, it is what
-    the document's rule for it says: predicted by arithmetic, or given.
+    A figure that follows from a predicted figure is predicted, and from a fitted figure fitted. A figure that follows
+    from given figures alone has the mark of the document's rule: given, or predicted by arithmetic.
     """
-    found = dict(values)
-    for _ in range(ROUNDS):
-        derived = _derived(document, found, values)
-        if derived == {key: value for key, value in found.items() if key not in values}:
+    all_values = dict(values)
+    for _ in range(MOST_DERIVATION_ROUNDS):
+        derived = _derived(document, all_values, values)
+        if derived == {key: value for key, value in all_values.items() if key not in values}:
             break
-        found = {**values, **derived}
-    return found
+        all_values = {**values, **derived}
+    return all_values
 
 
-def ours_of(expression: Expression, figures: Mapping[str, Figure], values: Values) -> float:
-    """The expression with our figures; printed ones where we have none."""
-    low = evaluate(expression, lambda reference: _source(reference, figures, values)).low
+def evaluate_with_ours(expression: Expression, figures: Mapping[str, Figure], values: ReproducedValues) -> float:
+    """The value of the expression with our figures, or the printed figure where we have none."""
+    low = evaluate(expression, lambda reference: _reference_value(reference, figures, values)).low
     return float("nan") if low is None else float(low)
 
 
-def _derived(document: Document, found: Values, own: Values) -> dict[str, Value]:
-    """Each figure on a relation's left side, from its right side; ranges have a claim for each end."""
+def _derived(document: Document, values: ReproducedValues, own: ReproducedValues) -> dict[str, ReproducedValue]:
+    """Each figure on a relation's left side, from its right side. A range has a claim for each end."""
     figures = document.figures
     ends: dict[str, dict[str, tuple[float, str, Mark]]] = {}
-    for said in (*document.derivations, *(r for r in document.relations if r.derives)):
-        for claim in said.claims:
+    for relation in (*document.derivations, *(relation for relation in document.relations if relation.derives)):
+        for claim in relation.claims:
             if not isinstance(claim.left, Reference) or claim.left.cell in own:
                 continue
             key = claim.left.cells[0]
             if key in own or (key in ends and claim.left.end in ends[key]):
                 continue
-            parts = [cell for part in references(claim.right) for cell in part.cells]
-            if not all(part in found or _is_given(document, part) for part in parts):
+            cells = [cell for reference in references(claim.right) for cell in reference.cells]
+            if not all(cell in values or _is_given(document, cell) for cell in cells):
                 continue
-            value = ours_of(claim.right, figures, found)
-            mark = _mark(document, key, parts, found)
-            ends.setdefault(key, {})[claim.left.end] = (value, said.says, mark)
-    return {key: _value(told) for key, told in ends.items()}
+            value = evaluate_with_ours(claim.right, figures, values)
+            mark = _mark(document, key, cells, values)
+            ends.setdefault(key, {})[claim.left.end] = (value, relation.says, mark)
+    return {key: _value(value_ends) for key, value_ends in ends.items()}
 
 
-def _value(told: Mapping[str, tuple[float, str, Mark]]) -> Value:
-    low, how, mark = told.get("low") or told.get("") or next(iter(told.values()))
-    return Value(low, mark, how, high=told["high"][0] if "high" in told and "low" in told else None)
+def _value(ends: Mapping[str, tuple[float, str, Mark]]) -> ReproducedValue:
+    low, how, mark = ends.get("low") or ends.get("") or next(iter(ends.values()))
+    return ReproducedValue(low, mark, how, high=ends["high"][0] if "high" in ends and "low" in ends else None)
 
 
-def _mark(document: Document, key: str, parts: list[str], found: Values) -> Mark:
-    marks = {found[part].mark for part in parts if part in found}
+def _mark(document: Document, key: str, cells: list[str], values: ReproducedValues) -> Mark:
+    marks = {values[cell].mark for cell in cells if cell in values}
     if "predicted" in marks or "fitted" in marks:
         return "predicted" if "predicted" in marks else "fitted"
     return "given" if _is_given(document, key) else "predicted"
 
 
 def _is_given(document: Document, key: str) -> bool:
-    """Whether the printed figure itself may be used: never one that is to be predicted."""
+    """Whether the printed figure itself may be used, which is forbidden for figures to be predicted."""
     return next(rule for rule in document.rules if fnmatch.fnmatchcase(key, rule.cells)).mark == "given"
 
 
-def _source(reference: Reference, figures: Mapping[str, Figure], values: Values) -> NumberRange:
-    total = sum((_one(key, reference.end, figures, values) for key in reference.cells), Fraction(0))
+def _reference_value(reference: Reference, figures: Mapping[str, Figure], values: ReproducedValues) -> NumberRange:
+    total = sum((_cell_value(key, reference.end, figures, values) for key in reference.cells), Fraction(0))
     return NumberRange(total, total)
 
 
-def _one(key: str, end: str, figures: Mapping[str, Figure], values: Values) -> Fraction:
+def _cell_value(key: str, end: str, figures: Mapping[str, Figure], values: ReproducedValues) -> Fraction:
     value = values.get(key)
     if value is None:
         number = figures[key].number

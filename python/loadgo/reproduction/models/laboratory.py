@@ -1,4 +1,4 @@
-"""The laboratory in which a document is reproduced: runs of scripts on machines, each done once, several at a time."""
+"""The laboratory that reproduces documents: it runs scripts on machines, each once, and several at a time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo.reproduction.models.totals import Totals, totals_of
+from loadgo.reproduction.models.totals import RunTotals, totals_of
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A run to be done: what `loadgo.run` is given. None leaves the script's own."""
+    """Arguments of a run, as `loadgo.run` takes them. None leaves the script's own value."""
 
     script: str
-    """A bundled name, a path, or a script's whole text (anything of more than one line)."""
+    """The name of a bundled script, a path, or a script's text, which has more than one line."""
     on: str
-    """A machine: a bundled name or a path."""
+    """The name of a bundled machine, or a path."""
     users: int = 1
     seed: int = 1
     set: tuple[str, ...] = ()
@@ -35,12 +35,12 @@ class Experiment:
 
 
 class Lab:
-    """Runs experiments into a temporary folder; the same one is run once. To be closed (`with Lab() as lab:`)."""
+    """Runs experiments into a temporary folder, equal experiments only once. Close it: `with Lab() as lab:`."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="loadgo-reproduce-", ignore_cleanup_errors=True)
         self._workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="experiment")
-        self._asked: dict[Experiment, Future[Totals]] = {}
+        self._runs_by_experiment: dict[Experiment, Future[RunTotals]] = {}
         self._lock = threading.Lock()
 
     def __enter__(self) -> Lab:
@@ -52,48 +52,48 @@ class Lab:
 
     @property
     def count(self) -> int:
-        """How many different experiments were asked for."""
-        return len(self._asked)
+        """Number of different experiments."""
+        return len(self._runs_by_experiment)
 
-    def run(self, script: str, on: str, users: int = 1, seed: int = 1, **others: Any) -> Totals:
-        """What `users` who type `script` on the machine `on` come to; `others` are those of `Experiment`.
+    def run(self, script: str, on: str, users: int = 1, seed: int = 1, **others: Any) -> RunTotals:
+        """The totals of a run of `script` by `users` on the machine `on`. `others` are fields of `Experiment`.
 
         Raises what `loadgo.run` raises.
         """
         return self.runs([Experiment(script, on, users, seed, **others)])[0]
 
-    def runs(self, experiments: Iterable[Experiment]) -> list[Totals]:
-        """The totals of all `experiments`, in their order; as many at a time as there are processors.
+    def runs(self, experiments: Iterable[Experiment]) -> list[RunTotals]:
+        """The totals of all `experiments` in their order. As many run at a time as there are processors.
 
-        Providers call it themselves, one after the other: it must not be called from within an experiment.
+        An experiment must not call it.
         """
-        return [asked.result() for asked in [self._ask(experiment) for experiment in experiments]]
+        return [future.result() for future in [self._submit(experiment) for experiment in experiments]]
 
-    def _ask(self, experiment: Experiment) -> Future[Totals]:
+    def _submit(self, experiment: Experiment) -> Future[RunTotals]:
         with self._lock:
-            if experiment not in self._asked:
-                place = Path(self._folder.name) / f"{len(self._asked):04}"
-                self._asked[experiment] = self._workers.submit(_done, experiment, place)
-            return self._asked[experiment]
+            if experiment not in self._runs_by_experiment:
+                folder = Path(self._folder.name) / f"{len(self._runs_by_experiment):04}"
+                self._runs_by_experiment[experiment] = self._workers.submit(_run_totals, experiment, folder)
+            return self._runs_by_experiment[experiment]
 
 
-def _done(experiment: Experiment, place: Path) -> Totals:
+def _run_totals(experiment: Experiment, folder: Path) -> RunTotals:
     from loadgo.records.tables import tables
     from loadgo.running.run import run
 
-    told = {name: getattr(experiment, name) for name in ("passes", "duration", "think", "warm_up", "until", "arrivals")}
-    options: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+    names = ("passes", "duration", "think", "warm_up", "until", "arrivals")
+    options = {name: value for name in names if (value := getattr(experiment, name)) is not None}
     if experiment.set:
         options["set"] = experiment.set
-    script = _script(experiment.script, place)
-    done = run(script, on=experiment.on, users=experiment.users, seed=experiment.seed, out=place, **options)
-    return totals_of(tables(done))
+    script = _script_argument(experiment.script, folder)
+    finished = run(script, on=experiment.on, users=experiment.users, seed=experiment.seed, out=folder, **options)
+    return totals_of(tables(finished))
 
 
-def _script(script: str, place: Path) -> str | Path:
-    """The script as `loadgo.run` takes it: a text of several lines is written beside the run's folder."""
+def _script_argument(script: str, folder: Path) -> str | Path:
+    """The script as `loadgo.run` takes it. A text of several lines is written beside the run's folder."""
     if "\n" not in script:
         return script
-    path = place.with_suffix(".toml")
+    path = folder.with_suffix(".toml")
     path.write_text(script, encoding="utf-8")
     return path

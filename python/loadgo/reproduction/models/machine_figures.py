@@ -1,4 +1,4 @@
-"""Figures out of the files of the bundled machines, for arithmetic on them."""
+"""Figures from the files of the bundled machines, for arithmetic on them."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from loadgo.notation.laws import read_law
 
 
 @cache
-def told(machine: str) -> dict[str, Any]:
-    """What the file of a bundled machine says, laid over what the machine says that it is `like`."""
+def machine_toml(machine: str) -> dict[str, Any]:
+    """The file of a bundled machine, merged with the file that it is `like`."""
     text = (resources.files("loadgo") / "data" / "machines" / f"{machine}.toml").read_text(encoding="utf-8")
     own = tomllib.loads(text)
-    return _laid_over(told(own["like"]), own) if "like" in own else own
+    return _merged(machine_toml(own["like"]), own) if "like" in own else own
 
 
-def number(machine: str, key: str) -> float:
-    """The number at a dotted `key`; times in seconds. Raises `KeyError` for what is not there."""
-    found: Any = told(machine)
-    for part in key.split("."):
-        found = found[part]
-    if isinstance(found, str):
-        law = read_law(found)
+def machine_number(machine: str, key: str) -> float:
+    """The number at a dotted `key`, for a time in seconds. Raises `KeyError` for a missing key."""
+    node: Any = machine_toml(machine)
+    for name in key.split("."):
+        node = node[name]
+    if isinstance(node, str):
+        law = read_law(node)
         if law.name != "fixed" or not law.timed:
-            raise BadArgument(f"{key} of {machine} is {found!r}: no plain time")
+            raise BadArgument(f"{key} of {machine} is {node!r}, which is not a fixed time")
         return law.mean / 1e9
-    return float(found)
+    return float(node)
 
 
-def priced(machine: str, processor_s: float) -> float:
-    """What so much processor time costs by the machine's tariff."""
-    return number(machine, "tariff.cpu_hour") * processor_s / 3600
+def processor_price(machine: str, processor_s: float) -> float:
+    """The price of `processor_s` seconds of processor time, by the machine's tariff."""
+    return machine_number(machine, "tariff.cpu_hour") * processor_s / 3600
 
 
-def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    both = dict(below)
-    for key, value in above.items():
-        old = both.get(key)
-        both[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return both
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged

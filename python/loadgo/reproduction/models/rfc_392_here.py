@@ -1,8 +1,9 @@
-"""The transfers of RFC 392 made again on this host: its sizes, in blocked records, at its loads, over loopback.
+"""The transfers of RFC 392, repeated on this host: its sizes, in blocked records, at its loads, over loopback.
 
-The seed's host had one processor, and the other end was elsewhere: this end is kept on one of the host's processors,
-with as many busy processes beside it as the load average was, less the transfer itself; the other end is on another
-processor, where there is one. Each transfer is made several times, and the one with the median processor time is kept.
+The document's host had one processor, and the far end was another host. So this end is kept on one of the host's
+processors. Busy processes run beside it, one fewer than the load average, since the transfer itself counts. The far
+end is on another processor, if there is one. Each transfer is repeated, and the one with the median processor time is
+reported.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from loadgo.errors import Refused
 from loadgo.published.catalogue import DOCUMENTS_FOLDER
-from loadgo.reproduction.models.rfc_392 import Transfer, transfers
+from loadgo.reproduction.models.rfc_392 import PrintedTransfer, printed_transfers
 from loadgo.transfers.background_load import beside, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import table_of
@@ -27,100 +28,104 @@ from loadgo.transfers.transfer import Server, serving, transfer
 
 _PRINTED = DOCUMENTS_FOLDER / "rfc392_tables.csv"
 _COLUMNS = {"real_s": "clk_s", "direction": "dir", "load": "load5"}
-METHOD = "records"
-TIMES = 5
-Progress = Callable[[str], None]
+TRANSFER_METHOD = "records"
+TRANSFER_REPEATS = 5
+ReportProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Again:
-    """A row of the seed's tables, and the same transfer here."""
+class RepeatedTransfer:
+    """The row of a repeated transfer, with its load."""
 
     row: Row
     load: int
-    """Processes that want this end's processor: busy ones, and the transfer itself."""
+    """Number of processes that want this end's processor: the busy ones, and the transfer itself."""
     running: float | None
-    """How many were running or ready to on the whole host, whoever they are of; None where the kernel does not say."""
+    """Mean number of running and ready tasks on the whole host; None if the kernel does not report it."""
 
 
 @dataclass(frozen=True)
-class Here:
-    """All transfers of the seed's tables, on this host."""
+class LocalTransfers:
+    """All transfers of the document's tables, repeated on this host."""
 
-    rows: Mapping[str, Again]
-    """By `TABLE/ROW`, such as `table-1/01`."""
+    rows: Mapping[str, RepeatedTransfer]
+    """The transfers by `TABLE/ROW`, such as `table-1/01`."""
     parts: tuple[Parts, ...]
     then: tuple[Parts, ...]
-    """The parts of the seed's own transfers."""
+    """The parts of the document's own transfers."""
     prices: Prices
     host: str
 
     def us_per_bit(self, direction: str) -> float:
-        """Processor time over bits, of all sends (`s`) or receives (`r`)."""
-        rows = [again.row for again in self.rows.values() if again.row.direction == direction]
+        """Processor time per bit in microseconds, of all sends (`s`) or receives (`r`)."""
+        rows = [repeated.row for repeated in self.rows.values() if repeated.row.direction == direction]
         return 1e6 * sum(row.cpu_s for row in rows) / sum(row.bits for row in rows)
 
     @property
     def running(self) -> float | None:
-        """The mean of how many were running on the whole host."""
-        counts = [again.running for again in self.rows.values() if again.running is not None]
+        """Mean number of running and ready tasks on the whole host; None if the kernel does not report it."""
+        counts = [repeated.running for repeated in self.rows.values() if repeated.running is not None]
         return sum(counts) / len(counts) if counts else None
 
     @property
     def stretch(self) -> float:
-        """Real over processor time of all transfers."""
-        rows = [again.row for again in self.rows.values()]
+        """Real time over processor time of all transfers."""
+        rows = [repeated.row for repeated in self.rows.values()]
         return sum(row.real_s for row in rows) / sum(row.cpu_s for row in rows)
 
 
-def made_here(prices: Prices, *, times: int = TIMES, progress: Progress | None = None) -> Here:
-    """Makes every transfer of the seed's tables on this host, `times` times each.
+def repeat_transfers_here(
+    prices: Prices, *, times: int = TRANSFER_REPEATS, progress: ReportProgress | None = None
+) -> LocalTransfers:
+    """Makes every transfer of the document's tables on this host, `times` times each.
 
-    Raises `errors.Refused` when one does not come over, or the host gives no processes for the load.
+    Raises `errors.Refused` for a transfer that fails, and if the host cannot start the busy processes.
     """
-    every = transfers()
-    rows: dict[str, Again] = {}
-    ours, theirs = _processors()
-    with _other_end(theirs) as server, _kept_on(ours):
-        for users in sorted({one.users for one in every}):
+    transfers = printed_transfers()
+    rows: dict[str, RepeatedTransfer] = {}
+    this_end, far_end = _processors()
+    with _far_end(far_end) as server, _kept_on(this_end):
+        for users in sorted({printed.users for printed in transfers}):
             if progress is not None:
                 progress(f"rfc-392 on this host: {users - 1} busy processes beside the transfers")
             with beside(users - 1):
                 rows |= {
-                    f"{one.table}/{one.row:02}": _again(one, server.address, times)
-                    for one in every
-                    if one.users == users
+                    f"{printed.table}/{printed.row:02}": _repeated(printed, server.address, times)
+                    for printed in transfers
+                    if printed.users == users
                 }
-    ordered = {key: rows[key] for key in (f"{one.table}/{one.row:02}" for one in every)}
-    table = table_of(again.row for again in ordered.values()).transfers
-    # As the memo's table has them: without messages and faults.
-    parts = parts_of([replace(one, messages=None, faults=None) for one in table])
-    return Here(ordered, tuple(parts), tuple(parts_of(read_table(_PRINTED, _COLUMNS).transfers)), prices, _host())
+    ordered = {key: rows[key] for key in (f"{printed.table}/{printed.row:02}" for printed in transfers)}
+    table = table_of(repeated.row for repeated in ordered.values()).transfers
+    # As in the document's tables: without messages and faults.
+    parts = parts_of([replace(made, messages=None, faults=None) for made in table])
+    return LocalTransfers(
+        ordered, tuple(parts), tuple(parts_of(read_table(_PRINTED, _COLUMNS).transfers)), prices, _host()
+    )
 
 
-def _again(one: Transfer, to: str, times: int) -> Again:
-    made: list[Row] = []
+def _repeated(printed: PrintedTransfer, to: str, times: int) -> RepeatedTransfer:
+    rows: list[Row] = []
     counts: list[int] = []
     for _ in range(times):
-        told = transfer(to, size=one.bytes, method=METHOD, receive=one.command == "receive")
+        transferred = transfer(to, size=printed.bytes, method=TRANSFER_METHOD, receive=printed.command == "receive")
         counts.extend(count for count in [running()] if count is not None)
-        (row,) = (row for row in told.rows if row.side == "here")
-        if row.broke_off or told.stopped:
-            raise Refused(f"{one.table} row {one.row}: {row.broke_off or 'it was interrupted'}")
-        made.append(row)
-    middle = sorted(made, key=lambda row: row.cpu_s)[(times - 1) // 2]
-    return Again(middle, one.users, sum(counts) / len(counts) if counts else None)
+        (row,) = (row for row in transferred.rows if row.side == "here")
+        if row.broke_off or transferred.stopped:
+            raise Refused(f"{printed.table} row {printed.row}: {row.broke_off or 'it was interrupted'}")
+        rows.append(row)
+    median = sorted(rows, key=lambda row: row.cpu_s)[(times - 1) // 2]
+    return RepeatedTransfer(median, printed.users, sum(counts) / len(counts) if counts else None)
 
 
 def _processors() -> tuple[Sequence[int], Sequence[int]]:
-    """The processor of this end, and that of the other: the same where there is only one."""
-    there = sorted(os.sched_getaffinity(0))
-    return there[:1], there[1:2] or there[:1]
+    """The processor of this end, and that of the far end; the same if there is only one."""
+    available = sorted(os.sched_getaffinity(0))
+    return available[:1], available[1:2] or available[:1]
 
 
 @contextmanager
 def _kept_on(processors: Sequence[int]) -> Iterator[None]:
-    """Keeps this thread, and what it starts, on these processors."""
+    """Keeps this thread, and the threads that it starts, on these processors."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, processors)
     try:
@@ -130,13 +135,13 @@ def _kept_on(processors: Sequence[int]) -> Iterator[None]:
 
 
 @contextmanager
-def _other_end(processors: Sequence[int]) -> Iterator[Server]:
+def _far_end(processors: Sequence[int]) -> Iterator[Server]:
     """A server on loopback, in a thread of its own."""
-    over = threading.Event()
+    is_over = threading.Event()
 
     def serve() -> None:
         with _kept_on(processors):
-            server.serve(until=over.is_set)
+            server.serve(until=is_over.is_set)
 
     with serving("127.0.0.1:0") as server:
         thread = threading.Thread(target=serve)
@@ -144,7 +149,7 @@ def _other_end(processors: Sequence[int]) -> Iterator[Server]:
         try:
             yield server
         finally:
-            over.set()
+            is_over.set()
             thread.join()
 
 

@@ -1,8 +1,8 @@
-"""What the remedies of RFC 392 would have saved: on the simulated TENEX, and by arithmetic on the memo's own figures.
+"""The savings of RFC 392's remedies: on the simulated TENEX, and by arithmetic on the memo's own figures.
 
-A remedy is a change of four costs: of a byte and a message at the network, of how long a message is, and of the
-program's own time for a byte. The machine is run with them (`loadgo simulate tenex --set …` does the same); beside it,
-the memo's 600 to 700 us a byte less its 120 us of BIN or BOUT and 1 ms a message, plus what takes their place.
+A remedy changes costs at the network (of a byte, of a message), the length of messages, and the program's own time for
+a byte. The machine is run with these changes, as by `loadgo simulate tenex --set …`. The
+arithmetic takes the memo's 600 to 700 us a byte. It replaces 120 us of BIN or BOUT and 1 ms a message by the new costs.
 """
 
 from __future__ import annotations
@@ -12,49 +12,47 @@ from dataclasses import dataclass
 
 from loadgo.published.catalogue import document
 from loadgo.reproduction.models.laboratory import Experiment, Lab
-from loadgo.reproduction.models.machine_figures import number, priced
-from loadgo.reproduction.models.scripts import of_lines
+from loadgo.reproduction.models.machine_figures import machine_number, processor_price
+from loadgo.reproduction.models.rfc_392 import MACHINE_NAME, NETWORK_PRICE
+from loadgo.reproduction.models.scripts import script_from_lines
 
-MACHINE = "tenex"
-LONG = 100_000
-"""Bytes of the transfer: so long that what a transfer costs in any case is a 4000th of it."""
-NETWORK_PRICE = 0.30
-"""What the network was to cost for a million bits: Roberts and Wessler, 1970."""
-_WAYS = ("send", "receive")
+LONG_TRANSFER_BYTES = 100_000
+"""Size of the transfer. At this size, the fixed cost of a transfer is a 4000th of the total."""
+_COMMANDS = ("send", "receive")
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A remedy as changed costs; times in us."""
+    """A remedy as changed costs. Times are in microseconds."""
 
     name: str
     byte_us: float = 120.0
-    """A byte of 8 bits onto or off the network."""
+    """Time to move 8 bits to or from the network."""
     message_us: float = 1000.0
     message_bytes: int = 1000
     own: float = 1.0
-    """How much is left of the program's own time for a byte: making records and blocks."""
+    """Remaining share of the program's own time for a byte, in which it makes records and blocks."""
     basis: str = ""
-    """What is assumed beyond the memo; empty where its own words give the figures."""
+    """The assumption beyond the memo; empty if the memo gives the figures."""
 
     def changes(self) -> tuple[str, ...]:
-        """The same as changes of the machine file."""
-        own_s = {way: number(MACHINE, f"commands.{way}.network_byte_cpu") for way in _WAYS}
+        """The remedy as changes of the machine file."""
+        own_s = {command: machine_number(MACHINE_NAME, f"commands.{command}.network_byte_cpu") for command in _COMMANDS}
         return (
             f"supervisor.network_byte={self.byte_us:g}us",
             f"supervisor.network_message={self.message_us:g}us",
             f"supervisor.message_bytes={self.message_bytes}",
-            *(f"commands.{way}.network_byte_cpu={1e6 * self.own * own_s[way]:g}us" for way in _WAYS),
+            *(f"commands.{command}.network_byte_cpu={1e6 * self.own * own_s[command]:g}us" for command in _COMMANDS),
         )
 
-    def us_per_byte(self, whole_us: float) -> float:
-        """By arithmetic: a byte that took `whole_us` in all, with the changed costs."""
-        was = REMEDIES[0]
-        own = whole_us - was.byte_us - was.message_us / was.message_bytes
-        return self.own * own + self.byte_us + self.message_us / self.message_bytes
+    def us_per_byte(self, unchanged_us: float) -> float:
+        """The time of a byte by arithmetic, from its time without a remedy."""
+        unchanged = COST_REMEDIES[0]
+        own_us = unchanged_us - unchanged.byte_us - unchanged.message_us / unchanged.message_bytes
+        return self.own * own_us + self.byte_us + self.message_us / self.message_bytes
 
 
-REMEDIES = (
+COST_REMEDIES = (
     Remedy("as it was: BIN and BOUT of bytes of 8 bits"),
     Remedy("messages eight times as long", message_bytes=8000, basis="8000 bytes a message"),
     Remedy("bytes of 32 bits (c)", 30.0, 500.0),
@@ -69,47 +67,49 @@ REMEDIES = (
     ),
     Remedy("pages mapped, records and blocks by words", 0.0, 1500.0, 2048, own=0.25, basis="both of the above"),
 )
-"""The letters are the memo's."""
+"""All remedies; the first changes nothing. The letters are the memo's."""
 
 
 @dataclass(frozen=True)
-class Remedied:
-    """What a remedy comes to; times in us of processor time a bit."""
+class RemedyCost:
+    """The result of a remedy. Times are processor time in microseconds per bit."""
 
     remedy: Remedy
     sends_us: float
     receives_us: float
     low_us: float
-    """By arithmetic on the memo's range."""
+    """The lower end by arithmetic on the memo's range."""
     high_us: float
     saves: float
-    """A share of what sending and receiving took as it was, simulated."""
+    """Saved share of the simulated processor time of sending and receiving."""
     cost: float
-    """Of a million bits, simulated; the mean of sending and receiving."""
+    """Simulated cost in dollars of a million bits, the mean of sending and receiving."""
 
     @property
     def times(self) -> float:
-        """Over the network's price."""
+        """The cost over the network's price."""
         return self.cost / NETWORK_PRICE
 
     @property
     def agrees(self) -> bool:
-        """Whether what is simulated lies in what the memo's figures come to, or within 2 % of it."""
-        return all(0.98 * self.low_us <= one <= 1.02 * self.high_us for one in (self.sends_us, self.receives_us))
+        """Whether the simulated times lie in the range by arithmetic, or within 2 % of it."""
+        return all(0.98 * self.low_us <= us <= 1.02 * self.high_us for us in (self.sends_us, self.receives_us))
 
 
-def remedied(lab: Lab, remedies: Sequence[Remedy] = REMEDIES) -> tuple[Remedied, ...]:
-    """Each remedy, run by one user on the machine; the first is what the others are compared with.
+def remedy_costs(lab: Lab, remedies: Sequence[Remedy] = COST_REMEDIES) -> tuple[RemedyCost, ...]:
+    """The result of each remedy, from a run by one user. The others are compared with the first.
 
     Raises what `loadgo.run` raises.
     """
-    script = of_lines(f"{way} {LONG}" for way in _WAYS)
-    runs = lab.runs([Experiment(script, MACHINE, set=remedy.changes()) for remedy in remedies])
-    costs = [tuple(1e6 * run.lines[1, at].cpu_s / LONG / 8 for at in (1, 2)) for run in runs]
+    script = script_from_lines(f"{command} {LONG_TRANSFER_BYTES}" for command in _COMMANDS)
+    runs = lab.runs([Experiment(script, MACHINE_NAME, set=remedy.changes()) for remedy in remedies])
+    us_per_bit = [tuple(1e6 * run.lines[1, line].cpu_s / LONG_TRANSFER_BYTES / 8 for line in (1, 2)) for run in runs]
     printed = document("rfc-392").figures["rfc-392/text/per-byte"].number
-    found = []
-    for remedy, (sends, receives) in zip(remedies, costs, strict=True):
-        low, high = (remedy.us_per_byte(float(whole)) / 8 for whole in (printed.low, printed.high))
-        saves = 1 - (sends + receives) / sum(costs[0])
-        found.append(Remedied(remedy, sends, receives, low, high, saves, priced(MACHINE, (sends + receives) / 2)))
-    return tuple(found)
+    costs = []
+    for remedy, (sends, receives) in zip(remedies, us_per_bit, strict=True):
+        low, high = (remedy.us_per_byte(float(byte_us)) / 8 for byte_us in (printed.low, printed.high))
+        saves = 1 - (sends + receives) / sum(us_per_bit[0])
+        costs.append(
+            RemedyCost(remedy, sends, receives, low, high, saves, processor_price(MACHINE_NAME, (sends + receives) / 2))
+        )
+    return tuple(costs)

@@ -1,4 +1,4 @@
-"""What a run of a model comes to, in the words in which a document prints it: means by line and command, and totals."""
+"""Means by line and command, and totals, of a run: the quantities that the documents print."""
 
 from __future__ import annotations
 
@@ -16,70 +16,73 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Use:
-    """What one interaction took, on average over `count` of them; times in seconds."""
+class InteractionUse:
+    """Mean use of one interaction, over `count` interactions. Times are in seconds."""
 
     count: int
     response_s: float
     think_s: float
     cpu_user_s: float
-    """The work itself."""
+    """Processor time of the work itself."""
     cpu_system_s: float
     """The supervisor's processor time on its behalf."""
     faults: float
-    """Page faults."""
+    """Number of page faults that needed a device."""
     ready_wait_s: float
     paging_wait_s: float
-    """Waiting for pages; with swapping, for the program to be moved out and in."""
+    """Waiting time for pages. With swapping, it is the time in which the program is moved out and in."""
     io_wait_s: float
     bytes_out: float
 
     @property
     def cpu_s(self) -> float:
-        """Work and supervisor together."""
+        """Processor time of the work and the supervisor."""
         return self.cpu_user_s + self.cpu_system_s
 
 
 @dataclass(frozen=True)
-class Totals:
-    """A run summed up. All interactions count, those of the warm-up too: the documents leave none out."""
+class RunTotals:
+    """A summary of a run with all interactions. The warm-up counts, since the documents leave nothing out."""
 
     users: int
     elapsed_s: float
-    """From the first line sent until the last answer."""
-    every: Use
-    """The mean over all interactions; times `every.count` it is the total."""
-    commands: Mapping[str, Use]
-    """By the script's `as`, in its order."""
-    lines: Mapping[tuple[int, int], Use]
-    """By pass and line of the script, both from 1."""
+    """Time from the first line sent to the last answer."""
+    every: InteractionUse
+    """The mean over all interactions. Multiplied by `every.count`, it is the total."""
+    commands: Mapping[str, InteractionUse]
+    """The mean by command, in the script's order."""
+    lines: Mapping[tuple[int, int], InteractionUse]
+    """The mean by pass and line of the script, both numbered from 1."""
     time: Mapping[str, float]
-    """The total time meters: the share of all processors' time by category, which add up to 1."""
+    """Share of all processors' time by category. The shares add up to 1."""
     tables: Tables
-    """The raw tables, for what is not here."""
+    """The raw tables, for other quantities."""
 
 
-def totals_of(tables: Tables) -> Totals:
-    """The totals of a run's tables; raises `ValueError` for a run in which nobody typed anything."""
-    done = tables.interactions.filter(pl.col("ready_ns").is_not_null())
-    if done.is_empty():
-        raise BadArgument("the run has no interaction that was answered")
-    named = done.with_columns(pl.col("command").cast(pl.String)).sort("line", maintain_order=True)
-    in_order = done.sort("pass", "line", "user")
-    first, last = done["sent_ns"].to_numpy().min(), done["ready_ns"].to_numpy().max()
-    return Totals(
-        users=done["user"].n_unique(),
+def totals_of(tables: Tables) -> RunTotals:
+    """The totals of a run's tables. Raises `ValueError` for a run without an answered interaction."""
+    answered = tables.interactions.filter(pl.col("ready_ns").is_not_null())
+    if answered.is_empty():
+        raise BadArgument("the run has no answered interaction")
+    by_line = answered.with_columns(pl.col("command").cast(pl.String)).sort("line", maintain_order=True)
+    by_place = answered.sort("pass", "line", "user")
+    first, last = answered["sent_ns"].to_numpy().min(), answered["ready_ns"].to_numpy().max()
+    return RunTotals(
+        users=answered["user"].n_unique(),
         elapsed_s=(int(last) - int(first)) / 1e9,
-        every=_use(done),
-        commands={str(name): _use(part) for (name,), part in named.group_by("command", maintain_order=True)},
-        lines={(int(a), int(b)): _use(part) for (a, b), part in in_order.group_by("pass", "line", maintain_order=True)},
+        every=_use(answered),
+        commands={str(name): _use(rows) for (name,), rows in by_line.group_by("command", maintain_order=True)},
+        lines={
+            (int(number), int(line)): _use(rows)
+            for (number, line), rows in by_place.group_by("pass", "line", maintain_order=True)
+        },
         time=_shares(tables.time),
         tables=tables,
     )
 
 
-def _use(rows: pl.DataFrame) -> Use:
-    return Use(
+def _use(rows: pl.DataFrame) -> InteractionUse:
+    return InteractionUse(
         count=len(rows),
         response_s=_mean(rows.select(RESPONSE_NS), "response_ns") / 1e9,
         think_s=_mean(rows, "think_ns") / 1e9,
@@ -94,15 +97,16 @@ def _use(rows: pl.DataFrame) -> Use:
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:
-    """The mean of a column; 0 of one that the machine does not have, such as page faults without paging."""
-    found = rows[column].drop_nulls().to_numpy()
-    return float(found.mean()) if len(found) else 0.0
+    """The mean of a column; 0 if the machine does not have it, such as page faults without paging."""
+    measured = rows[column].drop_nulls().to_numpy()
+    return float(measured.mean()) if len(measured) else 0.0
 
 
 def _shares(time: pl.DataFrame) -> dict[str, float]:
-    """By category, of all processors together."""
-    own = time.filter(pl.col("processor").is_not_null())
-    by = (own if len(own) else time).group_by(pl.col("category").cast(pl.String)).agg(pl.col("time_ns").sum())
-    sums = {str(name): int(ns) for name, ns in by.sort("category").rows()}
-    whole = sum(sums.values())
-    return {name: ns / whole for name, ns in sums.items()}
+    """The share of each category in the time of all processors."""
+    by_processor = time.filter(pl.col("processor").is_not_null())
+    rows = by_processor if len(by_processor) else time
+    by_category = rows.group_by(pl.col("category").cast(pl.String)).agg(pl.col("time_ns").sum())
+    sums = {str(name): int(ns) for name, ns in by_category.sort("category").rows()}
+    total_ns = sum(sums.values())
+    return {name: ns / total_ns for name, ns in sums.items()}

@@ -1,4 +1,4 @@
-"""What a model gives for a printed figure: a value with its mark and how it came about; and for a chart, its curves."""
+"""The values that a model gives for printed figures, and the curves that it gives for printed charts."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ Mark = Literal["given", "fitted", "predicted", "not modelled"]
 
 
 @dataclass(frozen=True)
-class Value:
+class ReproducedValue:
     """Our figure for one printed figure, in the unit of that figure (`docs/published.md`)."""
 
     value: float
     mark: Mark
     """`given`: fed into the model. `fitted`: a parameter was set by it. `predicted`: neither."""
     how: str
-    """In words: the run or the arithmetic that it comes from; of a fitted one, which parameter it sets."""
+    """The run or the arithmetic behind the value, in words. A fitted value names the parameter that it sets."""
     high: float | None = None
-    """The upper end, where ours is a range that begins at `value`."""
+    """The upper end of a range that begins at `value`; None for a single number."""
     interval: tuple[float, float] | None = None
-    """The 95 % interval, where ours is an estimate."""
+    """The 95 % interval of an estimate."""
 
 
-Values = Mapping[str, Value]
-"""Our figures by the ids of the printed ones, such as `csr-rfc-20/results/elapsed/6180`."""
+ReproducedValues = Mapping[str, ReproducedValue]
+"""Our figures by the ids of the printed figures, such as `csr-rfc-20/results/elapsed/6180`."""
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlottedCurve:
     """One curve of a chart, from left to right."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     dashed: bool = False
-    """For a limit that is no measurement or model."""
+    """Whether the curve is a limit, not a measurement or a model."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """A rectangle in a chart, with its name: where the system is operated."""
+    """A rectangle in a chart: an area in which the system is operated."""
 
     name: str
     left: float
@@ -51,16 +51,16 @@ class Area:
 
 @dataclass(frozen=True)
 class Plot:
-    """A chart that a document has only as axes, with what our model puts into it."""
+    """A chart of which a document prints only the axes, with the curves of our model."""
 
     name: str
-    """Its id: `users-by-faults` or `table-size`."""
+    """The chart's id, such as `users-by-faults`."""
     document: str
     title: str
     x: str
-    """What the horizontal axis counts, in the document's words."""
+    """The title of the horizontal axis, in the document's words."""
     y: str
-    curves: tuple[Curve, ...]
+    curves: tuple[PlottedCurve, ...]
     areas: tuple[Area, ...] = ()
     how: str = ""
-    """In words, what was run."""
+    """The runs behind the curves, in words."""
