@@ -9,6 +9,8 @@ from support.outside import Bench, ended, phase_has_begun, wait_until
 from support.small_machine import MACHINE, laid
 
 ENDLESS = ("--passes", "100000000", "--users", "3")
+QUICK_SCRIPT = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["ls"]\n'
+QUICK_MACHINE = 'title = "quick"\nsource = "a test"\n[commands."*"]\ncpu = "1ms"\n'
 
 
 @pytest.fixture
@@ -48,18 +50,25 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench) 
     assert len(bench.tables("kept").interactions) > 1000
 
 
-def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench) -> None:
-    bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--users", "50", "--until", "interactions=400000")
+@pytest.fixture
+def quick(bench: Bench) -> tuple[str, ...]:
+    """The words that run a script on a machine which simulates interactions faster than a disk takes them."""
+    (bench.folder / "quick-machine.toml").write_text(QUICK_MACHINE)
+    return ("run", bench.script(QUICK_SCRIPT, "quick"), "--on", "quick-machine.toml")
+
+
+def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench, quick: tuple[str, ...]) -> None:
+    bench.loadgo(*quick, "--users", "50", "--until", "interactions=400000")
     (run,) = (bench.folder / "runs").iterdir()
     told = bench.tables(str(run))
     assert len(told.interactions) >= 400_000
     assert told.lost.is_empty()
 
 
-def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench) -> None:
-    options = ("--think", "none", "--for", "100h", "--users", "3", "--out", "kept")
+def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench, quick: tuple[str, ...]) -> None:
     no_more = ("prlimit", "--fsize=20000000")
-    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, status=2, before=no_more)
+    options = ("--for", "100h", "--users", "3", "--out", "kept")
+    told = bench.loadgo(*quick, *options, status=2, before=no_more)
     assert "the disk takes no more" in told.stderr
     whole = bench.tables("kept")
     assert len(whole.interactions) > 1000

@@ -54,6 +54,7 @@ def test_a_run_compared_with_itself_differs_in_nothing(room: Path) -> None:
     assert all(chain.ratio == 1 for chain in made.chains)
 
 
+@pytest.mark.statistical
 def test_two_runs_that_differ_by_chance_are_called_different_no_more_often_than_is_said(room: Path) -> None:
     """At 5 %, of 20 pairs more than 4 are called different in one of four hundred laboratories."""
     called: dict[str, int] = {}

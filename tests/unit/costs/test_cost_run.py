@@ -161,6 +161,7 @@ def test_a_run_in_which_nobody_typed_anything_has_no_cost() -> None:
     assert told.rows == ()
 
 
+@pytest.mark.statistical
 def test_intervals_hold_what_is_exact_also_where_users_wait_for_each_other() -> None:
     """95 %: of 100 seeds fewer than 90 hold it in one laboratory of fifty; a saturated machine's are wider."""
     own, rent = charging(cpu_hour=HOUR), charging(machine_hour=HOUR)

@@ -203,6 +203,7 @@ def test_each_value_says_where_it_is_from_and_the_file_runs(room: Path, made: lo
     assert simulated.interactions >= 1000, "its own load is there for loadgo simulate"
 
 
+@pytest.mark.statistical
 def test_the_intervals_hold_the_truth_as_often_as_they_say(room: Path) -> None:
     """Of 40 runs of five minutes, fewer than 33 intervals of 40 that hold would come of a 95 % one in a thousand."""
     held, runs = 0, 40

@@ -135,6 +135,7 @@ def predicted(room: Path) -> loadgo.Run:
     return loadgo.run(script, on=str(file), users=20, draws=20, out=room / "predicted")
 
 
+@pytest.mark.statistical
 def test_a_prediction_holds_what_machines_of_the_fits_doubt_show(room: Path, predicted: loadgo.Run) -> None:
     """Of 40 machines drawn from what the fit believes, fewer than 34 are held in one of three hundred laboratories."""
     assert predicted.summary.prediction is not None
