@@ -9,6 +9,7 @@ from support.plain_words import RULES, Finding, committed, findings, python_find
 PLAIN: frozenset[str] = frozenset(
     {
         "crates/calculator",
+        "crates/core",
         "crates/statistics",
         "crates/bpf",
         "crates/rjs",

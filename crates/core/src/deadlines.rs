@@ -1,12 +1,11 @@
 //! One deadline for each user, the earliest first.
 //!
-//! A user's deadline is set, moved in either direction and cleared in O(log n), so a run of any length holds as many entries as
-//! it has users.
+//! Setting, moving and clearing a deadline takes O(log n). A run of any length holds as many entries as it has users.
 
 use crate::indexed_heap::{HeapEntry, IndexedHeap};
 use crate::time::Instant;
 
-/// Deadlines of the keys 0..n, at most one each.
+/// Deadlines of the keys 0..n, at most one for each key.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines(IndexedHeap<Deadline>);
 
@@ -27,17 +26,17 @@ impl HeapEntry for Deadline {
 }
 
 impl Deadlines {
-    /// No deadlines; keys are added as they are first used.
+    /// An empty set; the first use of a key adds it.
     pub fn new() -> Deadlines {
         Deadlines::default()
     }
 
-    /// The earliest deadline and its key; of equal ones, the lower key.
+    /// The earliest deadline with its key. Of equal deadlines, the one with the lower key comes first.
     pub fn first(&self) -> Option<(Instant, u32)> {
         self.0.first().map(|Deadline { at, key }| (at, key))
     }
 
-    /// Sets the deadline of `key`, in place of the one that it had.
+    /// Sets the deadline of `key`, and replaces an earlier setting.
     pub fn set(&mut self, key: u32, at: Instant) {
         self.0.set(Deadline { at, key });
     }
@@ -47,7 +46,7 @@ impl Deadlines {
         self.0.remove(key);
     }
 
-    /// Takes out the key whose deadline is the earliest, if that is not after `now`.
+    /// Removes the earliest deadline if it is not after `now`, and returns its key.
     pub fn pop_due(&mut self, now: Instant) -> Option<u32> {
         let (at, key) = self.first()?;
         if at > now {
@@ -65,7 +64,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn the_earliest_deadline_comes_first_whatever_is_moved_or_cleared() {
+    fn the_earliest_deadline_comes_first_after_each_change() {
         let mut random = RandomStream::new(7, 1, StreamPurpose::Choice);
         let (mut heap, mut model) = (Deadlines::new(), BTreeMap::<u32, Instant>::new());
         for _ in 0..20_000 {
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_due_is_taken_out() {
+    fn only_a_due_deadline_is_removed() {
         let mut heap = Deadlines::new();
         heap.set(3, Instant(30));
         heap.set(1, Instant(10));

@@ -1,8 +1,8 @@
-//! The driver: logs users in, lets them think and type, and records what the system did.
+//! The driver: logs users in, lets them think and type, and records the system's answers.
 //!
-//! One loop for a live host and for a simulated machine: it asks the [`System`] for the time, sets one deadline a user
-//! and lets the system wait for the earliest. A user thinks from the prompt; the line is *due* at prompt + think time +
-//! typing time, and what it is sent later than that is the driver's lateness, never the system's response.
+//! One loop serves a live host and a simulated machine. It asks the [`System`] for the time, sets one deadline for each user,
+//! and lets the system wait for the earliest. A user thinks from the prompt on. The line is *due* at prompt + think time +
+//! typing time. If it is sent later, the difference is the driver's lateness, and no part of the response time.
 
 mod leave;
 mod line;
@@ -16,32 +16,32 @@ use crate::system::{Event, System, UserId};
 use crate::time::Instant;
 use crate::user::{User, UserState};
 
-/// How a run ended.
+/// Counts of a run's interactions and sessions, and the reason of its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// Interactions that were recorded.
+    /// Number of recorded interactions.
     pub interactions: u64,
-    /// Users that were logged in at some time.
+    /// Number of users who were logged in at some time.
     pub logged_in: u32,
-    /// Users that finished what was asked of them.
+    /// Number of users who finished their passes, or typed until the time was up.
     pub done: u32,
-    /// Users whose session ended before.
+    /// Number of users whose session ended before that.
     pub died: u32,
-    /// Users who could not log in, and the first reason.
+    /// Number of users who could not log in.
     pub refused: u32,
-    /// Why the first of them could not.
+    /// The reason why the first of them could not.
     pub refusal: Option<String>,
-    /// Somebody stopped the run before its end.
+    /// Whether the run was stopped before its end.
     pub stopped: bool,
-    /// Why the system stood still with users waiting, if it did; the run is then stopped.
+    /// The reason why the system would have had no event any more while users waited. The run is then stopped.
     pub stuck: Option<String>,
 }
 
-/// Runs `script` on `system` under `load` until every user is gone.
+/// Runs `script` on `system` under `load` until no user has a session any more.
 pub fn drive<S: System, R: Recorder>(script: &Script, load: &OfferedLoad, system: &mut S, recorder: &mut R) -> SessionCounts {
-    assert!(script.typing_chars_per_second.is_none_or(|rate| rate > 0.0), "nobody types at no speed");
+    assert!(script.typing_chars_per_second.is_none_or(|rate| rate > 0.0), "a typing rate is over 0");
     let mut driver = DriverLoop::new(script, load, system, recorder);
-    driver.open();
+    driver.begin_load();
     driver.run();
     driver.summary
 }
@@ -54,21 +54,21 @@ struct DriverLoop<'a, S, R> {
     users: Vec<User<'a>>,
     deadlines: Deadlines,
     phase: Phase,
-    barrier_open: bool,
-    /// The next user to be logged in (an index), how many log-ins are under way, and how many are to come.
-    next: usize,
-    under_way: u32,
-    to_come: usize,
-    /// Users still to come or still there.
-    present: usize,
-    /// Users who are there and have not typed a line yet.
-    silent: usize,
-    leaving: bool,
+    is_barrier_open: bool,
+    /// The index of the next user to be logged in, in a closed load.
+    next_user: usize,
+    log_ins_under_way: u32,
+    log_ins_to_come: usize,
+    /// Number of users whose session has not ended, or not begun.
+    users_present: usize,
+    /// Number of users who are logged in and have not sent a line yet.
+    users_without_line: usize,
+    is_ending: bool,
     summary: SessionCounts,
 }
 
-/// The key in the deadlines that stands for the run itself: the end of a phase.
-const RUN: u32 = 0;
+/// The key of the run itself in the deadlines, for the end of a phase. Users have the keys from 1.
+const RUN_KEY: u32 = 0;
 
 impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
     fn new(script: &'a Script, load: &'a OfferedLoad, system: &'a mut S, recorder: &'a mut R) -> Self {
@@ -78,21 +78,21 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             load,
             system,
             recorder,
-            present: users.len(),
+            users_present: users.len(),
             users,
             deadlines: Deadlines::new(),
             phase: Phase::WarmUp,
-            barrier_open: false,
-            next: 0,
-            under_way: 0,
-            to_come: load.users as usize,
-            silent: 0,
-            leaving: false,
+            is_barrier_open: false,
+            next_user: 0,
+            log_ins_under_way: 0,
+            log_ins_to_come: load.users as usize,
+            users_without_line: 0,
+            is_ending: false,
             summary: SessionCounts::default(),
         }
     }
 
-    fn open(&mut self) {
+    fn begin_load(&mut self) {
         let now = self.system.now();
         match self.load.model {
             LoadModel::Closed => self.log_in_more(),
@@ -105,34 +105,34 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
 
     fn run(&mut self) {
         let mut events = Vec::with_capacity(256);
-        while self.present > 0 {
+        while self.users_present > 0 {
             let until = self.deadlines.first().map(|(at, _)| at);
             self.system.wait(until, &mut events);
             for event in events.drain(..) {
-                self.take(event);
+                self.apply(event);
             }
-            self.do_what_is_due();
+            self.do_due_actions();
         }
     }
 
-    fn do_what_is_due(&mut self) {
+    fn do_due_actions(&mut self) {
         let mut now = self.system.now();
         while let Some(key) = self.deadlines.pop_due(now) {
-            if key == RUN {
-                self.end_of_phase(now);
+            if key == RUN_KEY {
+                self.end_phase(now);
             } else {
-                self.act(key as usize - 1, now);
+                self.act_on_deadline(key as usize - 1, now);
             }
             now = self.system.now();
         }
     }
 
-    fn take(&mut self, event: Event) {
+    fn apply(&mut self, event: Event) {
         match event {
-            Event::LoggedIn { user, at } => self.logged_in(index(user), at),
-            Event::Refused { user, at, reason } => self.refused(index(user), at, reason),
-            Event::Ready { user, at, response } => self.ready(index(user), at, response),
-            Event::Ended { user, at, reason, response } => self.ended(index(user), at, reason, response),
+            Event::LoggedIn { user, at } => self.on_logged_in(index_of(user), at),
+            Event::Refused { user, at, reason } => self.on_refused(index_of(user), at, reason),
+            Event::Ready { user, at, response } => self.on_ready(index_of(user), at, response),
+            Event::Ended { user, at, reason, response } => self.on_ended(index_of(user), at, reason, response),
             Event::Stop { at } => self.stop(at),
             Event::Stuck { at, reason } => {
                 self.summary.stuck = Some(reason);
@@ -142,23 +142,23 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
     }
 }
 
-fn index(user: UserId) -> usize {
+fn index_of(user: UserId) -> usize {
     user as usize - 1
 }
 
-/// The parts of a run: warm-up until the load is whole, steady, and ramp-down from when somebody is done.
+/// The phases of a run: warm-up, steady, and ramp-down after the first user is done.
 impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     fn check_warm_up(&mut self, now: Instant) {
-        let whole = self.is_open() || self.silent == 0;
-        if self.load.warm_up == WarmUp::FirstLine && self.barrier_open && whole {
+        let all_have_typed = self.is_open() || self.users_without_line == 0;
+        if self.load.warm_up == WarmUp::FirstLine && self.is_barrier_open && all_have_typed {
             self.enter(Phase::Steady, now);
         }
     }
 
-    fn end_of_phase(&mut self, now: Instant) {
+    fn end_phase(&mut self, now: Instant) {
         match self.phase {
             Phase::WarmUp => self.enter(Phase::Steady, now),
-            Phase::Steady => self.close(now),
+            Phase::Steady => self.end_load(now),
             Phase::RampDown => {}
         }
     }
@@ -170,24 +170,24 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.phase = phase;
         self.announce(phase, at);
         if let (Phase::Steady, Some(duration)) = (phase, self.load.duration) {
-            self.deadlines.set(RUN, at + duration);
+            self.deadlines.set(RUN_KEY, at + duration);
         }
     }
 
-    /// Tells both doors that the run has entered `phase`.
+    /// Tells the recorder and the system that the run has entered `phase`.
     fn announce(&mut self, phase: Phase, at: Instant) {
         self.recorder.phase(phase, at);
         self.system.phase(phase);
     }
 
-    /// The time is up: who waits for the system is let finish, everybody else logs out.
-    fn close(&mut self, now: Instant) {
+    /// Ends the load. Users who wait for the system may finish their line; all others log out.
+    fn end_load(&mut self, now: Instant) {
         self.enter(Phase::RampDown, now);
-        self.leaving = true;
-        for user in 0..self.users.len() {
-            match self.users[user].state {
-                UserState::Thinking | UserState::AtBarrier => self.log_out(user),
-                UserState::Away => self.leave(user, now, "stopped"),
+        self.is_ending = true;
+        for index in 0..self.users.len() {
+            match self.users[index].state {
+                UserState::Thinking | UserState::AtBarrier => self.log_out(index),
+                UserState::Away => self.leave(index, now, "stopped"),
                 _ => {}
             }
         }

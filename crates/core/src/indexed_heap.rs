@@ -1,122 +1,125 @@
-//! A heap of numbered entries, the least first, that knows where each number stands in it.
+//! A heap of numbered entries, the least first, with an index from numbers to positions.
 //!
-//! An entry is put in, changed in either direction and taken out in O(log n), looking at the first is O(1), and no stale entry is
-//! ever left behind. Each node has four children: the heap is half as deep as with two, and the children of a node lie in one
-//! or two cache lines. A published heap would find an entry by hashing; ours are numbered from 0.
+//! Adding, changing and removing an entry takes O(log n), and reading the first O(1). No stale entry stays. Each node has
+//! four children: the heap is half as deep as with two, and they lie in one or two cache lines. Published heaps find an
+//! entry by hashing. Here numbers count from 0, so a list is enough.
 
+/// Marks a number without an entry.
 const ABSENT: u32 = u32::MAX;
-const WAYS: usize = 4;
+/// Children of a node.
+const NODE_CHILDREN: usize = 4;
 
-/// An entry of an [`IndexedHeap`]: entries come in their order, the least first.
+/// An entry of an [`IndexedHeap`], which keeps the least entry first.
 pub trait HeapEntry: Copy {
-    /// Its number, by which it is found again.
+    /// The number of the entry, unique in its heap.
     fn number(&self) -> u32;
-    /// Whether it comes before `other`.
+    /// Whether this entry comes before `other`.
     fn is_before(&self, other: &Self) -> bool;
 }
 
-/// Entries of the numbers 0..n, at most one each.
+/// Entries with the numbers 0..n, at most one for each number.
 #[derive(Clone, Debug)]
 pub struct IndexedHeap<E> {
     heap: Vec<E>,
-    place: Vec<u32>,
+    /// The position of each number in `heap`, or [`ABSENT`].
+    positions: Vec<u32>,
 }
 
 impl<E> Default for IndexedHeap<E> {
     fn default() -> IndexedHeap<E> {
-        IndexedHeap { heap: Vec::new(), place: Vec::new() }
+        IndexedHeap { heap: Vec::new(), positions: Vec::new() }
     }
 }
 
 impl<E: HeapEntry> IndexedHeap<E> {
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether there is none.
+    /// Whether the heap has no entry.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// The first entry.
+    /// The least entry.
     pub fn first(&self) -> Option<E> {
         self.heap.first().copied()
     }
 
-    /// Whether there is an entry of this number.
+    /// Whether an entry has this number.
     pub fn has(&self, number: u32) -> bool {
-        self.place_of(number) != ABSENT
+        self.position_of(number) != ABSENT
     }
 
-    /// Puts `entry` in, in place of the one of its number.
+    /// Adds `entry`, or replaces the entry that has its number.
     pub fn set(&mut self, entry: E) {
         let number = entry.number() as usize;
-        if self.place.len() <= number {
-            self.place.resize(number + 1, ABSENT);
+        if self.positions.len() <= number {
+            self.positions.resize(number + 1, ABSENT);
         }
-        let place = self.place[number];
-        if place == ABSENT {
+        let position = self.positions[number];
+        if position == ABSENT {
             self.heap.push(entry);
             self.rise(self.heap.len() - 1);
         } else {
-            let earlier = entry.is_before(&self.heap[place as usize]);
-            self.heap[place as usize] = entry;
-            if earlier { self.rise(place as usize) } else { self.sink(place as usize) }
+            let earlier = entry.is_before(&self.heap[position as usize]);
+            self.heap[position as usize] = entry;
+            if earlier { self.rise(position as usize) } else { self.sink(position as usize) }
         }
     }
 
-    /// Takes the entry of this number out; whether there was one.
+    /// Removes the entry with this number, and says whether there was one.
     pub fn remove(&mut self, number: u32) -> bool {
-        let place = self.place_of(number);
-        if place == ABSENT {
+        let position = self.position_of(number);
+        if position == ABSENT {
             return false;
         }
-        self.place[number as usize] = ABSENT;
-        let place = place as usize;
-        self.heap.swap_remove(place);
-        if place < self.heap.len() {
-            self.sink(place);
-            self.rise(place);
+        self.positions[number as usize] = ABSENT;
+        let position = position as usize;
+        self.heap.swap_remove(position);
+        if position < self.heap.len() {
+            self.sink(position);
+            self.rise(position);
         }
         true
     }
 
-    fn place_of(&self, number: u32) -> u32 {
-        self.place.get(number as usize).copied().unwrap_or(ABSENT)
+    fn position_of(&self, number: u32) -> u32 {
+        self.positions.get(number as usize).copied().unwrap_or(ABSENT)
     }
 
-    fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while place > 0 {
-            let parent = (place - 1) / WAYS;
+    fn rise(&mut self, mut position: usize) {
+        let entry = self.heap[position];
+        while position > 0 {
+            let parent = (position - 1) / NODE_CHILDREN;
             if !entry.is_before(&self.heap[parent]) {
                 break;
             }
-            self.put(place, self.heap[parent]);
-            place = parent;
+            self.put(position, self.heap[parent]);
+            position = parent;
         }
-        self.put(place, entry);
+        self.put(position, entry);
     }
 
-    fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    fn sink(&mut self, mut position: usize) {
+        let entry = self.heap[position];
         loop {
-            let first = place * WAYS + 1;
-            let children = first..(first + WAYS).min(self.heap.len());
-            let lesser = |one: usize, other: usize| if self.heap[other].is_before(&self.heap[one]) { other } else { one };
+            let first = position * NODE_CHILDREN + 1;
+            let children = first..(first + NODE_CHILDREN).min(self.heap.len());
+            let lesser = |left: usize, right: usize| if self.heap[right].is_before(&self.heap[left]) { right } else { left };
             let Some(least) = children.reduce(lesser) else { break };
             if !self.heap[least].is_before(&entry) {
                 break;
             }
-            self.put(place, self.heap[least]);
-            place = least;
+            self.put(position, self.heap[least]);
+            position = least;
         }
-        self.put(place, entry);
+        self.put(position, entry);
     }
 
-    fn put(&mut self, place: usize, entry: E) {
-        self.heap[place] = entry;
-        self.place[entry.number() as usize] = place as u32;
+    fn put(&mut self, position: usize, entry: E) {
+        self.heap[position] = entry;
+        self.positions[entry.number() as usize] = position as u32;
     }
 }

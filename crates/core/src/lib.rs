@@ -1,7 +1,7 @@
 //! The pure core of loadgo: scripts, users, the driver, and what they record.
 //!
-//! Nothing here does I/O, reads a clock or knows Python. A system under test comes in through [`system::System`],
-//! what is learnt leaves through [`record::Recorder`]; time is a value that the system gives.
+//! Nothing here does I/O, reads a clock or knows Python. A system under test implements [`system::System`], whose clock
+//! gives the time. The driver's rows leave through [`record::Recorder`].
 
 pub mod deadlines;
 pub mod driver;

@@ -1,51 +1,51 @@
-//! The load: how many users, how long, in which model.
+//! The load of a run: its number of users, its length, and its model.
 //!
-//! People at terminals are a *closed* load: the next think time starts at the prompt. In an *open* load sessions arrive
-//! by themselves, as a Poisson stream; there everything counts from the planned arrival.
+//! People at terminals are a *closed* load: the next think time starts at the prompt. In an *open* load, sessions arrive
+//! as a Poisson stream, and times count from the planned arrival.
 
 use crate::time::Span;
 
-/// How a load comes about.
+/// The model of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadModel {
     /// All users log in, start together when the last one is in, and stay.
     Closed,
-    /// Users arrive at this rate a second, and leave when they have done their passes.
+    /// Users arrive at this rate a second, and leave after their passes.
     Open(f64),
 }
 
-/// When the load counts as whole.
+/// The end of the warm-up phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// When every user has typed a line.
+    /// The moment when every user has typed a line.
     FirstLine,
     /// This long after the barrier.
     For(Span),
 }
 
-/// What is asked of a driver.
+/// The load that a driver offers to the system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedLoad {
     /// Closed or open.
     pub model: LoadModel,
-    /// How many users; in an open load, how many arrive.
+    /// Number of users; in an open load, the number that arrives.
     pub users: u32,
-    /// How often each types the script; `None` until the time is up.
+    /// Number of passes of each user; `None`: until the time is up.
     pub passes: Option<u32>,
-    /// How long the steady load lasts; `None` until every user has done the passes.
+    /// Length of the steady phase; `None`: until every user has done the passes.
     pub duration: Option<Span>,
-    /// When the load counts as whole.
+    /// The end of the warm-up phase.
     pub warm_up: WarmUp,
     /// The seed of all random streams.
     pub seed: u64,
-    /// How many log-ins may be under way at once.
+    /// Largest number of log-ins that are under way at once.
     pub log_ins_at_once: u32,
-    /// How long an interrupted command may take to give the prompt back before its session is given up.
+    /// Time in which an interrupted command must give the prompt back. Then its session is hung up.
     pub grace: Span,
 }
 
 impl OfferedLoad {
-    /// A closed load of `users` who each do `passes` passes.
+    /// A closed load of `users`, each of whom does this number of passes.
     pub fn closed(users: u32, passes: u32) -> OfferedLoad {
         OfferedLoad {
             model: LoadModel::Closed,
@@ -60,13 +60,13 @@ impl OfferedLoad {
     }
 }
 
-/// The part of the run that an interaction belongs to.
+/// A phase of a run. An interaction belongs to the phase in which its line was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Not everybody has typed a line yet.
+    /// Not every user has typed a line yet.
     WarmUp,
-    /// The load is whole.
+    /// All users are there, and figures are computed from this phase.
     Steady,
-    /// Somebody has finished already.
+    /// At least one user has finished.
     RampDown,
 }

@@ -1,6 +1,6 @@
-//! How values stand in the files that people write: times, laws, TOML tables, and mistakes with their place.
+//! The notation of files that people write: times, laws, TOML tables, and mistakes with line and column.
 //!
-//! Scripts (`crate::script`) and machine files (the crate `loadgo-machine`) are read with it.
+//! Scripts (`crate::script`) and machine files (the crate `loadgo-machine`) share it.
 
 pub mod laws;
 pub mod mistakes;

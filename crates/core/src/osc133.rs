@@ -1,35 +1,35 @@
 //! Marks in the style of OSC 133, which shells put into their prompts: `ESC ] 133 ; BODY BEL`, or `ESC \` at the end.
 //!
-//! The mark of a session of ours has the body `D;STATUS;aid=ID`. ESC stands at the head of a mark alone, so whoever looks for
-//! marks looks for ESC, at memory speed, and reads on from there with [`read`].
+//! The mark of a session of loadgo has the body `D;STATUS;aid=ID`. ESC is only at the head of a mark. A search for marks
+//! therefore looks for ESC, at memory speed, and reads on from there with [`read`].
 
 /// The first byte of a mark.
-pub const ESCAPE: u8 = 0x1b;
-const BELL: u8 = 7;
+pub const ESCAPE_BYTE: u8 = 0x1b;
+const BELL_BYTE: u8 = 7;
 const HEAD: &[u8] = b"\x1b]133;";
 
-/// What bytes that begin with ESC are.
+/// The result of reading bytes that begin with ESC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkRead<'a> {
-    /// A mark with this body, of so many bytes in all.
+    /// A mark with this body and this total length in bytes.
     Mark(&'a [u8], usize),
-    /// They may become a mark when more come.
+    /// The beginning of a mark, perhaps: more bytes decide.
     Open,
     /// No mark.
     None,
 }
 
-/// Reads the mark that `bytes` begin with; one with more than `longest` bytes is none.
+/// Reads the mark at the beginning of `bytes`. Bytes that go on for more than `longest` are no mark.
 pub fn read(bytes: &[u8], longest: usize) -> MarkRead<'_> {
-    let known = HEAD.len().min(bytes.len());
-    if bytes[..known] != HEAD[..known] {
+    let head_length = HEAD.len().min(bytes.len());
+    if bytes[..head_length] != HEAD[..head_length] {
         return MarkRead::None;
     }
-    let mut rest = bytes.iter().enumerate().take(longest).skip(HEAD.len());
-    while let Some((at, byte)) = rest.next() {
+    let mut following = bytes.iter().enumerate().take(longest).skip(HEAD.len());
+    while let Some((at, byte)) = following.next() {
         match byte {
-            &BELL => return MarkRead::Mark(&bytes[HEAD.len()..at], at + 1),
-            &ESCAPE => match rest.next() {
+            &BELL_BYTE => return MarkRead::Mark(&bytes[HEAD.len()..at], at + 1),
+            &ESCAPE_BYTE => match following.next() {
                 Some((end, b'\\')) => return MarkRead::Mark(&bytes[HEAD.len()..at], end + 1),
                 Some(_) => return MarkRead::None,
                 None => break,
@@ -41,13 +41,13 @@ pub fn read(bytes: &[u8], longest: usize) -> MarkRead<'_> {
     if bytes.len() >= longest { MarkRead::None } else { MarkRead::Open }
 }
 
-/// The mark that a session's prompt ends with; `status` is the text that the shell replaces by the exit status.
+/// The mark at the end of a session's prompt; `status` is the text that the shell replaces by the exit status.
 pub fn prompt_mark(id: &str, status: &str) -> String {
     format!("\x1b]133;D;{status};aid={id}\x07")
 }
 
-/// The status and the id of the session that the body of a prompt's mark tells.
-pub fn prompt(body: &[u8]) -> Option<(u8, &[u8])> {
+/// Reads the exit status and the session's id from the body of a prompt's mark.
+pub fn read_prompt_body(body: &[u8]) -> Option<(u8, &[u8])> {
     let body = body.strip_prefix(b"D;")?;
     let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let status = std::str::from_utf8(&body[..digits]).ok()?.parse().ok().filter(|_| digits <= 3)?;
@@ -70,19 +70,19 @@ mod tests {
     }
 
     #[test]
-    fn another_escape_inside_or_a_control_character_makes_it_none() {
+    fn a_second_escape_or_a_control_character_makes_it_no_mark() {
         for bytes in [&b"\x1b[1m"[..], b"\x1b]133;D;\x1b]133;D;0\x07", b"\x1b]133;A\n"] {
             assert_eq!(read(bytes, 99), MarkRead::None, "{bytes:?}");
         }
     }
 
     #[test]
-    fn the_body_of_a_prompts_mark_tells_a_status_of_one_byte_and_an_id() {
-        assert_eq!(prompt(b"D;17;aid=77"), Some((17, &b"77"[..])));
+    fn the_body_of_a_prompts_mark_has_a_status_of_one_byte_and_an_id() {
+        assert_eq!(read_prompt_body(b"D;17;aid=77"), Some((17, &b"77"[..])));
         for body in
             [&b"D;;aid=77"[..], b"D;256;aid=77", b"D;0017;aid=77", b"D;$?;aid=77", b"D;-1;aid=77", b"A;17;aid=77", b"D;17"]
         {
-            assert_eq!(prompt(body), None, "{}", String::from_utf8_lossy(body));
+            assert_eq!(read_prompt_body(body), None, "{}", String::from_utf8_lossy(body));
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Seeded streams: one for each user and purpose, so that user 7 thinks and chooses the same among 10 users or 10,000.
+//! Seeded random streams, one for each user and purpose: user 7 thinks and chooses the same among 10 users or 10,000.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
 mod ziggurat;
 
-/// What a stream of random numbers is drawn for; streams of different purposes never disturb each other.
+/// The use of a stream of random numbers. Each user has an independent stream for each purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamPurpose {
     /// Think times.
@@ -14,20 +14,20 @@ pub enum StreamPurpose {
     Choice = 2,
     /// The jitter of a user's start, and arrivals of an open load.
     Start = 3,
-    /// What a simulated machine draws for a user's work.
+    /// A user's work on a simulated machine.
     Work = 4,
-    /// What a simulated machine draws for itself: the services of its stores, and whose pages go.
+    /// Choices of a simulated machine: service times of its stores, and pages to take.
     Machine = 5,
-    /// When a user's command misses a page on a simulated machine.
+    /// Page faults of a user's command on a simulated machine.
     Misses = 6,
 }
 
-/// A stream of random numbers; the same (seed, user, purpose) gives the same numbers on every machine.
+/// A stream of random numbers. The same seed, user and purpose give the same numbers on every host.
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 
-/// A seed that comes from `seed` and `number`, as far from it as any other.
-pub fn derived(seed: u64, number: u64) -> u64 {
+/// Another seed, derived from `seed` and `number`. It is unrelated to `seed` and to the seeds of other numbers.
+pub fn derive_seed(seed: u64, number: u64) -> u64 {
     SplitMix64::seed_from_u64(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).next_u64()
 }
 
@@ -51,23 +51,25 @@ impl RandomStream {
         ((self.unit() * count as f64) as usize).min(count - 1)
     }
 
-    /// Drawn from the exponential law with mean 1.
+    /// A number drawn from the exponential law with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.unit())
     }
 
-    /// Drawn from the exponential law with mean 1, four times as fast as [`RandomStream::exponential`]; other numbers, by another method.
+    /// A number drawn from the exponential law with mean 1, four times as fast as by [`RandomStream::exponential`].
+    ///
+    /// The method is another one, and so are the numbers.
     #[inline]
     pub fn quick_exponential(&mut self) -> f64 {
         ziggurat::exponential(&mut self.0)
     }
 
-    /// A stream of its own that begins with this one's next number: whoever uses up more or less of it disturbs nothing here.
+    /// A new stream, seeded with the next number of this one. Draws from the new stream do not change this one.
     pub fn branch(&mut self) -> RandomStream {
         RandomStream(Xoshiro256PlusPlus::seed_from_u64(self.0.next_u64()))
     }
 
-    /// Drawn from the normal law with mean 0 and variance 1 (Box and Muller, one of the pair).
+    /// A number drawn from the normal law with mean 0 and variance 1 (Box and Muller, the first of the pair).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(std::f64::consts::TAU * self.unit())

@@ -1,42 +1,43 @@
-//! Recognises, in what a terminal prints, that the system is ready for the next line.
+//! Recognises in a terminal's output that the system is ready for the next line.
 //!
-//! A shell's prompt ends with a mark in the style of OSC 133, `ESC ] 133 ; D ; STATUS ; aid = NONCE BEL`, whose nonce is
-//! drawn for each session: what a program prints cannot contain it by chance, and a file with another session's marks
-//! means nothing here. ESC stands only at the head of a mark, so one pass without backing up finds it, over any cut of
-//! the output into reads. A program without such a prompt is known by a pattern at the end of its output, or by silence.
+//! A shell's prompt ends with a mark in the style of OSC 133, `ESC ] 133 ; D ; STATUS ; aid = NONCE BEL`. The nonce is drawn
+//! for each session. A program does not print it by chance, and a file with marks of another session means nothing. ESC
+//! is only at the head of a mark, so one pass without backing up finds it, wherever reads cut the output. A program
+//! without such a prompt is ready after a pattern at the end of its output, or after silence.
 
-use crate::osc133::{self, ESCAPE, MarkRead};
+use crate::osc133::{self, ESCAPE_BYTE, MarkRead};
 use crate::script::ReadyRule;
 use regex::bytes::Regex;
 
-/// Length of a nonce, in hexadecimal digits.
-pub(crate) const NONCE_LENGTH: usize = 16;
+/// Number of hexadecimal digits of a nonce.
+pub(crate) const NONCE_DIGITS: usize = 16;
 
-/// What a session's prompt shows before its mark.
-pub const PROMPT: &[u8] = b"$ ";
+/// The text of a session's prompt before its mark.
+pub const SHELL_PROMPT: &[u8] = b"$ ";
 
-/// A mark of ours is no longer: its head, a status of three digits, and the nonce.
-const LONGEST_MARK: usize = 33;
-const TAIL_LENGTH: usize = 256;
+/// Largest length of a session's mark: its head, a status of three digits, and the nonce.
+const MOST_MARK_BYTES: usize = 33;
+/// Number of bytes at the end of the output in which a pattern is searched. Chosen by hand: prompts are shorter.
+const TAIL_BYTES: usize = 256;
 
 /// A session's random id, in lower-case hexadecimal digits.
-pub type Nonce = [u8; NONCE_LENGTH];
+pub type Nonce = [u8; NONCE_DIGITS];
 
-/// The nonce that `bits` spell.
+/// The nonce with the hexadecimal digits of `bits`, the lowest first.
 pub fn nonce(bits: u64) -> Nonce {
-    let mut nonce = [0; NONCE_LENGTH];
-    for (place, digit) in nonce.iter_mut().enumerate() {
-        *digit = b"0123456789abcdef"[(bits >> (4 * place) & 15) as usize];
+    let mut nonce = [0; NONCE_DIGITS];
+    for (position, digit) in nonce.iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[(bits >> (4 * position) & 15) as usize];
     }
     nonce
 }
 
-/// A mark in the output: the status it tells, and where it ends.
+/// A session's mark in a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkMatch {
     /// The exit status of the command before the prompt.
     pub status: u8,
-    /// Bytes of the piece up to the end of the mark.
+    /// Number of bytes of the piece up to the end of the mark.
     pub end: usize,
 }
 
@@ -44,39 +45,39 @@ pub struct MarkMatch {
 #[derive(Clone, Copy, Debug)]
 pub struct MarkSearch {
     nonce: Nonce,
-    /// The head of what may be a mark, at the end of the piece before.
-    held: [u8; LONGEST_MARK],
+    /// The beginning of a possible mark, from the end of the piece before.
+    held: [u8; MOST_MARK_BYTES],
     length: u8,
 }
 
 impl MarkSearch {
-    /// A search for the marks with this nonce.
+    /// A search for marks with this nonce.
     pub fn new(nonce: Nonce) -> MarkSearch {
-        MarkSearch { nonce, held: [0; LONGEST_MARK], length: 0 }
+        MarkSearch { nonce, held: [0; MOST_MARK_BYTES], length: 0 }
     }
 
-    /// The nonce searched for.
+    /// The nonce of the session.
     pub fn nonce(&self) -> &Nonce {
         &self.nonce
     }
 
-    /// Length of a mark that tells `status`.
+    /// Length of a mark with `status`, in bytes.
     pub fn length(status: u8) -> usize {
-        LONGEST_MARK - 2 + usize::from(status > 9) + usize::from(status > 99)
+        MOST_MARK_BYTES - 2 + usize::from(status > 9) + usize::from(status > 99)
     }
 
     /// Reads the next piece of output, up to the first mark in it.
     pub fn feed(&mut self, piece: &[u8]) -> Option<MarkMatch> {
         let mut at = 0;
         if self.length > 0 {
-            match self.go_on(piece) {
-                Ok(found) => return found,
+            match self.continue_mark(piece) {
+                Ok(mark) => return mark,
                 Err(read) => at = read,
             }
         }
-        while let Some(found) = memchr::memchr(ESCAPE, &piece[at..]) {
-            at += found;
-            match osc133::read(&piece[at..], LONGEST_MARK) {
+        while let Some(offset) = memchr::memchr(ESCAPE_BYTE, &piece[at..]) {
+            at += offset;
+            match osc133::read(&piece[at..], MOST_MARK_BYTES) {
                 MarkRead::Mark(body, length) => {
                     at += length;
                     if let Some(status) = self.status_of(body) {
@@ -93,16 +94,17 @@ impl MarkSearch {
         None
     }
 
-    /// Reads on in what is held, with the head of `piece` behind it; how much of `piece` was read, where no mark was found and
-    /// none is open any more.
-    fn go_on(&mut self, piece: &[u8]) -> Result<Option<MarkMatch>, usize> {
+    /// Reads on in the possible mark that is held, with the beginning of `piece` after it.
+    ///
+    /// If that is no mark of this session, the error is the number of bytes of `piece` that were read.
+    fn continue_mark(&mut self, piece: &[u8]) -> Result<Option<MarkMatch>, usize> {
         let before = usize::from(self.length);
-        let taken = piece.len().min(LONGEST_MARK - before);
+        let taken = piece.len().min(MOST_MARK_BYTES - before);
         let mut all = self.held;
         all[before..before + taken].copy_from_slice(&piece[..taken]);
         let all = &all[..before + taken];
         self.length = 0;
-        match osc133::read(all, LONGEST_MARK) {
+        match osc133::read(all, MOST_MARK_BYTES) {
             MarkRead::Mark(body, length) => match self.status_of(body) {
                 Some(status) => Ok(Some(MarkMatch { status, end: length - before })),
                 None => Err(length - before),
@@ -111,7 +113,7 @@ impl MarkSearch {
                 self.hold(all);
                 Ok(None)
             }
-            // What was held has one ESC, at its head: another can only stand in the piece.
+            // The held bytes have one ESC, at their head, so the next can only be in the piece.
             MarkRead::None => Err(0),
         }
     }
@@ -122,11 +124,11 @@ impl MarkSearch {
     }
 
     fn status_of(&self, body: &[u8]) -> Option<u8> {
-        osc133::prompt(body).filter(|(_, id)| *id == self.nonce).map(|(status, _)| status)
+        osc133::read_prompt_body(body).filter(|(_, id)| *id == self.nonce).map(|(status, _)| status)
     }
 }
 
-/// The patterns of a script, compiled once and shared by all sessions: each stands for itself at the end of the output.
+/// The patterns of a script, compiled once and shared by all sessions. A pattern matches at the end of the output.
 #[derive(Clone, Debug, Default)]
 pub struct ReadyPatterns(Vec<ReadyPattern>);
 
@@ -134,19 +136,19 @@ pub struct ReadyPatterns(Vec<ReadyPattern>);
 struct ReadyPattern {
     text: String,
     regex: Regex,
-    /// What it matches, where that is one string alone: then no search is needed.
+    /// The only string that the pattern matches, if there is only one: then no search is needed.
     literal: Option<Box<[u8]>>,
 }
 
 impl ReadyPatterns {
-    /// Compiles every pattern among `untils`.
+    /// Compiles every pattern among `rules`.
     ///
     /// # Panics
-    /// When a pattern does not compile: the script's parser has refused those.
-    pub fn of<'a>(untils: impl IntoIterator<Item = &'a ReadyRule>) -> ReadyPatterns {
+    /// If a pattern does not compile. The script's parser refuses such patterns.
+    pub fn of<'a>(rules: impl IntoIterator<Item = &'a ReadyRule>) -> ReadyPatterns {
         let mut patterns = ReadyPatterns::default();
-        for until in untils {
-            if let ReadyRule::Pattern(text) = until
+        for rule in rules {
+            if let ReadyRule::Pattern(text) = rule
                 && patterns.index(text).is_none()
             {
                 let regex = Regex::new(&format!("(?:{text})\\z")).expect("the parser accepts only patterns that compile");
@@ -156,22 +158,22 @@ impl ReadyPatterns {
         patterns
     }
 
-    /// The number of a pattern that was compiled.
+    /// The number of a compiled pattern; `None` if the script has no such pattern.
     pub fn index(&self, text: &str) -> Option<usize> {
-        self.0.iter().position(|known| known.text == text)
+        self.0.iter().position(|pattern| pattern.text == text)
     }
 
-    /// The length of what matches pattern number `index` at the end of `tail`.
+    /// Length of the match of pattern number `index` at the end of `tail`, in bytes; `None` if it does not match.
     pub fn ending(&self, index: usize, tail: &[u8]) -> Option<usize> {
         let pattern = &self.0[index];
         match &pattern.literal {
             Some(literal) => tail.ends_with(literal).then_some(literal.len()),
-            None => pattern.regex.find(tail).map(|found| found.len()),
+            None => pattern.regex.find(tail).map(|matched| matched.len()),
         }
     }
 }
 
-/// The one string that `pattern` matches, if it is so simple.
+/// The only string that `pattern` matches; `None` if it matches several.
 fn literal(pattern: &str) -> Option<Box<[u8]>> {
     match regex_syntax::parse(pattern).ok()?.into_kind() {
         regex_syntax::hir::HirKind::Literal(literal) => Some(literal.0),
@@ -179,52 +181,52 @@ fn literal(pattern: &str) -> Option<Box<[u8]>> {
     }
 }
 
-/// The last bytes of a session's output, at most twice [`TAIL_LENGTH`].
+/// The last bytes of a session's output, at most twice [`TAIL_BYTES`].
 #[derive(Clone, Debug, Default)]
 pub struct OutputTail(Vec<u8>);
 
 impl OutputTail {
     /// Adds a piece of output.
     pub fn push(&mut self, piece: &[u8]) {
-        let kept = &piece[piece.len().saturating_sub(TAIL_LENGTH)..];
-        if self.0.len() + kept.len() > 2 * TAIL_LENGTH {
-            self.0.drain(..self.0.len() - TAIL_LENGTH.min(self.0.len()));
+        let kept = &piece[piece.len().saturating_sub(TAIL_BYTES)..];
+        if self.0.len() + kept.len() > 2 * TAIL_BYTES {
+            self.0.drain(..self.0.len() - TAIL_BYTES.min(self.0.len()));
         }
         self.0.extend_from_slice(kept);
     }
 
-    /// The bytes kept.
+    /// The last bytes of the output.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Forgets them; the memory stays, for the next line.
+    /// Removes all bytes, and keeps the memory for the next line.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Forgets them and gives the memory back.
+    /// Removes all bytes, and frees the memory.
     pub fn release(&mut self) {
         self.0 = Vec::new();
     }
 }
 
-/// The echo that a terminal owes for what was typed: the same bytes, with a carriage return before each newline.
+/// The echo that a terminal prints for the typed keys: the same bytes, with a carriage return before each newline.
 #[derive(Clone, Debug, Default)]
 pub struct Echo {
     expected: Vec<u8>,
-    seen: usize,
+    echoed: usize,
 }
 
 impl Echo {
-    /// Begins a new line: what was owed before is forgotten.
+    /// Begins a new line, and expects no echo of earlier lines any more.
     pub fn begin(&mut self) {
         self.expected.clear();
-        self.seen = 0;
+        self.echoed = 0;
     }
 
-    /// Adds keys that are being typed.
-    pub fn owe(&mut self, keys: &[u8]) {
+    /// Adds typed keys, whose echo is expected.
+    pub fn expect(&mut self, keys: &[u8]) {
         for &key in keys {
             if key == b'\n' {
                 self.expected.push(b'\r');
@@ -233,13 +235,13 @@ impl Echo {
         }
     }
 
-    /// How many bytes at the head of `piece` are echo; the first byte that differs ends the echo for this line.
+    /// Number of bytes of echo at the beginning of `piece`. The first other byte ends the echo of this line.
     pub fn strip(&mut self, piece: &[u8]) -> usize {
-        let owed = &self.expected[self.seen..];
-        let echoed = owed.iter().zip(piece).take_while(|(owed, got)| owed == got).count();
-        self.seen += echoed;
+        let expected = &self.expected[self.echoed..];
+        let echoed = expected.iter().zip(piece).take_while(|(expected, printed)| expected == printed).count();
+        self.echoed += echoed;
         if echoed < piece.len() {
-            self.seen = self.expected.len();
+            self.echoed = self.expected.len();
         }
         echoed
     }
@@ -260,16 +262,16 @@ mod tests {
         let end = output.len() - 4;
         for cut in 0..output.len() {
             let mut search = MarkSearch::new(id);
-            let found = match search.feed(&output[..cut]) {
-                Some(found) => found,
-                None => search.feed(&output[cut..]).map(|found| MarkMatch { end: found.end + cut, ..found }).expect("found"),
+            let mark = match search.feed(&output[..cut]) {
+                Some(mark) => mark,
+                None => search.feed(&output[cut..]).map(|mark| MarkMatch { end: mark.end + cut, ..mark }).expect("found"),
             };
-            assert_eq!(found, MarkMatch { status: 17, end });
+            assert_eq!(mark, MarkMatch { status: 17, end });
         }
     }
 
     #[test]
-    fn a_mark_of_another_session_or_with_a_status_that_is_none_is_no_mark() {
+    fn a_mark_of_another_session_or_without_a_status_is_no_mark() {
         let id = nonce(1);
         for forged in [mark("0", &nonce(2)), mark("", &id), mark("256", &id), mark("1234", &id), mark("$?", &id), mark("-1", &id)]
         {
@@ -288,7 +290,7 @@ mod tests {
         for _ in 0..2_000 {
             let noise: Vec<u8> = (0..random.index(60)).map(|_| alphabet[random.index(alphabet.len())]).collect();
             assert_eq!(search.feed(&noise), None);
-            assert_eq!(search.feed(&mark("0", &id)).map(|found| found.status), Some(0));
+            assert_eq!(search.feed(&mark("0", &id)).map(|mark| mark.status), Some(0));
         }
     }
 
@@ -316,18 +318,18 @@ mod tests {
             tail.push(format!("{number} ").as_bytes());
         }
         tail.push(&[b'x'; 100_000]);
-        assert!(tail.bytes().len() <= 2 * TAIL_LENGTH && tail.bytes().ends_with(&[b'x'; TAIL_LENGTH]));
+        assert!(tail.bytes().len() <= 2 * TAIL_BYTES && tail.bytes().ends_with(&[b'x'; TAIL_BYTES]));
     }
 
     #[test]
-    fn the_echo_is_told_from_the_output_however_it_is_cut() {
+    fn the_echo_is_distinguished_from_the_output_however_it_is_cut() {
         let mut echo = Echo::default();
-        echo.owe(b"ls\n");
+        echo.expect(b"ls\n");
         assert_eq!(echo.strip(b"l"), 1);
         assert_eq!(echo.strip(b"s\r\nls\r\n"), 3);
         assert_eq!(echo.strip(b"ls"), 0);
         echo.begin();
-        echo.owe(b"ls\n");
+        echo.expect(b"ls\n");
         assert_eq!(echo.strip(b"other"), 0, "a program that does not echo");
         assert_eq!(echo.strip(b"ls\r\n"), 0, "what comes later is output");
     }

@@ -1,6 +1,6 @@
-//! The door to the run folder: what is recorded, row by row, as it happens.
+//! The rows of a run folder's tables, and the interface through which the driver records them.
 //!
-//! One struct a table, one field a column, in the units of `docs/run-folder.md`; raw values, no means, no buckets.
+//! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
 use std::sync::Arc;
 
@@ -11,217 +11,222 @@ use crate::time::Instant;
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The system became ready, and the exit status was one that the script accepts.
+    /// The system became ready, and the script accepts the exit status.
     Ok,
-    /// The system became ready, but the exit status was not one that the script accepts.
+    /// The system became ready, but the script does not accept the exit status.
     Failed,
     /// The system took longer than the line's timeout.
     Timeout,
     /// The session ended during the interaction.
     Died,
-    /// Only silence said that the system was ready.
+    /// Only silence was the sign that the system was ready.
     Unconfirmed,
-    /// Computed for a user that died, never measured.
+    /// Estimated for a user whose session died, not measured.
     Extrapolated,
 }
 
-/// A row of `interactions`: one line, until the system is ready again.
+/// A row of `interactions`: one line, from its sending until the system is ready again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction<'a> {
-    /// Who typed.
+    /// The user who typed.
     pub user: UserId,
     /// The user's pass through the script, from 1.
     pub pass: u32,
     /// The line's number in the script, from 1.
     pub line: u32,
-    /// The line's row in the report.
+    /// The command's name in the report.
     pub command: &'a str,
     /// When the line was due to be sent.
     pub planned: Instant,
-    /// When it was sent.
+    /// When the line was sent.
     pub sent: Instant,
-    /// When the first byte after the echo came.
+    /// When the first byte after the echo was printed.
     pub first_output: Option<Instant>,
-    /// When the system was ready again; `None` when it never was.
+    /// When the system was ready again; `None` if it never was.
     pub ready: Option<Instant>,
-    /// From the first key to the sending.
+    /// Time from the first key to the sending.
     pub typing_ns: u64,
-    /// From the prompt to the first key, as measured.
+    /// Measured time from the prompt to the first key.
     pub think_ns: u64,
-    /// What the system used.
+    /// Resources that the interaction took.
     pub usage: Usage,
     /// Bytes of output.
     pub bytes_out: u64,
     /// The command's exit status.
     pub exit_status: Option<u8>,
-    /// How it ended.
+    /// How the interaction ended.
     pub outcome: Outcome,
-    /// The part of the run in which it was sent.
+    /// The phase in which the line was sent.
     pub phase: Phase,
 }
 
 /// A row of `sessions`: one user's stay on the system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Who logged in.
+    /// The user who logged in.
     pub user: UserId,
-    /// When the log-in was due (an open load counts from here).
+    /// When the log-in was due. Times of an open load count from here.
     pub planned: Instant,
-    /// When it was begun.
+    /// When the log-in was begun.
     pub started: Instant,
-    /// When the first prompt was there; `None` when it never was.
+    /// When the first prompt was printed; `None` if it never was.
     pub ready: Option<Instant>,
-    /// When the session was over.
+    /// When the session ended.
     pub ended: Instant,
-    /// How it ended: `done`, `died`, `refused`, `stopped`.
+    /// How the session ended: `done`, `died`, `refused`, `stopped`.
     pub outcome: &'static str,
 }
 
-/// A row of `lost`: something that the records do not hold, and why.
+/// A row of `lost`: something that the records do not hold, with the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lost {
-    /// When.
+    /// When the loss happened.
     pub at: Instant,
-    /// Whose, if a user's.
+    /// The user whose records lack something; `None` if that is not one user.
     pub user: Option<UserId>,
     /// `session` (died), `log-in` (refused), `usage` (a meter overran), `record` (could not be written).
     pub what: &'static str,
-    /// How many.
+    /// Number of lost things.
     pub count: u64,
-    /// What happened, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// A row of `time`: what one processor did in a span, one category.
+/// A row of `time`: a processor's time in one category during a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// The processor; `None`: all of them.
+    /// The processor; `None`: all processors.
     pub processor: Option<u16>,
-    /// On a host `user`, `nice`, `system`, `irq`, `softirq`, `steal`, `iowait` or `idle`; a simulated machine's own (`docs/run-folder.md`).
+    /// The category: on a host `user`, `nice`, `system`, `irq`, `softirq`, `steal`, `iowait` or `idle`.
+    ///
+    /// A host with meters and a simulated machine have the categories of `docs/run-folder.md`.
     pub category: &'static str,
-    /// The part of the span in this category; the categories of a processor add up to the span.
+    /// Time in this category; the categories of a processor add up to the span.
     pub time_ns: u64,
 }
 
-/// The parts that everything belongs to in [`ProcessRow::who`]; every other name there is that of processes.
-pub const PARTS: [&str; 4] = ["users", "driver", "meters", "supervisor"];
+/// Owners of all processes in [`ProcessRow::who`]. Any other name there is the name of processes.
+pub const PROCESS_OWNERS: [&str; 4] = ["users", "driver", "meters", "supervisor"];
 
-/// How processes called `name` are called in [`ProcessRow::who`]: as they are, but never as one of [`PARTS`] is.
+/// The name of processes called `name` in [`ProcessRow::who`]: different from each of [`PROCESS_OWNERS`].
 pub fn process_name(name: &str) -> Arc<str> {
-    if PARTS.contains(&name) { format!("{name} (process)").into() } else { name.into() }
+    if PROCESS_OWNERS.contains(&name) { format!("{name} (process)").into() } else { name.into() }
 }
 
-/// A row of `processes`: who used the processors in a span.
+/// A row of `processes`: processor time and memory of some processes in a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// One of [`PARTS`], or the name of processes (see [`process_name`]), whose time is then part of the others' rows.
+    /// Owner of the processes: one of [`PROCESS_OWNERS`], or a name from [`process_name`].
+    ///
+    /// The time of processes with a name is part of the rows of their owner.
     pub who: Arc<str>,
-    /// Their processor time in the span.
+    /// Processor time of the processes in the span.
     pub cpu_ns: u64,
-    /// Their memory at the end of the span.
+    /// Memory of the processes at the end of the span.
     pub memory_bytes: Option<u64>,
-    /// The user whose processes these are; `None`: of all, or of nobody.
+    /// The user whose processes these are; `None`: all users, or no user.
     pub user: Option<UserId>,
-    /// How long they were ready to run and waited for a processor in the span.
+    /// Time in the span in which the processes were ready to run and waited for a processor.
     pub ready_wait_ns: Option<u64>,
 }
 
-/// A row of `faults`: faults of one kind in a span; all of them, or those that took a time of one bucket.
+/// A row of `faults`: faults of one kind in a span, all of them or those whose time lies in one bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt`, `soft interrupt`; `minor`, `major` and the
-    /// last two with ` unclocked` behind them: counted by the kernel, seen by no program of the meters.
+    /// `major`, `minor`, `swap-in`, `write-protect`, `segment`, `bound`, `interrupt` or `soft interrupt`.
+    ///
+    /// `minor`, `major` and the last two may end in ` unclocked`: the kernel counted them, and no meter program clocked them.
     pub kind: &'static str,
-    /// Which interrupt: its device, or the kind of the soft interrupt; `None`: all of the kind, and faults.
+    /// The device of the interrupts, or the kind of the soft interrupts; `None`: all of them, or faults.
     pub device: Option<Arc<str>>,
-    /// Whose; `None`: of all users together.
+    /// The user; `None`: all users together.
     pub user: Option<UserId>,
-    /// In which command; `None`: in all.
+    /// The command; `None`: all commands.
     pub command: Option<Arc<str>>,
-    /// The shortest time of this row's bucket of a log-linear histogram; `None`: faults of any time.
+    /// The shortest time of this row's bucket in a log-linear histogram; `None`: faults of any time.
     pub bucket_ns: Option<u64>,
-    /// How many.
+    /// Number of faults.
     pub count: u64,
-    /// Processor time of handling them; of a row without a bucket only.
+    /// Processor time of handling the faults; only in a row without a bucket.
     pub cpu_ns: Option<u64>,
-    /// What the faulting processes waited for them, beside that; of a row without a bucket only.
+    /// Further time in which the faulting processes waited; only in a row without a bucket.
     pub wait_ns: Option<u64>,
 }
 
-/// A row of `segments`: faults on one thing that is paged (a mapped file on a host, a command's pages on a simulated machine).
+/// A row of `segments`: faults on one mapped file of a host, or on the pages of one command of a simulated machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// What is paged.
+    /// The mapped file, or the command.
     pub segment: Arc<str>,
-    /// Whose; `None`: of all users together.
+    /// The user; `None`: all users together.
     pub user: Option<UserId>,
     /// Faults without I/O.
     pub faults_minor: Option<u64>,
     /// Faults that waited for a device.
     pub faults_major: Option<u64>,
-    /// How often a clock-driven profile found the processor in it.
+    /// Number of a clock profile's samples in which the processor was in it.
     pub samples: Option<u64>,
 }
 
-/// A row of `primitives`: what the system did of one kind (a system call, a wall crossing) in a span.
+/// A row of `primitives`: operations of the system of one kind (a system call, a wall crossing) in a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimitiveRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// What was done.
+    /// The kind of operation.
     pub name: Arc<str>,
-    /// Whose; `None`: of all users together.
+    /// The user; `None`: all users together.
     pub user: Option<UserId>,
-    /// In which command; `None`: in all.
+    /// The command; `None`: all commands.
     pub command: Option<Arc<str>>,
-    /// As in [`FaultRow`].
+    /// The shortest time of this row's bucket in a log-linear histogram; `None`: operations of any time.
     pub bucket_ns: Option<u64>,
-    /// How often.
+    /// Number of operations.
     pub count: u64,
-    /// How often it failed.
+    /// Number of operations that failed.
     pub errors: Option<u64>,
-    /// The time that it took in all; of a row without a bucket only.
+    /// Sum of the operations' times; only in a row without a bucket.
     pub time_ns: Option<u64>,
-    /// How much of that it was off the processor; of a row without a bucket only.
+    /// Part of that time off the processor; only in a row without a bucket.
     pub wait_ns: Option<u64>,
-    /// Page faults meanwhile; of a row without a bucket only.
+    /// Page faults during the operations; only in a row without a bucket.
     pub faults: Option<u64>,
 }
 
-/// A row of `stacks`: where a clock found the processors.
+/// A row of `stacks`: a clock profile's samples with one call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackRow {
     /// The end of the span.
     pub at: Instant,
     /// The length of the span.
     pub span_ns: u64,
-    /// Whose; `None`: of nobody who is a user.
+    /// The user; `None`: no user.
     pub user: Option<UserId>,
-    /// In which command; `None`: in none.
+    /// The command; `None`: no command.
     pub command: Option<Arc<str>>,
     /// The name of the process.
     pub process: Arc<str>,
-    /// Its functions, folded: the outermost first, `;` between them; each as its segment, a backquote and its name.
+    /// Functions from the outermost, with `;` between them, each as its segment, a backquote and its name.
     pub stack: Arc<str>,
-    /// How often it was found there.
+    /// Number of samples.
     pub samples: u64,
 }
 
@@ -234,43 +239,43 @@ pub struct QueueRow {
     pub span_ns: u64,
     /// `processors`, or a storage device's name.
     pub queue: Arc<str>,
-    /// What is measured: means over the span, or counts in it (`docs/run-folder.md`).
+    /// The measure: a mean over the span, or a count in it (`docs/run-folder.md`).
     pub measure: &'static str,
-    /// How much.
+    /// The measured value.
     pub value: f64,
 }
 
-/// How memory that is nobody's is called in [`MemoryRow::who`].
-pub const FREE: &str = "free";
+/// The name of free memory in [`MemoryRow::who`].
+pub const FREE_MEMORY: &str = "free";
 
-/// How all memory is called in [`MemoryRow::who`] that is in no other row.
-pub const OTHERS: &str = "others";
+/// The name in [`MemoryRow::who`] of all memory that is in no other row.
+pub const OTHER_MEMORY: &str = "others";
 
-/// A row of `memory`: what somebody holds of it at the end of a span, and what was taken from him in it.
+/// A row of `memory`: the memory of one owner at the end of a span, and pages that it lost and got in the span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryRow {
     /// The end of the span.
     pub at: Instant,
-    /// The length of the span; of many users' rows, which come in turns, since the row of that user before.
+    /// The length of the span. Rows of many users take turns: then the time since the user's row before.
     pub span_ns: u64,
     /// `users`, `driver`, `others`, `free`, `file cache`, or the name of a paging device.
     pub who: Arc<str>,
-    /// The user whose it is; `None`: no user's.
+    /// The user whose memory it is; `None`: no user.
     pub user: Option<UserId>,
-    /// What he holds of memory.
+    /// Memory that the owner holds.
     pub resident_bytes: Option<u64>,
-    /// What of his lies on a paging device; of a device, what of it is used.
+    /// The owner's pages on a paging device; for a device, its used part.
     pub device_bytes: Option<u64>,
-    /// Of a device, its size; of what is free, all memory.
+    /// For a device, its size; for free memory, the size of all memory.
     pub size_bytes: Option<u64>,
-    /// Page frames that were taken from him in the span, by page replacement.
+    /// Page frames that page replacement took from the owner in the span.
     pub taken_pages: Option<u64>,
-    /// Pages that were brought in for him in the span, from a paging device or a file.
+    /// Pages that were brought in for the owner in the span, from a paging device or a file.
     pub brought_pages: Option<u64>,
 }
 
 impl MemoryRow {
-    /// A row of which nothing is known yet.
+    /// A row without values.
     pub fn of(at: Instant, span_ns: u64, who: Arc<str>) -> MemoryRow {
         MemoryRow {
             at,
@@ -286,7 +291,7 @@ impl MemoryRow {
     }
 }
 
-/// What the meters tell of one span.
+/// Rows of all meter tables for one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Rows of `time`.
@@ -308,7 +313,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// How many rows it has, and when the first of them ends.
+    /// Number of rows, and the end of the span of the first `time` row.
     pub fn rows(&self) -> (u64, Instant) {
         let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let count =
@@ -317,19 +322,19 @@ impl Sample {
     }
 }
 
-/// What the driver records.
+/// The receiver of the driver's rows.
 pub trait Recorder {
-    /// An interaction is over.
+    /// Records an interaction that has ended.
     fn interaction(&mut self, row: &Interaction<'_>);
-    /// A session is over.
+    /// Records a session that has ended.
     fn session(&mut self, row: &Session);
-    /// Something is lost.
+    /// Records a loss.
     fn lost(&mut self, row: &Lost);
-    /// The run has entered `phase` at `at`.
+    /// Records that the run has entered `phase` at `at`.
     fn phase(&mut self, phase: Phase, at: Instant);
-    /// So many users are logged in now; for whoever watches, not recorded.
+    /// Reports the number of users who are logged in now. It is shown as progress, and is not recorded.
     fn logged_in(&mut self, _users: u32) {}
-    /// Whether what is recorded is enough: asked after each interaction, the load then ends as when its time is up.
+    /// Whether the records are enough. The driver asks after each interaction, and then ends the load as if its time were up.
     fn enough(&self) -> bool {
         false
     }

@@ -1,8 +1,7 @@
-//! The door to the system under test: what a driver may ask of it, and what it tells.
+//! The interface to the system under test: a driver's requests, and the system's events.
 //!
-//! A live host and a simulated machine both stand behind [`System`]. It owns the clock: the driver asks [`System::now`],
-//! and [`System::wait`] lets time pass until something happens or the deadline comes, on a host by sleeping, on a
-//! simulated machine by moving its calendar.
+//! A live host and a simulated machine both implement [`System`], which owns the clock. The driver asks [`System::now`] for
+//! the time, and lets it pass with [`System::wait`]. A host then sleeps; a simulated machine moves its calendar.
 
 use crate::load::Phase;
 use crate::script::ReadyRule;
@@ -11,51 +10,51 @@ use crate::time::Instant;
 /// A user's number, from 1.
 pub type UserId = u32;
 
-/// A line as it is sent.
+/// A line that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentLine<'a> {
-    /// What is typed last, with the final newline; keys typed before it went through [`System::keys`].
+    /// The keys that are typed last, with the final newline. Earlier keys of the line went through [`System::keys`].
     pub keys: &'a [u8],
     /// The number of the line in the script, from 1.
     pub line: u32,
-    /// Its row in the report; a simulated machine looks up the command's needs by it.
+    /// The command's name in the report. A simulated machine looks up the command's work by it.
     pub command: &'a str,
-    /// How one knows that the system is ready again.
+    /// The sign that the system is ready again.
     pub until: &'a ReadyRule,
 }
 
-/// What the system used for an interaction, all processes of the user together; `None` is *not measured*, never 0.
+/// Resources that all processes of the user took for one interaction. `None` means not measured, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time in the users' programs.
     pub cpu_user_ns: Option<u64>,
-    /// Processor time in the system on their behalf.
+    /// Processor time in the kernel for these programs.
     pub cpu_system_ns: Option<u64>,
     /// Page faults without I/O.
     pub faults_minor: Option<u64>,
     /// Page faults that waited for a device.
     pub faults_major: Option<u64>,
-    /// Ready to run, and waiting for a processor.
+    /// Time in which a process was ready to run and waited for a processor.
     pub ready_wait_ns: Option<u64>,
-    /// Waiting for a page (swap-in, reclaim, thrashing).
+    /// Time in which a process waited for a page (swap-in, reclaim, thrashing).
     pub paging_wait_ns: Option<u64>,
-    /// Waiting for block I/O.
+    /// Time in which a process waited for block I/O.
     pub io_wait_ns: Option<u64>,
 }
 
-/// Something that happened on the system.
+/// An event on the system.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The user's session shows its first prompt.
+    /// The user's session has printed its first prompt.
     LoggedIn {
-        /// Whose.
+        /// The user's number.
         user: UserId,
         /// When.
         at: Instant,
     },
-    /// The user's session could not be had.
+    /// The system could not start a session for the user.
     Refused {
-        /// Whose.
+        /// The user's number.
         user: UserId,
         /// When.
         at: Instant,
@@ -64,30 +63,30 @@ pub enum Event {
     },
     /// The system is ready for the user's next line.
     Ready {
-        /// Whose.
+        /// The user's number.
         user: UserId,
         /// When.
         at: Instant,
-        /// How it answered the line before.
+        /// The answer to the line before.
         response: Response,
     },
     /// The session has ended, by itself or after a log-out.
     Ended {
-        /// Whose.
+        /// The user's number.
         user: UserId,
         /// When.
         at: Instant,
         /// Why, in words.
         reason: String,
-        /// What was answered to the line in hand until then.
+        /// The answer to the current line so far.
         response: Response,
     },
-    /// Somebody asked for the run to stop (an interrupt, a signal).
+    /// The run is to stop: an interrupt or a signal asked for that.
     Stop {
         /// When.
         at: Instant,
     },
-    /// Nothing will ever happen on the system again, though users wait.
+    /// Users wait, and the system will have no event any more.
     Stuck {
         /// When.
         at: Instant,
@@ -96,24 +95,24 @@ pub enum Event {
     },
 }
 
-/// How the system answered a line.
+/// The system's answer to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// When the first byte after the echo came.
+    /// When the first byte after the echo was printed.
     pub first_output: Option<Instant>,
     /// Bytes of output, without the echo, the prompt and its mark.
     pub bytes_out: u64,
-    /// The command's exit status, where the prompt tells it.
+    /// The command's exit status; `None` if the prompt does not have it.
     pub exit_status: Option<u8>,
-    /// False when only silence said that the system is ready.
+    /// False if only silence was the sign that the system is ready.
     pub confirmed: bool,
-    /// What it used.
+    /// Resources that the line took.
     pub usage: Usage,
 }
 
-/// A system that users can be logged in to.
+/// A system on which users log in and type.
 pub trait System {
-    /// The present moment of the system's clock.
+    /// The time by the system's clock.
     fn now(&self) -> Instant;
 
     /// Begins to log `user` in; [`Event::LoggedIn`] or [`Event::Refused`] follows.
@@ -122,22 +121,23 @@ pub trait System {
     /// Types keys that do not end a line.
     fn keys(&mut self, user: UserId, keys: &[u8]);
 
-    /// Types the end of a line; the instant at which it was sent. [`Event::Ready`] or [`Event::Ended`] follows.
+    /// Types the end of a line, and returns when it was sent. [`Event::Ready`] or [`Event::Ended`] follows.
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant;
 
-    /// Types `keys`, which end the user's session; the instant at which they were sent. [`Event::Ended`] follows.
+    /// Types `keys`, which end the user's session, and returns when they were sent. [`Event::Ended`] follows.
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant;
 
-    /// The run has entered `phase`: a system that meters itself ends its span here.
+    /// Tells the system that the run has entered `phase`. A system that meters itself ends its span here.
     fn phase(&mut self, _phase: Phase) {}
 
-    /// Sends the interrupt key: the user gives up on a line. A later [`Event::Ready`] says that it worked.
+    /// Sends the interrupt key, because a line took too long. [`Event::Ready`] follows if the command has ended.
     fn interrupt(&mut self, user: UserId);
 
-    /// Ends the user's session at once, whatever it does; no event follows.
+    /// Ends the user's session at once. No event follows.
     fn hang_up(&mut self, user: UserId);
 
-    /// Lets time pass until something happens or `until` has come (`None`: until something happens), and adds what
-    /// happened to `events`. It may return without events before `until`.
+    /// Lets time pass until an event or the instant `until`, and adds the events to `events`.
+    ///
+    /// It may return without events before `until`. With `None`, it waits for an event.
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>);
 }

@@ -1,4 +1,4 @@
-//! Instants and spans in integer nanoseconds; an instant counts from the beginning of its run.
+//! Instants and spans in whole nanoseconds; an instant counts from the beginning of its run.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -12,14 +12,14 @@ pub struct Instant(pub u64);
 pub struct Span(pub u64);
 
 impl Instant {
-    /// The span from `earlier` to this instant; zero when `earlier` is later.
+    /// The span from `earlier` to this instant; zero if `earlier` is later.
     pub fn since(self, earlier: Instant) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero nanoseconds.
     pub const ZERO: Span = Span(0);
 
     /// A span of whole milliseconds.
@@ -32,7 +32,7 @@ impl Span {
         Span(secs * 1_000_000_000)
     }
 
-    /// A span of `secs` seconds, rounded to the nanosecond; negative and NaN give zero, too large gives the longest span.
+    /// A span of `secs` seconds, rounded to the nanosecond. A negative number or NaN gives zero, too large a number the longest span.
     pub fn from_secs_f64(secs: f64) -> Span {
         Span((secs * 1e9).round() as u64)
     }

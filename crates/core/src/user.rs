@@ -1,4 +1,4 @@
-//! One simulated user: where they are in the script, what they do now, and when each step of it happened.
+//! One simulated user: the position in the script, the current state, and the instants of the current line.
 
 use crate::random::{RandomStream, StreamPurpose};
 use crate::record::Phase;
@@ -6,18 +6,18 @@ use crate::script::{PassWalk, ReadyRule, Script, ScriptLine};
 use crate::system::UserId;
 use crate::time::{Instant, Span};
 
-/// What a user does.
+/// The state of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserState {
-    /// Has not been logged in yet.
+    /// Has no session yet.
     Away,
     /// Waits for the first prompt.
     LoggingIn,
-    /// Waits for the others to be logged in.
+    /// Is logged in, and waits for the others.
     AtBarrier,
     /// Thinks about the next line.
     Thinking,
-    /// Types it, key by key.
+    /// Types the line, key by key.
     Typing,
     /// Waits for the system to be ready.
     Waiting,
@@ -25,44 +25,44 @@ pub enum UserState {
     Interrupted,
     /// Has typed the log-out.
     LeavingOff,
-    /// Is gone.
+    /// Has no session any more.
     Gone,
 }
 
-/// A user and the instants of the line in hand.
+/// A user with the current line and its instants.
 #[derive(Clone, Debug)]
 pub struct User<'s> {
     /// The user's number.
     pub id: UserId,
-    /// What the user does.
+    /// The state of the user.
     pub state: UserState,
     /// The pass through the script, from 1.
     pub pass: u32,
-    /// The line in hand; `None` before the first and at the log-out.
+    /// The current line; `None` before the first and at the log-out.
     pub line: Option<&'s ScriptLine>,
     /// When the log-in was due.
     pub arrival: Instant,
-    /// When it was begun.
+    /// When the log-in was begun.
     pub started: Instant,
-    /// When the first prompt was there.
+    /// When the first prompt was printed.
     pub logged_in: Option<Instant>,
-    /// When the last prompt was shown.
+    /// When the last prompt was printed.
     pub prompt: Instant,
     /// When the first key of the line is due.
     pub first_key_due: Instant,
-    /// When it was typed.
+    /// When the first key was typed.
     pub first_key: Instant,
     /// When the line is due to be sent.
     pub planned: Instant,
-    /// When it was sent.
+    /// When the line was sent.
     pub sent: Instant,
-    /// What is typed, with the final newline.
+    /// The text of the line, with the final newline.
     pub text: String,
-    /// Bytes of it already typed.
+    /// Number of bytes of the text that are already typed.
     pub typed: usize,
-    /// Whether a line was ever sent.
+    /// Whether the user has sent a line.
     pub has_typed: bool,
-    /// The part of the run in which the line was sent.
+    /// The phase in which the line was sent.
     pub sent_in: Phase,
     walk: PassWalk<'s>,
     think: RandomStream,
@@ -95,7 +95,7 @@ impl<'s> User<'s> {
         }
     }
 
-    /// Takes the next line in hand; false when the last of `passes` is over.
+    /// Goes on to the next line; false after the last of `passes`.
     pub(crate) fn next_line(&mut self, script: &'s Script, passes: Option<u32>) -> bool {
         self.line = self.walk.next(&mut self.choice);
         while self.line.is_none() && passes.is_none_or(|passes| self.pass < passes) {
@@ -111,18 +111,18 @@ impl<'s> User<'s> {
         true
     }
 
-    /// A think time for the line in hand.
+    /// Draws a think time for the current line.
     pub(crate) fn draw_think(&mut self, script: &Script) -> Span {
         let law = self.line.and_then(|line| line.think.as_ref()).unwrap_or(&script.think);
         law.draw(&mut self.think)
     }
 
-    /// How the system says that it is ready after the line in hand.
+    /// The sign that the system is ready after the current line.
     pub fn until(&self, script: &'s Script) -> &'s ReadyRule {
         self.line.and_then(|line| line.until.as_ref()).unwrap_or(&script.until)
     }
 
-    /// How long the system may take over the line in hand.
+    /// The time limit of the current line.
     pub fn timeout(&self, script: &Script) -> Span {
         self.line.and_then(|line| line.timeout).unwrap_or(script.timeout)
     }

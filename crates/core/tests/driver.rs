@@ -1,4 +1,4 @@
-//! What the driver promises, on a system in virtual time.
+//! Promises of the driver, on a system in virtual time.
 
 use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::{SessionCounts, drive};
@@ -107,7 +107,7 @@ fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done
 }
 
 #[test]
-fn a_steady_load_of_a_duration_ends_when_the_time_is_up_and_waits_for_who_waits() {
+fn a_load_of_a_duration_ends_when_the_time_is_up_and_users_who_wait_may_finish() {
     let load = OfferedLoad {
         passes: None,
         duration: Some(Span::from_secs(60)),
@@ -134,7 +134,7 @@ fn a_line_that_takes_too_long_is_interrupted_and_the_user_goes_on() {
 }
 
 #[test]
-fn a_session_that_does_not_answer_an_interrupt_is_lost_and_said_so() {
+fn a_session_that_does_not_answer_an_interrupt_is_recorded_as_lost() {
     let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["hang", "ls"]"#);
     let mut host = VirtualHost::new(|_, _| Answer::Never(false));
     let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
@@ -183,7 +183,7 @@ fn an_exit_status_that_the_script_does_not_accept_is_a_failure() {
 }
 
 #[test]
-fn where_nobody_can_log_in_the_rest_is_not_tried() {
+fn if_the_first_log_ins_are_refused_the_others_are_not_tried() {
     let mut host = VirtualHost::constant(Span(1));
     host.refused = (1..=100).collect();
     let (kept, summary) = run(&two_lines(), &OfferedLoad { log_ins_at_once: 4, ..OfferedLoad::closed(100, 1) }, &mut host);
@@ -215,7 +215,7 @@ fn sessions_of_an_open_load_arrive_as_a_poisson_stream_and_leave_when_done() {
 }
 
 #[test]
-fn a_stopped_run_says_what_it_did_not_see() {
+fn a_stopped_run_records_the_interactions_that_it_cut() {
     let mut host = VirtualHost::new(|_, _| Answer::After(Span::from_secs(1000), 0));
     host.stop_at = Some(Instant(20_000_000_000));
     let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(3, 1), &mut host);

@@ -1,4 +1,4 @@
-//! A load that ends when its recorder has enough.
+//! Loads that end when their recorder has enough rows.
 
 use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::drive;
@@ -6,7 +6,7 @@ use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
 use loadgo_core::time::{Instant, Span};
 
-/// Keeps everything, and has enough after so many interactions.
+/// Keeps all rows, and has enough after a number of interactions.
 struct Enough {
     kept: Kept,
     after: usize,
@@ -38,8 +38,8 @@ fn a_load_without_end_ends_when_the_recorder_has_enough() {
     let summary = drive(&script, &load, &mut VirtualHost::constant(Span::from_millis(100)), &mut recorder);
     let enough = recorder.kept.rows[29].ready.map(Instant);
     assert_eq!(recorder.kept.began(Phase::RampDown), enough, "the load ends with the interaction that is enough");
-    assert!(recorder.kept.rows[30..].iter().all(|row| Some(Instant(row.sent)) <= enough), "nobody types after that");
-    assert!((30..34).contains(&recorder.kept.rows.len()), "who waits for the system is let finish");
+    assert!(recorder.kept.rows[30..].iter().all(|row| Some(Instant(row.sent)) <= enough), "no user types after that");
+    assert!((30..34).contains(&recorder.kept.rows.len()), "users who wait for the system may finish");
     assert_eq!((summary.done, summary.died, summary.stopped), (4, 0, false));
     assert!(recorder.kept.sessions.iter().all(|session| session.outcome == "done"));
 }
@@ -58,7 +58,7 @@ fn lines_that_nobody_answers_are_enough_as_well() {
     let load = OfferedLoad { passes: None, ..OfferedLoad::closed(4, 1) };
     let mut recorder = Enough { kept: Kept::default(), after: 30 };
     let summary = drive(&script, &load, &mut VirtualHost::new(|_, _| Answer::Never(true)), &mut recorder);
-    assert!((30..34).contains(&recorder.kept.rows.len()), "who waits for the system is let finish");
+    assert!((30..34).contains(&recorder.kept.rows.len()), "users who wait for the system may finish");
     assert!(recorder.kept.rows.iter().all(|row| row.ready.is_none()));
     assert_eq!((summary.done, summary.died, summary.stopped), (4, 0, false));
 }

@@ -1,4 +1,4 @@
-//! The scripts that come with loadgo: each is good, and is what its heading says.
+//! The bundled scripts: each is good, and does what its heading says.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{PassWalk, ReadyRule, Script, TimeLaw, parse, print};

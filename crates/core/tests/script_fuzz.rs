@@ -1,4 +1,4 @@
-//! Scripts mangled at random, and random bytes: the parser never panics, and its place is always inside the text.
+//! Randomly changed scripts and random bytes: the parser never panics, and the place of a mistake is inside the text.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{TimeLaw, parse, parse_span, print};
@@ -68,7 +68,7 @@ fn holds(text: &str) -> Result<(), String> {
     }
 }
 
-/// One to four cuts, copies, exchanges and insertions.
+/// The text after one to four random cuts, copies, replacements and insertions.
 fn mangled(text: &str, chance: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=chance.index(4) {

@@ -21,7 +21,7 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// The mean lies within four standard errors of `right`, for a law of this standard deviation.
+/// Asserts that the mean lies within four standard errors of `right`, for a law with the standard deviation `spread`.
 fn assert_mean(law: &str, right: f64, spread: f64) {
     let values = drawn(law);
     let allowed = 4.0 * spread / (DRAWS as f64).sqrt() + 1e-9;
@@ -29,7 +29,7 @@ fn assert_mean(law: &str, right: f64, spread: f64) {
     assert!((deviation(&values) - spread).abs() <= 0.05 * spread, "{law}: deviation {}, not {spread}", deviation(&values));
 }
 
-/// The greatest distance between the drawn distribution and `right`, which Kolmogorov's 0.1 % point bounds.
+/// Asserts that the largest distance between the drawn distribution and `right` is below Kolmogorov's 0.1 % point.
 fn assert_distribution(law: &str, right: impl Fn(f64) -> f64) {
     let mut values = drawn(law);
     values.sort_by(f64::total_cmp);
@@ -111,17 +111,17 @@ fn user_7_draws_the_same_among_any_number_of_users() {
 
 #[test]
 fn users_purposes_and_seeds_have_streams_of_their_own() {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut first_draws = std::collections::BTreeSet::new();
     let mut streams = 0;
     for seed in 0..10 {
         for user in 1..=200 {
             for purpose in [StreamPurpose::Think, StreamPurpose::Choice, StreamPurpose::Start, StreamPurpose::Work] {
                 streams += 1;
-                seen.insert(RandomStream::new(seed, user, purpose).unit().to_bits());
+                first_draws.insert(RandomStream::new(seed, user, purpose).unit().to_bits());
             }
         }
     }
-    assert_eq!(seen.len(), streams);
+    assert_eq!(first_draws.len(), streams);
 }
 
 #[test]
@@ -145,5 +145,5 @@ fn the_same_seed_gives_the_same_nanoseconds_on_every_machine() {
     assert_eq!(spans, RECORDED);
 }
 
-/// As published generators and textbook formulas give them in another language; a change here changes what every seed means.
+/// Spans from the published generators and textbook formulas, computed in another language. A change changes the runs of all seeds.
 const RECORDED: [Span; 4] = [Span(7_286_243_053), Span(10_106_783_540), Span(6_838_404_018), Span(11_024_921_538)];

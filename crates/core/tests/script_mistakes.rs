@@ -1,6 +1,6 @@
-//! Scripts with one mistake each: it is found where it is, and told with what would be right.
+//! Scripts with one mistake each: the parser names its place, and what would be right.
 //!
-//! In each case ▶ marks the place that the mistake must name; what follows the text must be in the message.
+//! In each case, ▶ marks the place that the mistake must name. The second text must be in the message.
 
 use crate::script_cases::all;
 use loadgo_core::script::parse;
@@ -15,7 +15,7 @@ fn place(marked: &str) -> (Option<(usize, usize)>, String) {
 }
 
 #[test]
-fn each_single_mistake_is_found_where_it_is_and_told_with_its_remedy() {
+fn each_single_mistake_is_reported_with_its_place_and_remedy() {
     let mut wrong = Vec::new();
     for (marked, remedy) in all() {
         let (place, text) = place(&marked);

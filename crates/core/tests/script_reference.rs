@@ -1,4 +1,4 @@
-//! The script reference: every example on its page is a good script, and says what the page says of it.
+//! The script reference: every example on its page is a good script with the properties that the page names.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{DEFAULT_TIMEOUT, ReadyRule, Script, TimeLaw, parse};

@@ -1,4 +1,4 @@
-//! A user's way through a script: order, repeats, choices by weight, and what is filled into a line.
+//! Passes through a script: order, repeats, choices by weight, and placeholders.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{PassWalk, Script, parse};
@@ -105,9 +105,10 @@ fn plain_text_is_one_part_and_draws_nothing() {
 fn settings_of_a_group_hold_for_lines_that_say_nothing() {
     let text = "status = 0\nlines = ['a', { think = 'fixed(1s)', status = 1, lines = ['b', { type = 'c', think = 'none' }] }]";
     let script = script(text);
-    let said: Vec<_> = script.lines().map(|line| (line.think.as_ref().map(|law| law.to_string()), line.status.clone())).collect();
+    let settings: Vec<_> =
+        script.lines().map(|line| (line.think.as_ref().map(|law| law.to_string()), line.status.clone())).collect();
     let law = |text: &str| Some(text.to_string());
-    assert_eq!(said, [(None, Some(vec![0])), (law("fixed(1s)"), Some(vec![1])), (law("none"), Some(vec![1]))]);
+    assert_eq!(settings, [(None, Some(vec![0])), (law("fixed(1s)"), Some(vec![1])), (law("none"), Some(vec![1]))]);
 }
 
 #[test]

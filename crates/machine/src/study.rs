@@ -12,7 +12,7 @@ mod tests;
 pub use report::{ClassReport, Report, StationReport, Told};
 
 use super::spec::Machine;
-use loadgo_core::random::derived;
+use loadgo_core::random::derive_seed;
 use loadgo_statistics::{FIRST_LOOK_INTERACTIONS, RunWindows, StopReason, StopRule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub struct Subject {
 /// # Errors
 /// The machine is impossible, has no load of its own, or comes to a standstill; in words.
 pub fn study(subject: &Subject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
-    let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derived(subject.seed, stream) });
+    let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derive_seed(subject.seed, stream) });
     let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
     let mut target = if until.precisions.is_empty() { most } else { FIRST_LOOK_INTERACTIONS.min(most) };

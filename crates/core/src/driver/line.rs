@@ -1,4 +1,4 @@
-//! One line: thinking, typing, sending, waiting for the system, and the row that is recorded.
+//! One line of a user: thinking, typing, sending, waiting for the system, and recording the row.
 
 use super::DriverLoop;
 use crate::record::{Interaction, Outcome, Recorder};
@@ -8,97 +8,98 @@ use crate::time::{Instant, Span};
 use crate::user::UserState;
 
 impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
-    pub(super) fn think(&mut self, user: usize, part: f64) {
-        let passes = if self.leaving { Some(0) } else { self.load.passes };
+    /// Goes on to the user's next line, and sets the end of this share of its think time. After the last line, logs out.
+    pub(super) fn think(&mut self, index: usize, share: f64) {
+        let passes = if self.is_ending { Some(0) } else { self.load.passes };
         let script = self.script;
-        if self.leaving || !self.users[user].next_line(script, passes) {
-            return self.log_out(user);
+        if self.is_ending || !self.users[index].next_line(script, passes) {
+            return self.log_out(index);
         }
-        let this = &mut self.users[user];
-        let think = this.draw_think(script);
-        let think = if part < 1.0 { Span::from_secs_f64(think.as_secs_f64() * part) } else { think };
-        this.first_key_due = this.prompt + think;
-        this.planned = this.first_key_due + typing_time(script, this.text.len());
-        this.state = UserState::Thinking;
+        let user = &mut self.users[index];
+        let think = user.draw_think(script);
+        let think = if share < 1.0 { Span::from_secs_f64(think.as_secs_f64() * share) } else { think };
+        user.first_key_due = user.prompt + think;
+        user.planned = user.first_key_due + typing_time(script, user.text.len());
+        user.state = UserState::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
-            let now = this.prompt;
-            return self.act(user, now);
+            let now = user.prompt;
+            return self.act_on_deadline(index, now);
         }
-        self.deadlines.set(this.id, this.first_key_due);
+        self.deadlines.set(user.id, user.first_key_due);
     }
 
-    /// Does what a user's deadline stands for.
-    pub(super) fn act(&mut self, user: usize, now: Instant) {
-        match self.users[user].state {
-            UserState::Away => self.log_in(user, now),
+    /// Does the action that a user's deadline stands for.
+    pub(super) fn act_on_deadline(&mut self, index: usize, now: Instant) {
+        match self.users[index].state {
+            UserState::Away => self.log_in(index, now),
             UserState::Thinking => {
-                self.users[user].first_key = now;
-                self.type_on(user, now);
+                self.users[index].first_key = now;
+                self.type_on(index, now);
             }
-            UserState::Typing => self.type_on(user, now),
-            UserState::Waiting => self.time_out(user, now),
-            UserState::Interrupted | UserState::LeavingOff => self.give_up(user, now),
+            UserState::Typing => self.type_on(index, now),
+            UserState::Waiting => self.time_out(index, now),
+            UserState::Interrupted | UserState::LeavingOff => self.give_up(index, now),
             UserState::LoggingIn | UserState::AtBarrier | UserState::Gone => unreachable!("no deadline is set in this state"),
         }
     }
 
-    /// Types the keys that are due; the last one sends the line.
-    pub(super) fn type_on(&mut self, user: usize, now: Instant) {
-        let this = &mut self.users[user];
-        let Some(rate) = self.script.typing_chars_per_second else { return self.send(user) };
-        let due = now.since(this.first_key_due).as_secs_f64() * rate;
+    /// Types the keys that are due. The last key sends the line.
+    pub(super) fn type_on(&mut self, index: usize, now: Instant) {
+        let user = &mut self.users[index];
+        let Some(rate) = self.script.typing_chars_per_second else { return self.send(index) };
+        let due = now.since(user.first_key_due).as_secs_f64() * rate;
         // At least one key for each deadline, whatever the rounding: time need not pass between two calls.
-        let upto = (due as usize + 1).max(this.typed + 1).min(this.text.len());
-        if upto >= this.text.len() {
-            return self.send(user);
+        let end = (due as usize + 1).max(user.typed + 1).min(user.text.len());
+        if end >= user.text.len() {
+            return self.send(index);
         }
-        let upto = (upto..this.text.len()).find(|&end| this.text.is_char_boundary(end)).unwrap_or(this.text.len());
-        let from = this.typed.min(upto);
-        this.typed = upto;
-        this.state = UserState::Typing;
-        self.system.keys(this.id, &this.text.as_bytes()[from..upto]);
-        self.deadlines.set(this.id, this.first_key_due + Span::from_secs_f64(upto as f64 / rate));
+        let end = (end..user.text.len()).find(|&end| user.text.is_char_boundary(end)).unwrap_or(user.text.len());
+        let from = user.typed.min(end);
+        user.typed = end;
+        user.state = UserState::Typing;
+        self.system.keys(user.id, &user.text.as_bytes()[from..end]);
+        self.deadlines.set(user.id, user.first_key_due + Span::from_secs_f64(end as f64 / rate));
     }
 
-    pub(super) fn send(&mut self, user: usize) {
+    pub(super) fn send(&mut self, index: usize) {
         let script = self.script;
-        let this = &mut self.users[user];
-        let line = this.line.expect("a line is in hand");
-        let keys = &this.text.as_bytes()[this.typed..];
-        let typed = SentLine { keys, line: line.number, command: &line.name, until: this.until(script) };
-        this.sent = self.system.send(this.id, typed);
-        if this.state == UserState::Thinking {
-            this.first_key = this.sent;
+        let user = &mut self.users[index];
+        let line = user.line.expect("a user who types has a line");
+        let keys = &user.text.as_bytes()[user.typed..];
+        let typed = SentLine { keys, line: line.number, command: &line.name, until: user.until(script) };
+        user.sent = self.system.send(user.id, typed);
+        if user.state == UserState::Thinking {
+            user.first_key = user.sent;
         }
-        this.state = UserState::Waiting;
-        self.deadlines.set(this.id, this.sent + this.timeout(script));
-        if !this.has_typed {
-            this.has_typed = true;
-            self.silent -= 1;
-            let sent = this.sent;
+        user.state = UserState::Waiting;
+        self.deadlines.set(user.id, user.sent + user.timeout(script));
+        if !user.has_typed {
+            user.has_typed = true;
+            self.users_without_line -= 1;
+            let sent = user.sent;
             self.check_warm_up(sent);
         }
-        self.users[user].sent_in = self.phase;
+        self.users[index].sent_in = self.phase;
     }
 
-    pub(super) fn ready(&mut self, user: usize, at: Instant, response: Response) {
-        match self.users[user].state {
+    pub(super) fn on_ready(&mut self, index: usize, at: Instant, response: Response) {
+        match self.users[index].state {
             UserState::Waiting => {
-                let outcome = self.outcome(user, &response);
-                self.record(user, Some(at), &response, outcome);
-                self.close_if_enough(at);
+                let outcome = self.judge(index, &response);
+                self.record(index, Some(at), &response, outcome);
+                self.end_load_if_enough(at);
             }
             UserState::Interrupted => {}
-            // A prompt that nobody waits for: what a program printed behind our back.
+            // The user does not wait for this prompt: a program printed it by itself.
             _ => return,
         }
-        // The deadline of the wait is over; thinking, sending and logging out each set another in its place.
-        self.users[user].prompt = at;
-        self.think(user, 1.0);
+        // The time limit does not count any more: thinking, sending and logging out each set another deadline.
+        self.users[index].prompt = at;
+        self.think(index, 1.0);
     }
 
-    pub(super) fn outcome(&self, user: usize, response: &Response) -> Outcome {
-        let accepted = self.users[user].line.and_then(|line| line.status.as_ref());
+    pub(super) fn judge(&self, index: usize, response: &Response) -> Outcome {
+        let accepted = self.users[index].line.and_then(|line| line.status.as_ref());
         match (accepted, response.exit_status) {
             _ if !response.confirmed => Outcome::Unconfirmed,
             (Some(accepted), Some(status)) if !accepted.contains(&status) => Outcome::Failed,
@@ -106,41 +107,41 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         }
     }
 
-    pub(super) fn record(&mut self, user: usize, ready: Option<Instant>, response: &Response, outcome: Outcome) {
-        let this = &self.users[user];
-        let line = this.line.expect("a line was sent");
+    pub(super) fn record(&mut self, index: usize, ready: Option<Instant>, response: &Response, outcome: Outcome) {
+        let user = &self.users[index];
+        let line = user.line.expect("a line was sent");
         self.summary.interactions += 1;
         self.recorder.interaction(&Interaction {
-            user: this.id,
-            pass: this.pass,
+            user: user.id,
+            pass: user.pass,
             line: line.number,
             command: &line.name,
-            planned: this.planned,
-            sent: this.sent,
+            planned: user.planned,
+            sent: user.sent,
             first_output: response.first_output,
             ready,
-            typing_ns: this.sent.since(this.first_key).0,
-            think_ns: this.first_key.since(this.prompt).0,
+            typing_ns: user.sent.since(user.first_key).0,
+            think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,
             bytes_out: response.bytes_out,
             exit_status: response.exit_status,
             outcome,
-            phase: this.sent_in,
+            phase: user.sent_in,
         });
     }
 
-    pub(super) fn time_out(&mut self, user: usize, now: Instant) {
-        self.record(user, None, &Response::default(), Outcome::Timeout);
-        self.users[user].state = UserState::Interrupted;
-        let id = self.users[user].id;
+    pub(super) fn time_out(&mut self, index: usize, now: Instant) {
+        self.record(index, None, &Response::default(), Outcome::Timeout);
+        self.users[index].state = UserState::Interrupted;
+        let id = self.users[index].id;
         self.system.interrupt(id);
         self.deadlines.set(id, now + self.load.grace);
-        self.close_if_enough(now);
+        self.end_load_if_enough(now);
     }
 
-    fn close_if_enough(&mut self, now: Instant) {
-        if !self.leaving && self.recorder.enough() {
-            self.close(now);
+    fn end_load_if_enough(&mut self, now: Instant) {
+        if !self.is_ending && self.recorder.enough() {
+            self.end_load(now);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Getting in: log-ins paced by completion, arrivals of an open load, and the barrier that lets everybody begin.
+//! The beginning of sessions: log-ins paced by completion, arrivals of an open load, and the barrier that lets all users begin.
 
-use super::{DriverLoop, RUN};
+use super::{DriverLoop, RUN_KEY};
 use crate::load::{LoadModel, WarmUp};
 use crate::random::{RandomStream, StreamPurpose};
 use crate::record::{Lost, Phase, Recorder};
@@ -19,36 +19,36 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         }
     }
 
-    /// Begins log-ins of a closed load while fewer than allowed are under way: paced by completion, not by a clock.
+    /// Begins log-ins of a closed load while fewer than allowed are under way. Completions set the pace, not a clock.
     pub(super) fn log_in_more(&mut self) {
-        while self.under_way < self.load.log_ins_at_once && self.next < self.users.len() && !self.leaving {
+        while self.log_ins_under_way < self.load.log_ins_at_once && self.next_user < self.users.len() && !self.is_ending {
             let now = self.system.now();
-            self.users[self.next].arrival = now;
-            self.log_in(self.next, now);
-            self.next += 1;
+            self.users[self.next_user].arrival = now;
+            self.log_in(self.next_user, now);
+            self.next_user += 1;
         }
     }
 
-    pub(super) fn log_in(&mut self, user: usize, now: Instant) {
-        self.users[user].state = UserState::LoggingIn;
-        self.users[user].started = now;
-        self.under_way += 1;
-        self.to_come -= 1;
-        if self.is_open() && self.to_come == 0 {
+    pub(super) fn log_in(&mut self, index: usize, now: Instant) {
+        self.users[index].state = UserState::LoggingIn;
+        self.users[index].started = now;
+        self.log_ins_under_way += 1;
+        self.log_ins_to_come -= 1;
+        if self.is_open() && self.log_ins_to_come == 0 {
             self.enter(Phase::RampDown, now);
         }
-        self.system.log_in(self.users[user].id);
+        self.system.log_in(self.users[index].id);
     }
 
-    pub(super) fn logged_in(&mut self, user: usize, at: Instant) {
-        self.users[user].logged_in = Some(at);
-        self.users[user].state = UserState::AtBarrier;
-        self.under_way -= 1;
+    pub(super) fn on_logged_in(&mut self, index: usize, at: Instant) {
+        self.users[index].logged_in = Some(at);
+        self.users[index].state = UserState::AtBarrier;
+        self.log_ins_under_way -= 1;
         self.summary.logged_in += 1;
         self.recorder.logged_in(self.summary.logged_in);
-        self.silent += 1;
+        self.users_without_line += 1;
         if self.is_open() {
-            return self.begin(user, at);
+            return self.begin_user(index, at);
         }
         self.next_log_in();
     }
@@ -57,58 +57,58 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         matches!(self.load.model, LoadModel::Open(_))
     }
 
-    pub(super) fn refused(&mut self, user: usize, at: Instant, reason: String) {
-        self.under_way -= 1;
+    pub(super) fn on_refused(&mut self, index: usize, at: Instant, reason: String) {
+        self.log_ins_under_way -= 1;
         self.summary.refused += 1;
-        let id = self.users[user].id;
+        let id = self.users[index].id;
         self.recorder.lost(&Lost { at, user: Some(id), what: "log-in", count: 1, reason: reason.clone() });
         self.summary.refusal.get_or_insert(reason);
-        self.leave(user, at, "refused");
+        self.leave(index, at, "refused");
         if self.is_open() {
             return;
         }
-        // Where nobody could log in so far, the rest wait for those under way: if all are refused, there is no use in asking.
+        // While nobody is logged in, no other log-in begins. If all that are under way are refused, the others are not tried.
         if self.summary.logged_in > 0 {
             self.next_log_in();
-        } else if self.under_way == 0 {
-            self.give_up_the_rest(at);
+        } else if self.log_ins_under_way == 0 {
+            self.refuse_remaining_users(at);
         }
     }
 
-    pub(super) fn give_up_the_rest(&mut self, at: Instant) {
-        self.leaving = true;
-        for user in self.next..self.users.len() {
-            self.leave(user, at, "refused");
+    pub(super) fn refuse_remaining_users(&mut self, at: Instant) {
+        self.is_ending = true;
+        for index in self.next_user..self.users.len() {
+            self.leave(index, at, "refused");
         }
-        self.next = self.users.len();
+        self.next_user = self.users.len();
     }
 
     pub(super) fn next_log_in(&mut self) {
         self.log_in_more();
-        if self.under_way == 0 && self.next == self.users.len() && !self.barrier_open {
+        if self.log_ins_under_way == 0 && self.next_user == self.users.len() && !self.is_barrier_open {
             self.open_barrier(self.system.now());
         }
     }
 
-    /// Everybody is there: the meters start, and the users with them.
+    /// Starts the meters and the users, after all users are logged in.
     pub(super) fn open_barrier(&mut self, now: Instant) {
-        self.barrier_open = true;
+        self.is_barrier_open = true;
         self.announce(Phase::WarmUp, now);
         if let WarmUp::For(span) = self.load.warm_up {
-            self.deadlines.set(RUN, now + span);
+            self.deadlines.set(RUN_KEY, now + span);
         }
-        for user in 0..self.users.len() {
-            if self.users[user].state == UserState::AtBarrier {
-                self.begin(user, now);
+        for index in 0..self.users.len() {
+            if self.users[index].state == UserState::AtBarrier {
+                self.begin_user(index, now);
             }
         }
         self.check_warm_up(now);
     }
 
-    /// Lets a user begin. The first think time is cut at a random part of it: users do not start in step.
-    pub(super) fn begin(&mut self, user: usize, now: Instant) {
-        self.users[user].prompt = now;
-        let part = RandomStream::new(self.load.seed, self.users[user].id, StreamPurpose::Start).unit();
-        self.think(user, part);
+    /// Lets a user begin with a random share of the first think time, so that users do not start in step.
+    pub(super) fn begin_user(&mut self, index: usize, now: Instant) {
+        self.users[index].prompt = now;
+        let share = RandomStream::new(self.load.seed, self.users[index].id, StreamPurpose::Start).unit();
+        self.think(index, share);
     }
 }

@@ -1,15 +1,15 @@
-//! Mistakes with their place: an offset in bytes becomes line and column. Names near to a misspelt one.
+//! Mistakes in files, with byte offsets that become lines and columns, and names that are near to a misspelt one.
 
 use std::ops::Range;
 
-/// A mistake in a file: where it is, what is wrong, and what would be right.
+/// A mistake in a file, with its line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptMistake {
     /// Line in the file, from 1.
     pub line: usize,
     /// Column in the line, from 1, in characters.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
@@ -21,27 +21,27 @@ impl std::fmt::Display for ScriptMistake {
 
 impl std::error::Error for ScriptMistake {}
 
-/// What could not be read, at an offset in bytes.
+/// A mistake at an offset in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxMistake {
-    /// Offset in the text that was read.
+    /// Offset in the text, in bytes.
     pub at: usize,
-    /// What is wrong, and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
 impl SyntaxMistake {
-    /// Something wrong at `at`.
+    /// A mistake at the offset `at`.
     pub fn new(at: usize, message: impl Into<String>) -> SyntaxMistake {
         SyntaxMistake { at, message: message.into() }
     }
 
-    /// The same of a text in which what was read stands behind `before` bytes.
+    /// The mistake in a larger text, which has `before` bytes more in front.
     pub fn behind(self, before: usize) -> SyntaxMistake {
         SyntaxMistake { at: before + self.at, ..self }
     }
 
-    /// The same in lines and columns of `text`.
+    /// The mistake with its line and column in `text`.
     pub fn in_text(self, text: &str) -> ScriptMistake {
         let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let before = &text[..at];
@@ -54,26 +54,28 @@ impl SyntaxMistake {
     }
 }
 
-/// The offset in `text` of the byte `at` of a string value whose source is `span`; its opening quote when escapes make the two differ.
-pub fn inside(text: &str, span: &Range<usize>, value: &str, at: usize) -> usize {
+/// The offset in `text` of the byte `at` of a string value whose source is `span`.
+///
+/// If escapes before that byte change the length, it is the offset of the opening quote.
+pub fn offset_in_string(text: &str, span: &Range<usize>, string: &str, at: usize) -> usize {
     let source = text.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"\r\n", "'''\r\n", "\"\"\"\n", "'''\n", "\"\"\"", "'''", "\"", "'"];
     let Some(quote) = quotes.iter().find(|quote| source.starts_with(**quote)) else { return span.start };
     let body = source.as_bytes().get(quote.len()..quote.len() + at).unwrap_or(&[]);
-    if body.len() == at && value.as_bytes().get(..at) == Some(body) { span.start + quote.len() + at } else { span.start }
+    if body.len() == at && string.as_bytes().get(..at) == Some(body) { span.start + quote.len() + at } else { span.start }
 }
 
-/// The name nearest to `name`, if one is near enough to have been meant.
+/// The name nearest to `name`; `None` if no name is near enough to have been meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = known.into_iter().map(|candidate| (strsim::osa_distance(name, candidate), candidate)).min()?;
-    (near.0 <= near.1.len().div_ceil(3)).then_some(near.1)
+    let (distance, candidate) = known.into_iter().map(|candidate| (strsim::osa_distance(name, candidate), candidate)).min()?;
+    (distance <= candidate.len().div_ceil(3)).then_some(candidate)
 }
 
-/// Names in words: `a, b and c`.
-pub fn listed(names: &[&str]) -> String {
+/// Lists names in words: `a, b and c`.
+pub fn list_names(names: &[&str]) -> String {
     match names {
         [] => "none".into(),
-        [one] => (*one).into(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        [name] => (*name).into(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
     }
 }

@@ -1,9 +1,9 @@
-//! Spans of time as they are written: `500ms`, `1.5s`, `2min`; exact to the nanosecond in both directions.
+//! Reads and prints spans of time, such as `500ms`, `1.5s` and `2min`, exact to the nanosecond.
 
 use crate::notation::mistakes::SyntaxMistake;
 use crate::time::Span;
 
-/// Units and their nanoseconds; the longer names first where one begins with another.
+/// Units of time with their nanoseconds.
 const UNITS: [(&str, u64); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -14,18 +14,18 @@ const UNITS: [(&str, u64); 7] = [
     ("m", 60_000_000_000),
 ];
 
-/// The longest span that may be named: ten thousand hours.
-pub const LONGEST: Span = Span(36_000_000_000_000_000);
+/// The longest span that may be written: ten thousand hours.
+pub const LONGEST_SPAN: Span = Span(36_000_000_000_000_000);
 
 /// Reads a span, such as `500ms`.
 ///
 /// # Errors
-/// What would be right.
+/// The mistake, and what would be right.
 pub fn parse_span(text: &str) -> Result<Span, String> {
-    read(text.trim()).map_err(|misread| misread.message)
+    read(text.trim()).map_err(|mistake| mistake.message)
 }
 
-/// Writes a span so that [`parse_span`] gives it back.
+/// Prints a span so that [`parse_span`] reads it back.
 pub fn print_span(span: Span) -> String {
     let ns = span.0;
     let (unit, size) = match ns {
@@ -43,7 +43,7 @@ pub fn print_span(span: Span) -> String {
     format!("{whole}.{}{unit}", digits.trim_end_matches('0'))
 }
 
-/// Reads a span that is the whole of `text`; a misread's offset is in `text`.
+/// Reads `text` as a span. The offset of a mistake is in `text`.
 pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
     number_and_size(text).and_then(|(digits, size)| scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message)))
 }
@@ -58,19 +58,20 @@ pub fn read_unrounded(text: &str) -> Result<f64, SyntaxMistake> {
 
 /// The number of a span, and the nanoseconds of its unit.
 fn number_and_size(text: &str) -> Result<(&str, u64), SyntaxMistake> {
-    let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (digits, unit) = (&text[..number], text[number..].trim_start());
+    let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = (&text[..digits_end], text[digits_end..].trim_start());
     if digits.is_empty() {
         return Err(SyntaxMistake::new(0, not_a_span(text)));
     }
     if unit.is_empty() {
-        return Err(SyntaxMistake::new(number, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
+        return Err(SyntaxMistake::new(digits_end, format!("{digits} has no unit: write {digits}s, {digits}ms or {digits}min")));
     }
     match UNITS.iter().find(|(name, _)| *name == unit) {
         Some((_, size)) => Ok((digits, *size)),
         None => {
             let at = text.len() - unit.len();
-            Err(SyntaxMistake::new(at, format!("{unit:?} is no unit of time: use ns, us, ms, s, min or h, as in {digits}s")))
+            let message = format!("{unit:?} is not a unit of time: use ns, us, ms, s, min or h, as in {digits}s");
+            Err(SyntaxMistake::new(at, message))
         }
     }
 }
@@ -94,5 +95,5 @@ fn scaled(digits: &str, size: u64) -> Result<Span, String> {
     let tenths = 10u128.pow(kept.len() as u32);
     let part: u128 = kept.parse().map_err(|_| too_long())?;
     let ns = whole.checked_mul(u128::from(size)).ok_or_else(too_long)? + (part * u128::from(size) + tenths / 2) / tenths;
-    if ns > u128::from(LONGEST.0) { Err(too_long()) } else { Ok(Span(ns as u64)) }
+    if ns > u128::from(LONGEST_SPAN.0) { Err(too_long()) } else { Ok(Span(ns as u64)) }
 }

@@ -1,21 +1,21 @@
-//! The exponential law by a ziggurat of 256 layers: one random number, one product and one comparison in 98 draws of 100.
+//! The exponential law by a ziggurat of 256 layers. Of 100 draws, 98 take one random number, one product and one comparison.
 //!
-//! The area under e^-x is cut into layers of equal area; a point in a layer is nearly always under the curve. Source: Marsaglia and
-//! Tsang, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), 2000. The tables are computed
-//! by libm, so that they have the same bits on every machine.
+//! The area under e^-x is cut into layers of equal area; a point in a layer is nearly always under the curve. Source: Marsaglia
+//! and Tsang, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), 2000. The tables are
+//! computed by libm, so they have the same bits on every host.
 
 use rand_core::Rng;
 use std::sync::LazyLock;
 
 const LAYERS: usize = 256;
-/// Where the lowest layer's tail begins.
-const TAIL: f64 = 7.697_117_470_131_487;
-/// The area of each layer.
-const AREA: f64 = 0.003_949_659_822_581_557;
+/// The quantile at which the lowest layer's tail begins. It follows from the number of layers.
+const TAIL_QUANTILE: f64 = 7.697_117_470_131_487;
+/// The area of each layer under the curve, which is a probability. It follows from the number of layers.
+const LAYER_PROBABILITY: f64 = 0.003_949_659_822_581_557;
 
-static LAYER: LazyLock<ZigguratLayers> = LazyLock::new(ZigguratLayers::new);
+static LAYER_TABLES: LazyLock<ZigguratLayers> = LazyLock::new(ZigguratLayers::new);
 
-/// The right edges of the layers, from the lowest up, and the curve there.
+/// The right edges of the layers, from the lowest up, and the height of the curve at each.
 struct ZigguratLayers {
     edge: [f64; LAYERS + 1],
     curve: [f64; LAYERS + 1],
@@ -24,33 +24,33 @@ struct ZigguratLayers {
 impl ZigguratLayers {
     fn new() -> ZigguratLayers {
         let mut edge = [0.0; LAYERS + 1];
-        edge[0] = AREA * libm::exp(TAIL);
-        edge[1] = TAIL;
+        edge[0] = LAYER_PROBABILITY * libm::exp(TAIL_QUANTILE);
+        edge[1] = TAIL_QUANTILE;
         for layer in 1..LAYERS - 1 {
-            edge[layer + 1] = -libm::log(AREA / edge[layer] + libm::exp(-edge[layer]));
+            edge[layer + 1] = -libm::log(LAYER_PROBABILITY / edge[layer] + libm::exp(-edge[layer]));
         }
         ZigguratLayers { edge, curve: edge.map(|x| libm::exp(-x)) }
     }
 }
 
-/// Drawn from the exponential law with mean 1.
+/// A number drawn from the exponential law with mean 1.
 #[inline]
 pub fn exponential(random: &mut impl Rng) -> f64 {
-    let layers = &*LAYER;
+    let layers = &*LAYER_TABLES;
     let bits = random.next_u64();
     let layer = (bits & 0xff) as usize;
     let x = unit(bits) * layers.edge[layer];
     if x < layers.edge[layer + 1] {
         return x;
     }
-    at_the_edge(random, layers, layer, x)
+    draw_at_edge(random, layers, layer, x)
 }
 
-/// The point may be above the curve, or is in the tail.
+/// Finishes a draw whose point may be above the curve, or is in the tail.
 #[cold]
-fn at_the_edge(random: &mut impl Rng, layers: &ZigguratLayers, layer: usize, x: f64) -> f64 {
+fn draw_at_edge(random: &mut impl Rng, layers: &ZigguratLayers, layer: usize, x: f64) -> f64 {
     if layer == 0 {
-        return TAIL - libm::log1p(-unit(random.next_u64()));
+        return TAIL_QUANTILE - libm::log1p(-unit(random.next_u64()));
     }
     let (low, high) = (layers.curve[layer], layers.curve[layer + 1]);
     if low + (high - low) * unit(random.next_u64()) < libm::exp(-x) {
@@ -65,19 +65,19 @@ fn unit(bits: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{AREA, LAYER, LAYERS, exponential};
+    use super::{LAYER_PROBABILITY, LAYER_TABLES, LAYERS, exponential};
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     #[test]
     fn the_layers_have_equal_areas_and_the_last_ends_at_the_top() {
-        let layers = &*LAYER;
+        let layers = &*LAYER_TABLES;
         for layer in 1..LAYERS - 1 {
             let area = layers.edge[layer] * (layers.curve[layer + 1] - layers.curve[layer]);
-            assert!((area / AREA - 1.0).abs() < 1e-9, "layer {layer}: {area}");
+            assert!((area / LAYER_PROBABILITY - 1.0).abs() < 1e-9, "layer {layer}: {area}");
         }
         let last = layers.edge[LAYERS - 1] * (1.0 - layers.curve[LAYERS - 1]);
-        assert!((last / AREA - 1.0).abs() < 1e-6, "{last}");
+        assert!((last / LAYER_PROBABILITY - 1.0).abs() < 1e-6, "{last}");
     }
 
     #[test]

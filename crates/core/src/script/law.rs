@@ -1,29 +1,29 @@
-//! Laws of think time: how long a user waits between the prompt and the first key.
+//! Laws of think time, the time between the prompt and the first key.
 
 use crate::random::RandomStream;
 use crate::time::Span;
 
-/// A law that spans are drawn from.
+/// A law from which spans are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimeLaw {
-    /// No time at all (a certification run).
+    /// No think time, as in a certification run.
     None,
-    /// Always the same.
+    /// Always the same span.
     Fixed(Span),
-    /// Evenly between the two.
+    /// Evenly between two spans.
     Uniform(Span, Span),
     /// Exponential with this mean.
     Exponential(Span),
     /// Log-normal with this mean and standard deviation (of the time itself, not of its logarithm).
     LogNormal(Span, Span),
-    /// Evenly from measured values.
+    /// A value of this list, each with the same probability.
     Empirical(Vec<Span>),
-    /// Drawn from the law, then cut off below and above: a value over the maximum becomes the maximum.
+    /// A law with a least and a largest span: a drawn value beyond a bound becomes the bound.
     Bounded(Box<TimeLaw>, Span, Span),
 }
 
 impl TimeLaw {
-    /// A span drawn from this law.
+    /// Draws a span from this law.
     pub fn draw(&self, stream: &mut RandomStream) -> Span {
         match self {
             TimeLaw::None => Span::ZERO,

@@ -1,7 +1,8 @@
-//! What users type: the script as a value, checked; `parse` makes it from TOML, `law` draws its think times.
+//! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
-//! `parse` reads a script with `steps` (its lines), `template` (placeholders), `spec` (laws) and `spans` (times) over
-//! `table` and `place`, which know where everything stands; `print` writes it back; `walk` takes a user through it.
+//! `parse` reads a script from TOML: its lines with `steps`, placeholders with `template`, laws with `spec`. Tables, spans
+//! and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! through a script line by line.
 
 mod law;
 mod parse;
@@ -17,41 +18,42 @@ pub use crate::notation::spans::{parse_span, print_span};
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, parse};
 pub use print::print;
-pub use steps::{LONGEST_LINE, LONGEST_PASS};
+pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 
 use crate::time::Span;
 use std::collections::BTreeMap;
 
-/// A script: who logs in how, and what they type. Made by [`parse`]; every value in it is already checked.
+/// A script: the log-in and the lines of each user. [`parse`] has checked every value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// What the report calls this script.
+    /// The script's name in reports.
     pub name: String,
     /// The command that logs a user in, run on the user's terminal (`sh`, `su - guest`, `ssh host`).
     pub login: String,
-    /// The line that ends a session; `exit` by default.
+    /// The line that ends a session. Default: `exit`.
     pub logout: String,
-    /// How often each user types all the lines.
+    /// Number of times that each user types all lines.
     pub passes: u32,
-    /// How long a user thinks before a line, unless the line says otherwise.
+    /// Think time before a line that has no law of its own.
     pub think: TimeLaw,
-    /// How fast the keys come; `None` sends each line at once.
+    /// Typing rate; `None` sends each line at once.
     pub typing_chars_per_second: Option<f64>,
-    /// Programs that must be there before anybody logs in.
+    /// Programs that must exist on the host.
     pub needs: Vec<String>,
-    /// Files laid into each user's home, by relative path.
+    /// Files that are written into each user's home, by relative path.
     pub files: BTreeMap<String, String>,
-    /// Environment of the log-in command, beside what every session gets.
+    /// Variables that are added to the environment of the log-in command.
     pub env: BTreeMap<String, String>,
-    /// Commands that run beside the users of a host for as long as the run; what each prints first is in the users'
-    /// environment under its name. A simulated machine has no use for them.
+    /// Commands that run on a host during the whole run. A simulated machine ignores them.
+    ///
+    /// The first line that a command prints is in the users' environment under the command's name.
     pub beside: BTreeMap<String, String>,
     /// Lists of words for `{random:LIST}`.
     pub words: BTreeMap<String, Vec<String>>,
-    /// How long the system may take over a line, unless the line says otherwise.
+    /// Time limit of a line that has no limit of its own.
     pub timeout: Span,
-    /// How one knows that the log-in program waits for a line, unless the line says otherwise.
+    /// The sign that the system is ready, for the log-in and for lines without a sign of their own.
     pub until: ReadyRule,
     /// The steps of one pass.
     pub steps: Vec<ScriptStep>,
@@ -60,75 +62,75 @@ pub struct Script {
 /// One step of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptStep {
-    /// A line is typed.
+    /// Types a line.
     Line(ScriptLine),
-    /// One of the alternatives, each with its weight (> 0), is taken.
+    /// Takes one of the alternatives, drawn by their weights (over 0).
     Choose(Vec<(f64, Vec<ScriptStep>)>),
-    /// The steps are taken `times` times.
+    /// Takes the steps this number of times.
     Repeat(u32, Vec<ScriptStep>),
 }
 
 /// A line that a user types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptLine {
-    /// Its number in the script, from 1, in the order of the file; alternatives have numbers of their own.
+    /// Number of the line in the script, from 1, in the order of the file. Each alternative has its own numbers.
     pub number: u32,
-    /// What is typed, without the final newline.
+    /// The typed text, without the final newline.
     pub text: Template,
-    /// Its row in the report; the first word of `text` by default.
+    /// The command's name in the report. Default: the first word of `text`.
     pub name: String,
-    /// The think time before it.
+    /// Think time before the line; `None`: the script's.
     pub think: Option<TimeLaw>,
-    /// How one knows that the system is ready again.
+    /// The sign that the system is ready again; `None`: the script's.
     pub until: Option<ReadyRule>,
-    /// How long the system may take.
+    /// Time limit; `None`: the script's.
     pub timeout: Option<Span>,
-    /// The exit statuses that are good; `None` accepts any.
+    /// The accepted exit statuses; `None` accepts any.
     pub status: Option<Vec<u8>>,
 }
 
-/// How one knows that the system is ready again.
+/// The sign that the system is ready again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadyRule {
     /// The session's own mark in the shell's prompt.
     Mark,
-    /// A pattern at the end of the output (the regular expression as it was written; it compiles).
+    /// A pattern at the end of the output: a regular expression that compiles.
     Pattern(String),
-    /// No output for this long; the interaction is then *unconfirmed*.
+    /// No output for this time; the interaction is then *unconfirmed*.
     Silence(Span),
 }
 
-/// Text with placeholders, cut into its parts; its `Display` is how a script writes it.
+/// Text with placeholders, as a list of parts. `Display` prints it as in a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template(pub Vec<TemplatePart>);
 
 /// A part of a [`Template`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum TemplatePart {
-    /// Typed as it stands.
+    /// Text that is typed without change.
     Text(String),
     /// `{user}`: the user's number, from 1.
     User,
-    /// `{pass}`: the pass's number, from 1.
+    /// `{pass}`: the number of the pass, from 1.
     Pass,
-    /// `{random:LIST}`: a word of that list of [`Script::words`], drawn evenly.
+    /// `{random:LIST}`: a word of this list of [`Script::words`], each with the same probability.
     Random(String),
 }
 
 impl Script {
-    /// Lets every line be thought about by `law`, whatever the script says.
+    /// Gives every line the think time `law`.
     pub fn set_think(&mut self, law: TimeLaw) {
-        forget_thinks(&mut self.steps);
+        remove_thinks(&mut self.steps);
         self.think = law;
     }
 }
 
-fn forget_thinks(steps: &mut [ScriptStep]) {
+fn remove_thinks(steps: &mut [ScriptStep]) {
     for step in steps {
         match step {
             ScriptStep::Line(line) => line.think = None,
-            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| forget_thinks(steps)),
-            ScriptStep::Repeat(_, steps) => forget_thinks(steps),
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| remove_thinks(steps)),
+            ScriptStep::Repeat(_, steps) => remove_thinks(steps),
         }
     }
 }

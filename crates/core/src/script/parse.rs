@@ -1,7 +1,7 @@
-//! Makes a [`Script`] from TOML; a mistake comes back with its place and what would be right.
+//! Reads a [`Script`] from TOML, and reports mistakes with their place and what would be right.
 
 use super::steps::{self, LineSettings};
-use super::values::titled;
+use super::values::report_name;
 use super::{ReadyRule, Script, TimeLaw, template};
 use crate::notation::mistakes::{ScriptMistake, SyntaxMistake};
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, document, string};
@@ -14,35 +14,36 @@ const KEYS: [&str; 16] = [
     "beside", "words", "lines",
 ];
 
-/// How long the system may take over a line when nothing else is said.
+/// Time limit of a line in a script without `timeout`.
 pub const DEFAULT_TIMEOUT: Span = Span::from_secs(300);
 
-const NAME: KeyDescription = KeyDescription { key: "name", what: "a string", example: "name = \"typical user\"" };
-const LOGIN: KeyDescription = KeyDescription { key: "login", what: "a command", example: "login = \"sh\"" };
-const LOGOUT: KeyDescription = KeyDescription { key: "logout", what: "a line", example: "logout = \"exit\"" };
-const PASSES: KeyDescription = KeyDescription { key: "passes", what: "a whole number", example: "passes = 2" };
-const TYPING: KeyDescription = KeyDescription { key: "typing", what: "a rate", example: "typing = \"12 chars/s\"" };
-const NEEDS: KeyDescription = KeyDescription { key: "needs", what: "a list of programs", example: "needs = [\"cc\"]" };
-const FILES: KeyDescription = KeyDescription { key: "files", what: "a table of files", example: "[files] \"prime.c\" = \"…\"" };
+const NAME: KeyDescription = KeyDescription { key: "name", value: "a string", example: "name = \"typical user\"" };
+const LOGIN: KeyDescription = KeyDescription { key: "login", value: "a command", example: "login = \"sh\"" };
+const LOGOUT: KeyDescription = KeyDescription { key: "logout", value: "a line", example: "logout = \"exit\"" };
+const PASSES: KeyDescription = KeyDescription { key: "passes", value: "a whole number", example: "passes = 2" };
+const TYPING: KeyDescription = KeyDescription { key: "typing", value: "a rate", example: "typing = \"12 chars/s\"" };
+const NEEDS: KeyDescription = KeyDescription { key: "needs", value: "a list of programs", example: "needs = [\"cc\"]" };
+const FILES: KeyDescription =
+    KeyDescription { key: "files", value: "a table of files", example: "[files] \"prime.c\" = \"…\"" };
 const FILE: KeyDescription =
-    KeyDescription { key: "files", what: "each file's text as a string", example: "\"prime.c\" = \"…\"" };
-const ENV: KeyDescription = KeyDescription { key: "env", what: "a table of variables", example: "[env] LANG = \"C\"" };
+    KeyDescription { key: "files", value: "each file's text as a string", example: "\"prime.c\" = \"…\"" };
+const ENV: KeyDescription = KeyDescription { key: "env", value: "a table of variables", example: "[env] LANG = \"C\"" };
 const VARIABLE: KeyDescription =
-    KeyDescription { key: "env", what: "each variable's value as a string", example: "LANG = \"C\"" };
+    KeyDescription { key: "env", value: "each variable's value as a string", example: "LANG = \"C\"" };
 const BESIDE: KeyDescription =
-    KeyDescription { key: "beside", what: "a table of commands", example: "[beside] HOST = \"server --port 0\"" };
+    KeyDescription { key: "beside", value: "a table of commands", example: "[beside] HOST = \"server --port 0\"" };
 const PROGRAM: KeyDescription =
-    KeyDescription { key: "beside", what: "each command as a string", example: "HOST = \"server --port 0\"" };
+    KeyDescription { key: "beside", value: "each command as a string", example: "HOST = \"server --port 0\"" };
 const WORDS: KeyDescription =
-    KeyDescription { key: "words", what: "a table of lists", example: "[words] city = [\"Paris\", \"Rome\"]" };
-const WORD: KeyDescription = KeyDescription { key: "words", what: "lists of strings", example: "city = [\"Paris\", \"Rome\"]" };
+    KeyDescription { key: "words", value: "a table of lists", example: "[words] city = [\"Paris\", \"Rome\"]" };
+const WORD: KeyDescription = KeyDescription { key: "words", value: "lists of strings", example: "city = [\"Paris\", \"Rome\"]" };
 
 /// Reads a script from TOML text.
 ///
 /// # Errors
-/// The first mistake, with its place in `text`.
+/// The first mistake, with its line and column in `text`.
 pub fn parse(text: &str) -> Result<Script, ScriptMistake> {
-    read(text).map_err(|misread| misread.in_text(text))
+    read(text).map_err(|mistake| mistake.in_text(text))
 }
 
 fn read(text: &str) -> Result<Script, SyntaxMistake> {
@@ -52,7 +53,7 @@ fn read(text: &str) -> Result<Script, SyntaxMistake> {
     let words = words(&script)?;
     let settings = LineSettings::read(&script)?;
     Ok(Script {
-        name: script.string(NAME)?.map_or(Ok("script".into()), |name| titled(&name))?,
+        name: script.string(NAME)?.map_or(Ok("script".into()), |name| report_name(&name))?,
         login: script.string(LOGIN)?.map_or(Ok("sh".into()), |login| command(&login, "login"))?,
         logout: script.string(LOGOUT)?.map_or(Ok("exit".into()), |logout| command(&logout, "logout"))?,
         passes: script.whole(PASSES, 1..1 << 32)?.unwrap_or(1) as u32,
@@ -69,7 +70,7 @@ fn read(text: &str) -> Result<Script, SyntaxMistake> {
     })
 }
 
-/// A command or line in which nothing is filled in.
+/// Reads a command or a line without placeholders.
 fn command(line: &PlacedText<'_>, key: &str) -> Result<String, SyntaxMistake> {
     if line.value.trim().is_empty() {
         return Err(line.wrong_whole(format!("`{key}` is empty: leave it out, or write a command")));
@@ -77,19 +78,19 @@ fn command(line: &PlacedText<'_>, key: &str) -> Result<String, SyntaxMistake> {
     if let Some(at) = line.value.find(char::is_control) {
         return Err(line.wrong(at, format!("`{key}` is one line without control characters")));
     }
-    if let Some((at, placeholder)) = template::placeholder(line.value) {
+    if let Some((at, placeholder)) = template::first_placeholder(line.value) {
         let message = format!("{placeholder} is filled in only in the lines that users type, not in `{key}`: write it without");
         return Err(line.wrong(at, message));
     }
     Ok(line.value.into())
 }
 
-/// `12 chars/s` as characters a second.
+/// Reads a typing rate, such as `12 chars/s`, as characters a second.
 fn typing(rate: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
     let number = rate.value.trim().strip_suffix("chars/s").map(str::trim_end).unwrap_or("");
     let read = number.parse::<f64>().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
     let Some(read) = read else {
-        return Err(rate.wrong_whole(format!("{:?} is no rate: write it as in typing = \"12 chars/s\"", rate.value)));
+        return Err(rate.wrong_whole(format!("{:?} is not a typing rate: write it as in typing = \"12 chars/s\"", rate.value)));
     };
     if (0.01..=1e6).contains(&read) {
         Ok(read)
@@ -115,14 +116,14 @@ fn files(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMist
     let mut files = BTreeMap::<String, String>::new();
     for (key, value) in table.in_order() {
         let (path, at) = (key.get_ref().as_ref(), key.span().start);
-        strayed(&table, path, at, "files")?;
+        refuse_stray_key(&table, path, at, "files")?;
         if value.get_ref().is_table() {
             let message = format!("`{path}` is cut at a dot: put the whole path in quotes, as in \"{path}.c\" = \"…\"");
             return Err(SyntaxMistake::new(at, message));
         }
         let content = string(table.text, value).ok_or_else(|| FILE.wrong(value))?;
-        path_inside(path).map_err(|message| SyntaxMistake::new(at, message))?;
-        let clash = |other: &String| within(path, other) || within(other, path);
+        check_path(path).map_err(|message| SyntaxMistake::new(at, message))?;
+        let clash = |other: &String| is_within(path, other) || is_within(other, path);
         if let Some(other) = files.keys().find(|other| clash(other)) {
             let message =
                 format!("{path:?} and {other:?} cannot both be: one is a file where the other needs a directory; rename one");
@@ -133,18 +134,18 @@ fn files(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMist
     Ok(files)
 }
 
-fn within(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+fn is_within(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|inner| inner.starts_with('/'))
 }
 
-/// Refuses a path that is not a plain one inside a home.
-fn path_inside(path: &str) -> Result<(), String> {
+/// Refuses a path that is not a plain relative path inside a home.
+fn check_path(path: &str) -> Result<(), String> {
     let right = "write it relative to the user's home, as in \"src/prime.c\"";
     if path.starts_with('/') || path.starts_with('~') {
         return Err(format!("{path:?} is not inside the user's home: {right}"));
     }
     if path.contains(char::is_control) || path.len() > 1024 {
-        return Err(format!("{path:?} is no path: {right}"));
+        return Err(format!("{path:?} is not a path: {right}"));
     }
     match path.split('/').find(|part| ["", ".", ".."].contains(part) || part.len() > 255) {
         Some("..") => Err(format!("{path:?} leaves the user's home: {right}")),
@@ -153,8 +154,8 @@ fn path_inside(path: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses a key of the script that stands under another table's heading, where it would mean something else.
-fn strayed(table: &KeyedTable<'_>, key: &str, at: usize, heading: &str) -> Result<(), SyntaxMistake> {
+/// Refuses a key of the script under the heading of another table, where it would mean something else.
+fn refuse_stray_key(table: &KeyedTable<'_>, key: &str, at: usize, heading: &str) -> Result<(), SyntaxMistake> {
     if KEYS.contains(&key) && table.text[at..].starts_with(key) {
         let message = format!(
             "`{key}` stands under [{heading}] here: move it above the first [table], or put it in quotes if it belongs to [{heading}]"
@@ -169,8 +170,8 @@ fn env(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistak
     let mut env = BTreeMap::new();
     for (key, value) in table.in_order() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
-        strayed(&table, name, at, "env")?;
-        variable(name, at)?;
+        refuse_stray_key(&table, name, at, "env")?;
+        check_variable_name(name, at)?;
         let content = string(table.text, value).ok_or_else(|| VARIABLE.wrong(value))?;
         if let Some(at) = content.value.find('\0') {
             return Err(content.wrong(at, "a variable's value cannot hold a NUL character: leave it out"));
@@ -180,8 +181,8 @@ fn env(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistak
     Ok(env)
 }
 
-/// Refuses what cannot name a variable.
-fn variable(name: &str, at: usize) -> Result<(), SyntaxMistake> {
+/// Refuses a name that no variable can have.
+fn check_variable_name(name: &str, at: usize) -> Result<(), SyntaxMistake> {
     if !template::is_name(name) || name.contains('-') {
         let message = format!("{name:?} cannot name a variable: use letters, digits and _, as in LANG = \"C\"");
         return Err(SyntaxMistake::new(at, message));
@@ -189,14 +190,14 @@ fn variable(name: &str, at: usize) -> Result<(), SyntaxMistake> {
     Ok(())
 }
 
-/// The programs that run beside the users, by the variables that say what each printed first.
+/// Reads the commands that run beside the users, by the variables that hold their first line of output.
 fn beside(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMistake> {
     let Some(table) = script.table(BESIDE)? else { return Ok(BTreeMap::new()) };
     let mut beside = BTreeMap::new();
     for (key, value) in table.in_order() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
-        strayed(&table, name, at, "beside")?;
-        variable(name, at)?;
+        refuse_stray_key(&table, name, at, "beside")?;
+        check_variable_name(name, at)?;
         let content = string(table.text, value).ok_or_else(|| PROGRAM.wrong(value))?;
         beside.insert(name.into(), command(&content, name)?);
     }
@@ -208,7 +209,7 @@ fn words(script: &KeyedTable<'_>) -> Result<BTreeMap<String, Vec<String>>, Synta
     let mut lists = BTreeMap::new();
     for (key, value) in table.in_order() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
-        strayed(&table, name, at, "words")?;
+        refuse_stray_key(&table, name, at, "words")?;
         if !template::is_name(name) {
             let message =
                 format!("{name:?} cannot name a list: use letters, digits, _ and -, as in city = [\"Paris\", \"Rome\"]");

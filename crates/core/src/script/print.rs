@@ -1,4 +1,4 @@
-//! Writes a [`Script`] as TOML that [`super::parse`] reads back to the same value.
+//! Writes a [`Script`] as TOML that [`super::parse`] reads back as the same value.
 
 use super::parse::DEFAULT_TIMEOUT;
 use super::steps::first_word;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::Value;
 
-/// Writes `script` as TOML: what has a default is left out, one line of the script to a line of the file.
+/// Writes `script` as TOML, without keys that have their default, and with each line of the script on its own line.
 pub fn print(script: &Script) -> String {
     let mut out = String::new();
     let mut key = |key: &str, value: String| writeln!(out, "{key} = {value}").expect("a string takes all that is written");
@@ -46,13 +46,13 @@ pub fn print(script: &Script) -> String {
     out
 }
 
-/// The exit statuses that every line accepts, when they are the same for all.
+/// The accepted exit statuses, if they are the same for all lines.
 fn shared_status(script: &Script) -> Option<Vec<u8>> {
     let first = script.lines().next()?.status.clone()?;
     script.lines().all(|line| line.status.as_ref() == Some(&first)).then_some(first)
 }
 
-/// The steps, a row each; `shared` leaves out the exit statuses, which stand above.
+/// The steps, each on its own line. `shared` leaves out the exit statuses, which the script has.
 fn lines(steps: &[ScriptStep], shared: bool) -> String {
     let mut steps = steps.to_vec();
     if shared {
@@ -72,7 +72,7 @@ fn without_status(step: &mut ScriptStep) {
 
 fn statuses(status: &[u8]) -> String {
     match status {
-        [one] => one.to_string(),
+        [single] => single.to_string(),
         several => list(several.iter().map(u8::to_string)),
     }
 }
@@ -87,7 +87,7 @@ fn table<T>(out: &mut String, heading: &str, entries: &BTreeMap<String, T>, valu
     }
 }
 
-/// A step as an entry of a list; `fields` come before its own.
+/// A step as an entry of a list, with `fields` before its own.
 fn entry(step: &ScriptStep, mut fields: Vec<(&'static str, String)>) -> String {
     match step {
         ScriptStep::Line(line) => {
@@ -149,7 +149,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// A string as TOML writes it, on one line where that can be.
+/// A string in TOML's notation, on one line if possible.
 fn quoted(text: &str) -> String {
     Value::String(text.into()).to_string()
 }

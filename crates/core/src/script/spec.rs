@@ -1,4 +1,4 @@
-//! Laws as they are written: `uniform(2s, 15s)`, `exponential(8s, max 60s)`; `TimeLaw::parse` reads, `Display` writes.
+//! Reads and prints laws of think time, such as `uniform(2s, 15s)` and `exponential(8s, max 60s)`.
 
 use super::TimeLaw;
 use crate::notation::laws::{LawArguments, LawGrammar, LawShape, LawValueKind, split_name};
@@ -7,7 +7,7 @@ use crate::notation::spans::{print_span, read as read_span};
 use crate::time::Span;
 use std::fmt;
 
-/// The laws of think time; `none`, which has no values, is known beside them.
+/// The laws of think time, without `none`, which has no values.
 const SHAPES: [LawShape; 5] = [
     LawShape { name: "fixed", values: &[LawValueKind::Amount], example: "fixed(5s)" },
     LawShape { name: "uniform", values: &[LawValueKind::Amount, LawValueKind::Amount], example: "uniform(2s, 15s)" },
@@ -21,16 +21,16 @@ const NONE: &str = "none";
 const GRAMMAR: LawGrammar<'_, Span> =
     LawGrammar { shapes: &SHAPES, amount: &amount, number: &amount, bounded_example: "exponential(8s, min 1s, max 60s)" };
 
-/// The open end of a bound that only says `min`.
+/// The largest span of a law without `max`.
 const NO_MAXIMUM: Span = Span(u64::MAX);
 
 impl TimeLaw {
     /// Reads a law, such as `uniform(2s, 15s)` or `exponential(8s, max 60s)`.
     ///
     /// # Errors
-    /// What would be right.
+    /// The mistake, and what would be right.
     pub fn parse(text: &str) -> Result<TimeLaw, String> {
-        read(text).map_err(|misread| misread.message)
+        read(text).map_err(|mistake| mistake.message)
     }
 }
 
@@ -78,21 +78,22 @@ fn arguments(law: &TimeLaw) -> String {
     }
 }
 
-/// Reads a law that is the whole of `text`; a misread's offset is in `text`.
+/// Reads `text` as a law. The offset of a mistake is in `text`.
 pub(super) fn read(text: &str) -> Result<TimeLaw, SyntaxMistake> {
     let begin = text.len() - text.trim_start().len();
     let law = text.trim();
-    let (name, rest) = split_name(law);
-    let behind_name = begin + name.len();
+    let (name, tail) = split_name(law);
+    let name_end = begin + name.len();
     if name == NONE {
-        let after = SyntaxMistake::new(behind_name, "`none` stands alone: nothing may follow it");
-        return if rest.is_empty() { Ok(TimeLaw::None) } else { Err(after) };
+        let after = SyntaxMistake::new(name_end, "`none` stands alone: nothing may follow it");
+        return if tail.is_empty() { Ok(TimeLaw::None) } else { Err(after) };
     }
     let shape = GRAMMAR.shape(name).ok_or_else(|| SyntaxMistake::new(begin, unknown(law, name)))?;
-    let (arguments, at) = GRAMMAR.read(shape, rest).map_err(|misread| misread.behind(behind_name))?;
-    made(name, arguments).map_err(|message| SyntaxMistake::new(behind_name + at, format!("{message}, as in {}", shape.example)))
+    let (arguments, at) = GRAMMAR.read(shape, tail).map_err(|mistake| mistake.behind(name_end))?;
+    law_of(name, arguments).map_err(|message| SyntaxMistake::new(name_end + at, format!("{message}, as in {}", shape.example)))
 }
 
+/// The message for an unknown law.
 fn unknown(law: &str, word: &str) -> String {
     if let Ok(span) = read_span(law) {
         return format!("a law is missing: write fixed({}) for the same time before each line", print_span(span));
@@ -112,8 +113,8 @@ fn amount(text: &str) -> Result<Span, SyntaxMistake> {
     }
 }
 
-/// The law `name` of these arguments, checked.
-fn made(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, String> {
+/// The law `name` with these arguments, after a check of their number and size.
+fn law_of(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, String> {
     let LawArguments { values, list, least, most } = arguments;
     let law = match (name, values.as_slice(), list) {
         ("fixed", [span], None) => TimeLaw::Fixed(*span),
@@ -125,12 +126,12 @@ fn made(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, String> {
         ("exponential", [mean], None) => TimeLaw::Exponential(*mean),
         ("lognormal", [mean, deviation], None) => TimeLaw::LogNormal(*mean, *deviation),
         ("empirical", [], Some(values)) => TimeLaw::Empirical(values),
-        _ => return Err(format!("`{name}` takes {}", takes(name))),
+        _ => return Err(format!("`{name}` takes {}", arguments_in_words(name))),
     };
     bound(law, least.unwrap_or(Span::ZERO), most.unwrap_or(NO_MAXIMUM))
 }
 
-fn takes(name: &str) -> &'static str {
+fn arguments_in_words(name: &str) -> &'static str {
     match name {
         "fixed" => "one time",
         "uniform" => "two times, the lowest and the highest",

@@ -1,6 +1,6 @@
-//! Reads the lines of a script: plain strings, tables, groups that repeat, and weighted alternatives.
+//! Reads the lines of a script: strings, tables, repeated groups, and weighted alternatives.
 
-use super::values::{law, positive_span, titled, until};
+use super::values::{law, positive_span, report_name, until};
 use super::{ReadyRule, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, template};
 use crate::notation::mistakes::SyntaxMistake;
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string, whole};
@@ -8,10 +8,10 @@ use crate::time::Span;
 use std::collections::BTreeMap;
 use toml::de::{DeArray, DeValue};
 
-/// A line must be shorter than this, in bytes: a terminal that edits lines drops what comes after.
-pub const LONGEST_LINE: usize = 4095;
-/// A pass may hold at most so many lines.
-pub const LONGEST_PASS: u64 = 1_000_000;
+/// Length from which on a line is refused: a terminal that edits lines drops the bytes after it.
+pub const TOO_LONG_LINE_BYTES: usize = 4095;
+/// Largest number of lines of a pass. Chosen by hand, so that a mistyped `repeat` is refused.
+pub const MOST_PASS_LINES: u64 = 1_000_000;
 
 /// The keys of a line.
 const LINE_KEYS: [&str; 9] = ["type", "as", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
@@ -20,30 +20,31 @@ const GROUP_KEYS: [&str; 8] = ["lines", "think", "until", "silence", "timeout", 
 /// The keys of a choice.
 const CHOICE_KEYS: [&str; 8] = ["choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
 
-/// The keys of all of them, any of which may have been meant.
+/// The keys of lines, groups and choices, any of which may have been meant.
 const ALL_KEYS: [&str; 11] =
     ["type", "as", "lines", "choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
 
-const LINES: KeyDescription = KeyDescription { key: "lines", what: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
+const LINES: KeyDescription = KeyDescription { key: "lines", value: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
 const LINE: KeyDescription =
-    KeyDescription { key: "lines", what: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
-const TYPE: KeyDescription = KeyDescription { key: "type", what: "a string", example: "type = \"ls -l\"" };
-const AS: KeyDescription = KeyDescription { key: "as", what: "a string", example: "as = \"list\"" };
-const THINK: KeyDescription = KeyDescription { key: "think", what: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
-const TIMEOUT: KeyDescription = KeyDescription { key: "timeout", what: "a time in a string", example: "timeout = \"30s\"" };
-const UNTIL: KeyDescription = KeyDescription { key: "until", what: "a pattern in a string", example: "until = '\\? $'" };
-const SILENCE: KeyDescription = KeyDescription { key: "silence", what: "a time in a string", example: "silence = \"500ms\"" };
+    KeyDescription { key: "lines", value: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
+const TYPE: KeyDescription = KeyDescription { key: "type", value: "a string", example: "type = \"ls -l\"" };
+const AS: KeyDescription = KeyDescription { key: "as", value: "a string", example: "as = \"list\"" };
+const THINK: KeyDescription =
+    KeyDescription { key: "think", value: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
+const TIMEOUT: KeyDescription = KeyDescription { key: "timeout", value: "a time in a string", example: "timeout = \"30s\"" };
+const UNTIL: KeyDescription = KeyDescription { key: "until", value: "a pattern in a string", example: "until = '\\? $'" };
+const SILENCE: KeyDescription = KeyDescription { key: "silence", value: "a time in a string", example: "silence = \"500ms\"" };
 const STATUS: KeyDescription =
-    KeyDescription { key: "status", what: "an exit status, or a list of them,", example: "status = [0, 1]" };
-const REPEAT: KeyDescription = KeyDescription { key: "repeat", what: "a whole number", example: "repeat = 3" };
+    KeyDescription { key: "status", value: "an exit status, or a list of them,", example: "status = [0, 1]" };
+const REPEAT: KeyDescription = KeyDescription { key: "repeat", value: "a whole number", example: "repeat = 3" };
 const CHOOSE: KeyDescription = KeyDescription {
     key: "choose",
-    what: "a list of alternatives",
+    value: "a list of alternatives",
     example: "choose = [{ weight = 3, type = \"ls\" }, { weight = 1, type = \"df\" }]",
 };
-const WEIGHT: KeyDescription = KeyDescription { key: "weight", what: "a number over 0", example: "weight = 3" };
+const WEIGHT: KeyDescription = KeyDescription { key: "weight", value: "a number over 0", example: "weight = 3" };
 
-/// What may be said for one line, a group, or the whole script.
+/// Settings of one line, of a group, or of the whole script.
 #[derive(Clone, Default)]
 pub(super) struct LineSettings {
     pub think: Option<TimeLaw>,
@@ -53,7 +54,7 @@ pub(super) struct LineSettings {
 }
 
 impl LineSettings {
-    /// Reads the settings that stand in `table`.
+    /// Reads the settings in `table`.
     pub fn read(table: &KeyedTable<'_>) -> Result<LineSettings, SyntaxMistake> {
         Ok(LineSettings {
             think: table.string(THINK)?.map(|text| law(&text)).transpose()?,
@@ -63,7 +64,7 @@ impl LineSettings {
         })
     }
 
-    /// These settings, and those of `outer` where these say nothing.
+    /// These settings, with those of `outer` where these are `None`.
     fn or(self, outer: &LineSettings) -> LineSettings {
         LineSettings {
             think: self.think.or_else(|| outer.think.clone()),
@@ -84,17 +85,17 @@ fn ready(table: &KeyedTable<'_>) -> Result<Option<ReadyRule>, SyntaxMistake> {
 }
 
 fn status(value: &PlacedValue<'_>) -> Result<Vec<u8>, SyntaxMistake> {
-    let one = |value: &PlacedValue<'_>| whole(value, STATUS, 0..256).map(|status| status as u8);
+    let single = |value: &PlacedValue<'_>| whole(value, STATUS, 0..256).map(|status| status as u8);
     match value.get_ref() {
         DeValue::Array(list) if list.is_empty() => {
-            Err(SyntaxMistake::new(value.span().start, "no exit status is good here: leave `status` out to accept any"))
+            Err(SyntaxMistake::new(value.span().start, "no exit status is accepted here: leave `status` out to accept any"))
         }
-        DeValue::Array(list) => list.iter().map(one).collect(),
-        _ => one(value).map(|status| vec![status]),
+        DeValue::Array(list) => list.iter().map(single).collect(),
+        _ => single(value).map(|status| vec![status]),
     }
 }
 
-/// Reads the lines of `script`; of its `settings` the exit statuses go to every line, the rest stays with the script.
+/// Reads the lines of `script`. Each line takes the exit statuses of `settings`; the other settings stay with the script.
 pub(super) fn read(
     script: &KeyedTable<'_>,
     settings: &LineSettings,
@@ -109,31 +110,31 @@ pub(super) fn read(
     }
     let mut reader = StepReader { text: script.text, words, lines: 0 };
     let outer = LineSettings { status: settings.status.clone(), ..LineSettings::default() };
-    reader.list(list, &outer)?.fits(script.key_at("lines")).map(|block| block.steps)
+    reader.list(list, &outer)?.check_length(script.key_at("lines")).map(|block| block.steps)
 }
 
-/// Reads entries, counting the lines as they come.
+/// Reads the entries of a script, and counts its lines.
 struct StepReader<'a> {
     text: &'a str,
     words: &'a BTreeMap<String, Vec<String>>,
     lines: u32,
 }
 
-/// Steps, and the most lines that they can type.
+/// Steps with the largest number of lines that they type.
 struct ParsedSteps {
     steps: Vec<ScriptStep>,
-    most: u64,
+    most_lines: u64,
 }
 
 impl ParsedSteps {
-    /// Refuses more lines than a pass may hold; `at` is what made them so many.
-    fn fits(self, at: usize) -> Result<ParsedSteps, SyntaxMistake> {
-        if self.most <= LONGEST_PASS {
+    /// Refuses more lines than a pass may have; `at` is the offset of the key that multiplies them.
+    fn check_length(self, at: usize) -> Result<ParsedSteps, SyntaxMistake> {
+        if self.most_lines <= MOST_PASS_LINES {
             return Ok(self);
         }
         let message = format!(
-            "a pass would hold {} lines, more than {LONGEST_PASS}: repeat fewer times, and let `passes` do the rest",
-            self.most
+            "a pass would hold {} lines, more than {MOST_PASS_LINES}: repeat fewer times, and let `passes` do the rest",
+            self.most_lines
         );
         Err(SyntaxMistake::new(at, message))
     }
@@ -141,19 +142,19 @@ impl ParsedSteps {
 
 impl<'a> StepReader<'a> {
     fn list(&mut self, list: &'a DeArray<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
-        let mut block = ParsedSteps { steps: Vec::new(), most: 0 };
+        let mut block = ParsedSteps { steps: Vec::new(), most_lines: 0 };
         for value in list {
             let (weight, entry) = self.entry(value, outer)?;
             if let Some((at, _)) = weight {
-                return Err(SyntaxMistake::new(at, "`weight` means something only inside `choose`: leave it out here"));
+                return Err(SyntaxMistake::new(at, "`weight` has a meaning only inside `choose`: leave it out here"));
             }
             block.steps.extend(entry.steps);
-            block.most = block.most.saturating_add(entry.most);
+            block.most_lines = block.most_lines.saturating_add(entry.most_lines);
         }
         Ok(block)
     }
 
-    /// One entry of a list, with its weight and the place of that.
+    /// Reads one entry of a list, with its weight and the offset of `weight`.
     fn entry(
         &mut self,
         value: &'a PlacedValue<'a>,
@@ -175,14 +176,14 @@ impl<'a> StepReader<'a> {
             table.only(&LINE_KEYS, &ALL_KEYS, "a line")?;
             self.typed(&table, outer)?
         };
-        Ok((weight, repeated(&table, block)?))
+        Ok((weight, repeat(&table, block)?))
     }
 
     fn typed(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
         let Some(typed) = table.string(TYPE)? else {
             return Err(SyntaxMistake::new(table.at, "nothing is typed here: add `type`, as in { type = \"ls -l\" }"));
         };
-        let name = table.string(AS)?.map(|name| titled(&name)).transpose()?;
+        let name = table.string(AS)?.map(|name| report_name(&name)).transpose()?;
         self.line(&typed, name, LineSettings::read(table)?.or(outer))
     }
 
@@ -204,13 +205,13 @@ impl<'a> StepReader<'a> {
             let message = format!("there is nothing to choose from: write {}", CHOOSE.example);
             return Err(SyntaxMistake::new(table.key_at("choose"), message));
         }
-        let (mut alternatives, mut most) = (Vec::new(), 0);
+        let (mut alternatives, mut most_lines) = (Vec::new(), 0);
         for value in list {
             let (weight, block) = self.entry(value, &settings)?;
             alternatives.push((weight.map_or(1.0, |(_, weight)| weight), block.steps));
-            most = block.most.max(most);
+            most_lines = block.most_lines.max(most_lines);
         }
-        Ok(ParsedSteps { steps: vec![ScriptStep::Choose(alternatives)], most })
+        Ok(ParsedSteps { steps: vec![ScriptStep::Choose(alternatives)], most_lines })
     }
 
     fn line(
@@ -224,34 +225,34 @@ impl<'a> StepReader<'a> {
         let LineSettings { think, until, timeout, status } = settings;
         let name = name.unwrap_or_else(|| first_word(&text));
         let line = ScriptLine { number: self.lines, text, name, think, until, timeout, status };
-        Ok(ParsedSteps { steps: vec![ScriptStep::Line(line)], most: 1 })
+        Ok(ParsedSteps { steps: vec![ScriptStep::Line(line)], most_lines: 1 })
     }
 
     fn template(&self, typed: &PlacedText<'_>) -> Result<Template, SyntaxMistake> {
-        let kept = typed.value.strip_suffix('\n').unwrap_or(typed.value);
-        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
-        if let Some(at) = kept.find(control) {
-            let message = "a typed line holds no control characters but tab and newline: leave this one out";
+        let lines = typed.value.strip_suffix('\n').unwrap_or(typed.value);
+        let is_refused = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if let Some(at) = lines.find(is_refused) {
+            let message = "a typed line may have no control characters but tab and newline: leave this one out";
             return Err(typed.wrong(at, message));
         }
-        if kept.ends_with('\n') {
+        if lines.ends_with('\n') {
             return Err(typed.wrong_whole("this text ends with empty lines: end it after its last line"));
         }
-        let text = template::read(kept, self.words).map_err(|misread| typed.place(misread))?;
-        let longest = longest(&text, self.words);
-        if longest < LONGEST_LINE {
+        let text = template::read(lines, self.words).map_err(|mistake| typed.place(mistake))?;
+        let longest = longest_bytes(&text, self.words);
+        if longest < TOO_LONG_LINE_BYTES {
             return Ok(text);
         }
         let message = format!(
-            "this line can be {longest} bytes long, and a terminal drops what comes after byte {LONGEST_LINE} of a line: \
+            "this line can be {longest} bytes long, and a terminal drops what comes after byte {TOO_LONG_LINE_BYTES} of a line: \
              shorten it, or lay a file into the home with [files] and name it here"
         );
         Err(typed.wrong_whole(message))
     }
 }
 
-/// The most bytes that a template can become.
-fn longest(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usize {
+/// The length of a template's longest text, in bytes.
+fn longest_bytes(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usize {
     let part = |part: &TemplatePart| match part {
         TemplatePart::Text(text) => text.len(),
         TemplatePart::User | TemplatePart::Pass => u32::MAX.ilog10() as usize + 1,
@@ -260,7 +261,7 @@ fn longest(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usize {
     text.0.iter().map(part).sum()
 }
 
-/// What the report calls a line that has no name of its own.
+/// The name in the report of a line without a name of its own.
 pub(super) fn first_word(text: &Template) -> String {
     text.to_string().split_whitespace().next().unwrap_or("(return)").into()
 }
@@ -274,9 +275,10 @@ fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake>
     Err(SyntaxMistake::new(at, "a weight is a number over 0 and at most 1000000000, as in weight = 3"))
 }
 
-fn repeated(table: &KeyedTable<'_>, block: ParsedSteps) -> Result<ParsedSteps, SyntaxMistake> {
+/// The steps, repeated if `table` says so.
+fn repeat(table: &KeyedTable<'_>, block: ParsedSteps) -> Result<ParsedSteps, SyntaxMistake> {
     let Some(times) = table.whole(REPEAT, 1..1 << 32)? else { return Ok(block) };
     let at = table.get("repeat").map_or(table.at, |value| value.span().start);
-    let most = block.most.saturating_mul(times);
-    ParsedSteps { steps: vec![ScriptStep::Repeat(times as u32, block.steps)], most }.fits(at)
+    let most_lines = block.most_lines.saturating_mul(times);
+    ParsedSteps { steps: vec![ScriptStep::Repeat(times as u32, block.steps)], most_lines }.check_length(at)
 }

@@ -1,8 +1,8 @@
-//! Text with placeholders: `{user}`, `{pass}` and `{random:LIST}`; every other brace is typed as it stands.
+//! Text with the placeholders `{user}`, `{pass}` and `{random:LIST}`; every other brace is typed without change.
 //!
-//! Shell text is full of braces (`${x}`, `{1..3}`, `awk '{print $1}'`), so a brace means something only around a
-//! placeholder's name. A doubled pair (`{{user}}`) types the name in braces, a third pair holds a placeholder again
-//! (`{{{user}}}` types `{7}`); a brace after `$` belongs to the shell.
+//! Shell text is full of braces (`${x}`, `{1..3}`, `awk '{print $1}'`), so a brace has a meaning only around the name of a
+//! placeholder. A doubled pair (`{{user}}`) types the name in braces. A third pair makes a placeholder again: `{{{user}}}`
+//! types `{7}`. A brace after `$` belongs to the shell.
 
 use super::{Template, TemplatePart};
 use crate::notation::mistakes::{SyntaxMistake, nearest};
@@ -10,11 +10,11 @@ use crate::random::RandomStream;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The placeholders, as messages show them.
+/// The placeholders, for messages.
 const PLACEHOLDERS: &str = "{user}, {pass} and {random:LIST}";
 
 impl Template {
-    /// Appends to `into` what `user` types in `pass`; words are drawn from `choice`.
+    /// Appends to `into` the text that `user` types in `pass`. Words are drawn from `choice`.
     pub fn fill(
         &self,
         user: u32,
@@ -36,7 +36,7 @@ impl Template {
         }
     }
 
-    /// The whole text, where nothing in it changes from user to user.
+    /// The text; `None` if it has a placeholder.
     pub fn plain(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
@@ -51,56 +51,56 @@ fn push_number(number: u32, into: &mut String) {
     write!(into, "{number}").expect("a string takes all that is written");
 }
 
-/// Writes the text so that reading it gives the same parts.
+/// Prints the text so that reading it gives the same parts.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut whole = String::new();
-        let mut marks = Vec::new();
+        let mut text = String::new();
+        let mut placeholders = Vec::new();
         for part in &self.0 {
-            let begin = whole.len();
+            let begin = text.len();
             match part {
-                TemplatePart::Text(text) => whole.push_str(text),
-                TemplatePart::User => whole.push_str("{user}"),
-                TemplatePart::Pass => whole.push_str("{pass}"),
-                TemplatePart::Random(list) => whole.push_str(&format!("{{random:{list}}}")),
+                TemplatePart::Text(literal) => text.push_str(literal),
+                TemplatePart::User => text.push_str("{user}"),
+                TemplatePart::Pass => text.push_str("{pass}"),
+                TemplatePart::Random(list) => text.push_str(&format!("{{random:{list}}}")),
             }
             if !matches!(part, TemplatePart::Text(_)) {
-                marks.push(begin);
+                placeholders.push(begin);
             }
         }
-        f.write_str(&doubled(&whole, &marks))
+        f.write_str(&double_literal_braces(&text, &placeholders))
     }
 }
 
-/// `whole` with the literal brace pairs around names doubled; a placeholder begins at each of `marks`.
-fn doubled(whole: &str, marks: &[usize]) -> String {
+/// Doubles the brace pairs around names that are no placeholders; `placeholders` has the offsets of those that are.
+fn double_literal_braces(text: &str, placeholders: &[usize]) -> String {
     let mut out = String::new();
     let mut at = 0;
-    while let Some(braced) = next_braced(whole, at) {
+    while let Some(braced) = next_braced(text, at) {
         let pairs = braced.pairs();
-        let held = marks.binary_search(&(braced.name_at - 1)).is_ok();
-        let again = if held { pairs - 1 } else { pairs };
-        out.push_str(&whole[at..braced.begin]);
-        out.push_str(&"{".repeat(braced.open + again));
+        let is_placeholder = placeholders.binary_search(&(braced.name_at - 1)).is_ok();
+        let added = if is_placeholder { pairs - 1 } else { pairs };
+        out.push_str(&text[at..braced.begin]);
+        out.push_str(&"{".repeat(braced.open + added));
         out.push_str(braced.name);
-        out.push_str(&"}".repeat(braced.close + again));
+        out.push_str(&"}".repeat(braced.close + added));
         at = braced.end();
     }
-    out.push_str(&whole[at..]);
+    out.push_str(&text[at..]);
     out
 }
 
-/// A name in braces that is, or was probably meant to be, a placeholder.
+/// A name in braces that is a placeholder, or was probably meant as one.
 struct BracedName<'a> {
-    /// Where the first opening brace is.
+    /// Offset of the first opening brace.
     begin: usize,
-    /// How many opening braces.
+    /// Number of opening braces.
     open: usize,
-    /// Where the name begins.
+    /// Offset of the name.
     name_at: usize,
-    /// What stands between the innermost braces.
+    /// The text between the innermost braces.
     name: &'a str,
-    /// How many closing braces.
+    /// Number of closing braces.
     close: usize,
 }
 
@@ -114,7 +114,7 @@ impl BracedName<'_> {
     }
 }
 
-/// The next name in braces at or after `at` that means something to a template.
+/// The next name in braces at or after `at` that is a placeholder, or was probably meant as one.
 fn next_braced(text: &str, mut at: usize) -> Option<BracedName<'_>> {
     loop {
         let begin = at + text[at..].find('{')?;
@@ -123,16 +123,16 @@ fn next_braced(text: &str, mut at: usize) -> Option<BracedName<'_>> {
         let end = text[name_at..].find(['{', '}']).map_or(text.len(), |end| name_at + end);
         let close = text[end..].bytes().take_while(|byte| *byte == b'}').count();
         let name = &text[name_at..end];
-        let shell = text[..begin].ends_with('$');
-        if close > 0 && !shell && (part(name).is_some() || meant(name).is_some()) {
+        let is_shells = text[..begin].ends_with('$');
+        if close > 0 && !is_shells && (part_named(name).is_some() || meant_placeholder(name).is_some()) {
             return Some(BracedName { begin, open, name_at, name, close });
         }
         at = name_at;
     }
 }
 
-/// The placeholder that `name` is.
-fn part(name: &str) -> Option<TemplatePart> {
+/// The placeholder called `name`.
+fn part_named(name: &str) -> Option<TemplatePart> {
     match name {
         "user" => Some(TemplatePart::User),
         "pass" => Some(TemplatePart::Pass),
@@ -140,12 +140,12 @@ fn part(name: &str) -> Option<TemplatePart> {
     }
 }
 
-/// The placeholder that `name` was probably meant to be.
-fn meant(name: &str) -> Option<&'static str> {
+/// The placeholder that was probably meant by `name`.
+fn meant_placeholder(name: &str) -> Option<&'static str> {
     let (word, list) = name.split_once(':').map_or((name, None), |(word, list)| (word, Some(list)));
-    let plain = is_name(word) && list.is_none_or(|list| word == "random" || !list.contains(char::is_whitespace));
+    let is_plain = is_name(word) && list.is_none_or(|list| word == "random" || !list.contains(char::is_whitespace));
     let near = nearest(word, ["user", "pass", "random"]).filter(|near| strsim::osa_distance(word, near) <= 2)?;
-    plain.then_some(match near {
+    is_plain.then_some(match near {
         "user" => "{user}",
         "pass" => "{pass}",
         _ => "{random:LIST}",
@@ -158,22 +158,22 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// A placeholder in `text`, if any: where it begins, and how it was written.
-pub(super) fn placeholder(text: &str) -> Option<(usize, &str)> {
+/// The first placeholder in `text`: its offset, and its text.
+pub(super) fn first_placeholder(text: &str) -> Option<(usize, &str)> {
     next_braced(text, 0).map(|braced| (braced.name_at - 1, &text[braced.name_at - 1..=braced.name_at + braced.name.len()]))
 }
 
-/// Cuts `text` into its parts; a misread's offset is in `text`.
+/// Reads `text` as a template. The offset of a mistake is in `text`.
 pub(super) fn read(text: &str, words: &BTreeMap<String, Vec<String>>) -> Result<Template, SyntaxMistake> {
     let mut parts = TemplateParts::default();
     let mut at = 0;
     while let Some(braced) = next_braced(text, at) {
-        let (literal, held) = (braced.pairs() / 2, braced.pairs() % 2 == 1);
+        let (literal, is_placeholder) = (braced.pairs() / 2, braced.pairs() % 2 == 1);
         let outside = |braces: usize| literal + braces - braced.pairs();
         parts.text(&text[at..braced.begin]);
         parts.text(&"{".repeat(outside(braced.open)));
-        if held {
-            parts.0.push(checked(&braced, words)?);
+        if is_placeholder {
+            parts.0.push(checked_part(&braced, words)?);
         } else {
             parts.text(braced.name);
         }
@@ -184,30 +184,30 @@ pub(super) fn read(text: &str, words: &BTreeMap<String, Vec<String>>) -> Result<
     Ok(Template(parts.0))
 }
 
-/// Parts being gathered; neighbouring text grows together.
+/// A growing list of parts, in which adjacent texts become one.
 #[derive(Default)]
 struct TemplateParts(Vec<TemplatePart>);
 
 impl TemplateParts {
-    fn text(&mut self, more: &str) {
+    fn text(&mut self, added: &str) {
         match self.0.last_mut() {
-            _ if more.is_empty() => {}
-            Some(TemplatePart::Text(text)) => text.push_str(more),
-            _ => self.0.push(TemplatePart::Text(more.into())),
+            _ if added.is_empty() => {}
+            Some(TemplatePart::Text(text)) => text.push_str(added),
+            _ => self.0.push(TemplatePart::Text(added.into())),
         }
     }
 }
 
-fn checked(braced: &BracedName<'_>, words: &BTreeMap<String, Vec<String>>) -> Result<TemplatePart, SyntaxMistake> {
+fn checked_part(braced: &BracedName<'_>, words: &BTreeMap<String, Vec<String>>) -> Result<TemplatePart, SyntaxMistake> {
     let at = braced.name_at - 1;
     let name = braced.name;
-    let Some(part) = part(name) else {
-        let right = meant(name).unwrap_or(PLACEHOLDERS);
+    let Some(part) = part_named(name) else {
+        let right = meant_placeholder(name).unwrap_or(PLACEHOLDERS);
         let literal = format!("{{{{{name}}}}}");
         return Err(SyntaxMistake::new(
             at,
             format!(
-                "{{{name}}} is no placeholder; did you mean {right}? Placeholders: {PLACEHOLDERS}. To type it as it stands, write {literal}"
+                "{{{name}}} is not a placeholder; did you mean {right}? Placeholders: {PLACEHOLDERS}. To type it without change, write {literal}"
             ),
         ));
     };

@@ -6,8 +6,8 @@ use crate::notation::spans;
 use crate::notation::table::PlacedText;
 use crate::time::Span;
 
-/// A name for the report: something visible, on one line.
-pub(super) fn titled(name: &PlacedText<'_>) -> Result<String, SyntaxMistake> {
+/// Reads a name for the report: one line that is not blank.
+pub(super) fn report_name(name: &PlacedText<'_>) -> Result<String, SyntaxMistake> {
     if name.value.trim().is_empty() {
         return Err(name.wrong_whole("a name is empty: write what the report should call this"));
     }
@@ -17,26 +17,26 @@ pub(super) fn titled(name: &PlacedText<'_>) -> Result<String, SyntaxMistake> {
     }
 }
 
-/// A span under a key, which must be over 0.
+/// Reads the span of a key, which must be over 0.
 pub(super) fn positive_span(span: &PlacedText<'_>, key: &str) -> Result<Span, SyntaxMistake> {
-    let read = spans::read(span.value).map_err(|misread| span.place(misread))?;
+    let read = spans::read(span.value).map_err(|mistake| span.place(mistake))?;
     if read == Span::ZERO {
         return Err(span.wrong_whole(format!("`{key}` must be over 0s, as in {key} = \"30s\"")));
     }
     Ok(read)
 }
 
-/// A law of think time.
+/// Reads a law of think time.
 pub(super) fn law(law: &PlacedText<'_>) -> Result<TimeLaw, SyntaxMistake> {
-    spec::read(law.value).map_err(|misread| law.place(misread))
+    spec::read(law.value).map_err(|mistake| law.place(mistake))
 }
 
-/// The pattern or the mark that says that the system is ready.
+/// Reads the sign that the system is ready: `mark` or a pattern.
 pub(super) fn until(pattern: &PlacedText<'_>) -> Result<ReadyRule, SyntaxMistake> {
     if pattern.value == "mark" {
         return Ok(ReadyRule::Mark);
     }
-    // It is looked for at the end of the output, and must compile so: a comment in it could hide what is added.
+    // The pattern must also compile with the anchor for the end of the output, which a comment in the pattern would hide.
     let at_end = |text: &str| regex::bytes::Regex::new(&format!("(?:{text})\\z"));
     let compiled = regex::bytes::Regex::new(pattern.value).and_then(|_| at_end(pattern.value)).map_err(|error| {
         let reason = error.to_string();

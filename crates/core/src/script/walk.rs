@@ -1,44 +1,44 @@
-//! A user's way through a script: one pass, line by line, choosing as it goes.
+//! One pass of a user through a script, line by line, with the draws between alternatives.
 
 use super::{Script, ScriptLine, ScriptStep};
 use crate::random::RandomStream;
 
-/// One pass of one user through a script. A script without groups takes no memory beyond this value.
+/// A position in one pass through a script. A script without groups takes no memory beyond this value.
 #[derive(Clone, Debug)]
 pub struct PassWalk<'a> {
-    here: OpenGroup<'a>,
-    outside: Vec<OpenGroup<'a>>,
+    current: OpenGroup<'a>,
+    outer: Vec<OpenGroup<'a>>,
 }
 
-/// Steps that are being taken: the next one, and how often all are taken again.
+/// A group of steps with the index of the next step, and the number of repeats that are left.
 #[derive(Clone, Copy, Debug)]
 struct OpenGroup<'a> {
     steps: &'a [ScriptStep],
     next: u32,
-    again: u32,
+    repeats_left: u32,
 }
 
 impl<'a> PassWalk<'a> {
     /// The beginning of a pass through `script`.
     pub fn new(script: &'a Script) -> PassWalk<'a> {
-        PassWalk { here: OpenGroup { steps: &script.steps, next: 0, again: 0 }, outside: Vec::new() }
+        PassWalk { current: OpenGroup { steps: &script.steps, next: 0, repeats_left: 0 }, outer: Vec::new() }
     }
 
-    /// The next line of the pass; `None` at its end. Alternatives are drawn from `choice`.
+    /// Goes on to the next line of the pass; `None` at its end. Alternatives are drawn from `choice`.
     pub fn next(&mut self, choice: &mut RandomStream) -> Option<&'a ScriptLine> {
         loop {
-            let Some(step) = self.here.steps.get(self.here.next as usize) else {
-                if self.here.again > 0 {
-                    self.here = OpenGroup { next: 0, again: self.here.again - 1, ..self.here };
+            let Some(step) = self.current.steps.get(self.current.next as usize) else {
+                if self.current.repeats_left > 0 {
+                    self.current = OpenGroup { next: 0, repeats_left: self.current.repeats_left - 1, ..self.current };
                 } else {
-                    self.here = self.outside.pop()?;
+                    self.current = self.outer.pop()?;
                 }
                 continue;
             };
-            self.here.next += 1;
+            self.current.next += 1;
             match step {
                 ScriptStep::Line(line) => return Some(line),
-                ScriptStep::Choose(alternatives) => self.enter(chosen(alternatives, choice), 1),
+                ScriptStep::Choose(alternatives) => self.enter(draw_alternative(alternatives, choice), 1),
                 ScriptStep::Repeat(times, steps) => self.enter(steps, *times),
             }
         }
@@ -48,17 +48,18 @@ impl<'a> PassWalk<'a> {
         if steps.is_empty() || times == 0 {
             return;
         }
-        self.outside.push(self.here);
-        self.here = OpenGroup { steps, next: 0, again: times - 1 };
+        self.outer.push(self.current);
+        self.current = OpenGroup { steps, next: 0, repeats_left: times - 1 };
     }
 }
 
-fn chosen<'a>(alternatives: &'a [(f64, Vec<ScriptStep>)], choice: &mut RandomStream) -> &'a [ScriptStep] {
-    let whole: f64 = alternatives.iter().map(|(weight, _)| weight).sum();
-    let mut left = choice.unit() * whole;
+/// Draws one of the alternatives by their weights.
+fn draw_alternative<'a>(alternatives: &'a [(f64, Vec<ScriptStep>)], choice: &mut RandomStream) -> &'a [ScriptStep] {
+    let total: f64 = alternatives.iter().map(|(weight, _)| weight).sum();
+    let mut remaining = choice.unit() * total;
     for (weight, steps) in alternatives {
-        left -= weight;
-        if left < 0.0 {
+        remaining -= weight;
+        if remaining < 0.0 {
             return steps;
         }
     }
@@ -66,7 +67,7 @@ fn chosen<'a>(alternatives: &'a [(f64, Vec<ScriptStep>)], choice: &mut RandomStr
 }
 
 impl Script {
-    /// All lines of the script in the order of their numbers, each once, whatever chooses or repeats them.
+    /// All lines of the script in the order of their numbers, each once.
     pub fn lines(&self) -> ScriptLines<'_> {
         ScriptLines { steps: self.steps.iter().rev().collect() }
     }

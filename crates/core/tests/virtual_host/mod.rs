@@ -1,4 +1,4 @@
-//! A system in virtual time that answers each line after a time of its own, and a recorder that keeps everything.
+//! A system in virtual time, which answers each line after a planned time, and a recorder that keeps all rows.
 #![allow(dead_code)] // each test binary uses a part
 
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
@@ -8,11 +8,11 @@ use loadgo_core::time::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens after a line of some command was sent.
+/// The system's reaction to a line.
 pub enum Answer {
     /// The system is ready after this time, with this exit status.
     After(Span, u8),
-    /// It never answers; an interrupt brings the prompt back when `true`.
+    /// The system never answers; if `true`, an interrupt brings the prompt back.
     Never(bool),
     /// The session is killed after this time.
     Ends(Span),
@@ -22,7 +22,7 @@ pub enum Answer {
 
 type Plan = Box<dyn FnMut(UserId, &str) -> Answer>;
 
-/// The system.
+/// A system whose plan says how it answers each command of each user.
 pub struct VirtualHost {
     now: Instant,
     serial: u64,
@@ -176,7 +176,7 @@ pub struct Row {
     pub phase: Phase,
 }
 
-/// All that was recorded.
+/// All recorded rows.
 #[derive(Default)]
 pub struct Kept {
     pub rows: Vec<Row>,

@@ -3,7 +3,7 @@
 //! No system call is made here. Output is fed in pieces of any size and leaves only counts and the last few bytes behind,
 //! so a program that prints without end costs no memory.
 
-use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, PROMPT, ReadyPatterns};
+use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
@@ -98,7 +98,7 @@ impl Session {
         if self.stage == Stage::Idle && self.bytes_out > 0 {
             self.begin_line();
         }
-        self.echo.owe(keys);
+        self.echo.expect(keys);
     }
 
     /// The line is sent; output counts from here, until `watch` says that the system is ready.
@@ -153,7 +153,7 @@ impl Session {
                     (status, at) = (Some(found.status), at + found.end);
                 }
                 let status = status?;
-                self.bytes_out = self.bytes_out.saturating_sub((MarkSearch::length(status) + PROMPT.len()) as u64);
+                self.bytes_out = self.bytes_out.saturating_sub((MarkSearch::length(status) + SHELL_PROMPT.len()) as u64);
                 Some(Some(status))
             }
             Watch::Pattern(pattern) => {

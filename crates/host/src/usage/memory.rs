@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use loadgo_core::record::{FREE, MemoryRow, OTHERS, PARTS};
+use loadgo_core::record::{FREE_MEMORY, MemoryRow, OTHER_MEMORY, PROCESS_OWNERS};
 use loadgo_core::time::Instant;
 
 use crate::conditions::{PagingDevice, paging_devices};
@@ -78,7 +78,7 @@ impl Memory {
             users.rows(span, rows);
         }
         let row = |who: &str| MemoryRow::of(now, span_ns, who.into());
-        let [_, driver, ..] = PARTS;
+        let [_, driver, ..] = PROCESS_OWNERS;
         rows.extend(reading.driver.map(|held| MemoryRow {
             resident_bytes: Some(held.resident),
             device_bytes: held.on_devices,
@@ -86,10 +86,10 @@ impl Memory {
             brought_pages: span.none_without_devices(),
             ..row(driver)
         }));
-        rows.push(self.others(&reading, row(OTHERS)));
+        rows.push(self.others(&reading, row(OTHER_MEMORY)));
         rows.push(self.of_files(&reading, row(FILE_CACHE)));
         let Whole { size, free, .. } = reading.whole;
-        rows.push(MemoryRow { resident_bytes: Some(free), size_bytes: Some(size), ..row(FREE) });
+        rows.push(MemoryRow { resident_bytes: Some(free), size_bytes: Some(size), ..row(FREE_MEMORY) });
         rows.extend(reading.devices.iter().map(|device| MemoryRow {
             device_bytes: Some(device.used_bytes),
             size_bytes: Some(device.size_bytes),
@@ -168,9 +168,9 @@ mod tests {
         let mut memory = Memory::begin(None, Instant(0)).unwrap();
         let mut rows = Vec::new();
         memory.sample_into(Instant(1_000_000_000), 1_000_000_000, &mut rows);
-        let free = rows.iter().find(|row| &*row.who == FREE).unwrap();
+        let free = rows.iter().find(|row| &*row.who == FREE_MEMORY).unwrap();
         assert_eq!(rows.iter().filter_map(|row| row.resident_bytes).sum::<u64>(), free.size_bytes.unwrap());
         let who: Vec<&str> = rows.iter().map(|row| &*row.who).take(4).collect();
-        assert_eq!(who, ["driver", OTHERS, FILE_CACHE, FREE]);
+        assert_eq!(who, ["driver", OTHER_MEMORY, FILE_CACHE, FREE_MEMORY]);
     }
 }

@@ -1,6 +1,6 @@
 //! A key that decides which other keys its table may have: a discipline, a residence, a kind of store, a control.
 
-use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText};
 use toml::de::DeTable;
 
@@ -21,7 +21,7 @@ pub(super) struct Choice {
 impl Choice {
     /// What `table` chooses.
     pub fn of<'a>(&self, table: &KeyedTable<'a>) -> Result<Option<&'static str>, SyntaxMistake> {
-        let wanted = KeyDescription { key: self.key, what: self.what, example: self.options[0].0 };
+        let wanted = KeyDescription { key: self.key, value: self.what, example: self.options[0].0 };
         table.string(wanted)?.map(|name| self.option(&name)).transpose()
     }
 
@@ -40,7 +40,7 @@ impl Choice {
         let others: Vec<_> = self.options.iter().filter(|(_, keys)| keys.contains(&name)).map(|(name, _)| *name).collect();
         let (at, word) = (key.span().start, self.key);
         if !others.is_empty() {
-            let others = listed(&others).replace(" and ", " or ");
+            let others = list_names(&others).replace(" and ", " or ");
             let message = match chosen {
                 Some(chosen) => format!("`{name}` has no meaning with {word} = \"{chosen}\": leave it out, or choose {others}"),
                 None => format!("`{name}` goes with a {word}, which is not said: add {word} = \"…\", {others}"),
@@ -69,7 +69,7 @@ pub(super) fn one_of(name: &PlacedText<'_>, names: &[&'static str], what: &str) 
     if let Some(found) = names.iter().find(|known| **known == name.value) {
         return Ok(found);
     }
-    let all = listed(names);
+    let all = list_names(names);
     Err(name.wrong_whole(match nearest(&name.value.to_ascii_lowercase(), names.iter().copied()) {
         Some(near) => format!("{:?} is no {what}; did you mean \"{near}\"? There are {all}", name.value),
         None => format!("{:?} is no {what}; there are {all}", name.value),

@@ -7,7 +7,7 @@ use super::values::{Reading, count, count32, law as law_under, law_of, required,
 use super::{route, storage};
 use crate::draw::Draw;
 use crate::spec::{Amount, Command, Residence};
-use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, string};
 use toml::de::{DeTable, DeValue};
 
@@ -44,7 +44,7 @@ pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &Re
 /// The table of the command `name` with what it is like under it; `seen` are the commands on the way.
 fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, seen: &mut Vec<&'a str>) -> Result<DeTable<'a>, SyntaxMistake> {
     let value = commands.get(name).expect("the caller has seen the command");
-    let wanted = KeyDescription { key: "commands", what: "a table for each command", example: "[commands.edit]" };
+    let wanted = KeyDescription { key: "commands", value: "a table for each command", example: "[commands.edit]" };
     let mut own = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?.clone();
     let Some(like) = own.remove("like") else { return Ok(own) };
     seen.push(name);
@@ -171,7 +171,7 @@ pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, String>
         let names: Vec<_> = commands.iter().map(|command| command.name.as_str()).collect();
         let right = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}; add [commands.\"*\"] for all others", listed(&names)),
+            None => format!("there are {}; add [commands.\"*\"] for all others", list_names(&names)),
         };
         format!("no entry covers the command `{name}`; {right}")
     })

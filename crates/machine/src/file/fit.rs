@@ -34,12 +34,12 @@ fn items<'a>(table: &KeyedTable<'a>, wanted: KeyDescription) -> Result<impl Iter
 }
 
 fn words(table: &KeyedTable<'_>, key: &'static str, example: &'static str) -> Result<Vec<String>, SyntaxMistake> {
-    let wanted = KeyDescription { key, what: "a list of strings", example };
+    let wanted = KeyDescription { key, value: "a list of strings", example };
     items(table, wanted)?.map(|value| value.get_ref().as_str().map(String::from).ok_or_else(|| wanted.wrong(value))).collect()
 }
 
 fn users(table: &KeyedTable<'_>) -> Result<Vec<u32>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "users", what: "a list of whole numbers", example: "users = [5]" };
+    let wanted = KeyDescription { key: "users", value: "a list of whole numbers", example: "users = [5]" };
     let read = |value: &PlacedValue<'_>| match value.get_ref() {
         DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).map_err(|_| wanted.wrong(value)),
         _ => Err(wanted.wrong(value)),
@@ -48,7 +48,7 @@ fn users(table: &KeyedTable<'_>) -> Result<Vec<u32>, SyntaxMistake> {
 }
 
 fn parameters(table: &KeyedTable<'_>) -> Result<Vec<Parameter>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "parameters", what: "a list of tables", example: EXAMPLE };
+    let wanted = KeyDescription { key: "parameters", value: "a list of tables", example: EXAMPLE };
     let read = |value| match DeValue::as_table(PlacedValue::get_ref(value)) {
         Some(entries) => parameter(&KeyedTable::new(table.text, entries, value.span().start)),
         None => Err(wanted.wrong(value)),
@@ -76,7 +76,7 @@ fn parameter(table: &KeyedTable<'_>) -> Result<Parameter, SyntaxMistake> {
 
 /// The rows of the covariance, which has one and one column for each of so many `parameters`.
 fn covariance(table: &KeyedTable<'_>, parameters: usize) -> Result<Vec<Vec<f64>>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "covariance", what: "a list of rows of numbers", example: "covariance = [[0.01]]" };
+    let wanted = KeyDescription { key: "covariance", value: "a list of rows of numbers", example: "covariance = [[0.01]]" };
     let row = |value: &PlacedValue<'_>| numbers(value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?, wanted);
     let rows: Vec<Vec<f64>> = items(table, wanted)?.map(row).collect::<Result<_, _>>()?;
     let at = value_at(table, "covariance");

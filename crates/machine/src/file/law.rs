@@ -97,7 +97,7 @@ fn instructions(count: &str, rate: Option<f64>) -> Result<f64, SyntaxMistake> {
         return Err(SyntaxMistake::new(0, message));
     };
     let ns = (number(count)? / rate * 1e9).round();
-    if ns > spans::LONGEST.0 as f64 {
+    if ns > spans::LONGEST_SPAN.0 as f64 {
         return Err(SyntaxMistake::new(0, format!("{count} instructions take too long: 10000h is the longest")));
     }
     Ok(ns)
@@ -106,7 +106,7 @@ fn instructions(count: &str, rate: Option<f64>) -> Result<f64, SyntaxMistake> {
 /// A time in nanoseconds; a part of a nanosecond counts where the unit is ns.
 fn time(text: &str) -> Result<f64, SyntaxMistake> {
     if let Some(part) = text.strip_suffix("ns").filter(|part| part.contains('.')) {
-        return number(part.trim_end()).and_then(|ns| match ns > spans::LONGEST.0 as f64 {
+        return number(part.trim_end()).and_then(|ns| match ns > spans::LONGEST_SPAN.0 as f64 {
             true => Err(SyntaxMistake::new(0, format!("{text} is too long a time: 10000h is the longest"))),
             false => Ok(ns),
         });

@@ -12,7 +12,7 @@ const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
 
 /// Reads the classes of users.
 pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<Class>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "load", what: "a list of tables", example: "[[load]] users = 50" };
+    let wanted = KeyDescription { key: "load", value: "a list of tables", example: "[[load]] users = 50" };
     let mut classes: Vec<Class> = Vec::new();
     for value in machine.list(wanted)?.into_iter().flatten() {
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
@@ -97,7 +97,7 @@ fn think(table: &KeyedTable<'_>) -> Result<Draw, SyntaxMistake> {
 
 /// The commands that the users give; without a word, all in the order of the file.
 fn given(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<usize>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "commands", what: "a list of commands", example: "commands = [\"transaction\"]" };
+    let wanted = KeyDescription { key: "commands", value: "a list of commands", example: "commands = [\"transaction\"]" };
     let Some(list) = table.list(wanted)? else { return Ok((0..commands.len()).collect()) };
     if list.is_empty() {
         return Err(SyntaxMistake::new(

@@ -124,7 +124,7 @@ fn headway(table: &KeyedTable<'_>, reading: &Reading) -> Result<Headway, SyntaxM
         over_zero(ns_per_page, table, "headway_per_page")?;
         return Ok(Headway::Linear { ns_per_page });
     }
-    if let Some(curve) = table.list(KeyDescription { key: "headway_curve", what: "a list of points", example: POINTS })? {
+    if let Some(curve) = table.list(KeyDescription { key: "headway_curve", value: "a list of points", example: POINTS })? {
         let points = curve.iter().map(|value| point(table, value, reading)).collect::<Result<Vec<_>, _>>()?;
         return rising(points, table);
     }
@@ -145,7 +145,7 @@ fn over_zero(ns: f64, table: &KeyedTable<'_>, key: &str) -> Result<(), SyntaxMis
 }
 
 fn point<'a>(table: &KeyedTable<'a>, value: &'a PlacedValue<'a>, reading: &Reading) -> Result<(f64, f64), SyntaxMistake> {
-    let wanted = KeyDescription { key: "headway_curve", what: "points of pages and a time", example: POINTS };
+    let wanted = KeyDescription { key: "headway_curve", value: "points of pages and a time", example: POINTS };
     let pair = value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?;
     let [pages, ns] = &pair[..] else {
         return Err(SyntaxMistake::new(value.span().start, format!("a point is a number of pages and a time, as in {POINTS}")));

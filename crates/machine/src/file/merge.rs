@@ -2,7 +2,7 @@
 
 use super::exclusive::{excluded, keeps_in_class, keeps_in_command};
 use super::{memory, processors, storage, tariff};
-use loadgo_core::notation::mistakes::{SyntaxMistake, listed};
+use loadgo_core::notation::mistakes::{SyntaxMistake, list_names};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -117,7 +117,7 @@ fn entry(list: &[Spanned<DeValue<'_>>], key: &Spanned<DeString<'_>>) -> Result<u
     };
     let index = name.parse().ok().filter(|index| *index < list.len());
     list.iter().position(named).or(index).ok_or_else(|| {
-        let there = if names.is_empty() { format!("0 to {}", list.len().saturating_sub(1)) } else { listed(&names) };
+        let there = if names.is_empty() { format!("0 to {}", list.len().saturating_sub(1)) } else { list_names(&names) };
         SyntaxMistake::new(key.span().start, format!("there is no `{name}` in this list; it has {there}"))
     })
 }

@@ -76,7 +76,7 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &Reading) -> Result
 fn queues(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, SyntaxMistake> {
     let quanta = list(table, "quanta", |value| span_of(table.text, value, "quanta", reading.processor()))?;
     let bases = list(table, "bases", base)?;
-    let shift = KeyDescription { key: "shifts", what: "whole numbers", example: "shifts = [3, 5, 7]" };
+    let shift = KeyDescription { key: "shifts", value: "whole numbers", example: "shifts = [3, 5, 7]" };
     let shifts = list(table, "shifts", |value| whole(value, shift, 0..64))?;
     if let Some(zero) = quanta.iter().position(|ns| *ns == 0) {
         return Err(SyntaxMistake::new(
@@ -96,7 +96,7 @@ fn queues(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, 
 
 /// A base priority; it may be negative.
 fn base(value: &PlacedValue<'_>) -> Result<f64, SyntaxMistake> {
-    let wanted = KeyDescription { key: "bases", what: "numbers", example: "bases = [-10, 0, 20.5]" };
+    let wanted = KeyDescription { key: "bases", value: "numbers", example: "bases = [-10, 0, 20.5]" };
     let text = match value.get_ref() {
         toml::de::DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
         toml::de::DeValue::Float(number) => number.as_str(),
@@ -116,7 +116,7 @@ fn list<'a, T>(
     one: impl Fn(&'a PlacedValue<'a>) -> Result<T, SyntaxMistake>,
 ) -> Result<Vec<T>, SyntaxMistake> {
     let what = format!("the discipline tenex needs `{key}`, a value for each queue");
-    let list = required(table.list(KeyDescription { key, what: "a list", example: "[…, …]" })?, table, &what)?;
+    let list = required(table.list(KeyDescription { key, value: "a list", example: "[…, …]" })?, table, &what)?;
     if list.is_empty() {
         return Err(SyntaxMistake::new(
             super::values::value_at(table, key),

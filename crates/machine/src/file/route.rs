@@ -10,7 +10,7 @@ const EXAMPLE: &str = "route = [{ at = \"processor\", service = \"exponential(50
 
 /// Reads the route of a command, if it has one.
 pub(super) fn read(command: &KeyedTable<'_>, reading: &Reading) -> Result<Option<Route>, SyntaxMistake> {
-    let wanted = KeyDescription { key: "route", what: "a list of stages", example: EXAMPLE };
+    let wanted = KeyDescription { key: "route", value: "a list of stages", example: EXAMPLE };
     let Some(list) = command.list(wanted)? else { return Ok(None) };
     if list.is_empty() {
         return Err(SyntaxMistake::new(value_at(command, "route"), format!("this route has no stages: write {EXAMPLE}")));

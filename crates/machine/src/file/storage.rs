@@ -33,7 +33,7 @@ pub(super) fn tables<'a>(stores: Option<KeyedTable<'a>>) -> Result<Vec<(String, 
         if name == "processor" || name.trim().is_empty() || name.contains(char::is_control) {
             return Err(SyntaxMistake::new(at, format!("{name:?} cannot name a store: call it as in [storage.drum]")));
         }
-        let wanted = KeyDescription { key: "storage", what: "a table for each store", example: "[storage.drum]" };
+        let wanted = KeyDescription { key: "storage", value: "a table for each store", example: "[storage.drum]" };
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
         tables.push((
             name.to_string(),

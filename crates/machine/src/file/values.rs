@@ -2,7 +2,7 @@
 
 use super::law::{self, Unit};
 use crate::draw::Draw;
-use loadgo_core::notation::mistakes::{SyntaxMistake, listed, nearest};
+use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 use std::ops::Range;
 use toml::de::DeValue;
@@ -23,7 +23,7 @@ impl Reading {
 
     /// The store that stands under `key`.
     pub fn store(&self, table: &KeyedTable<'_>, key: &'static str) -> Result<Option<usize>, SyntaxMistake> {
-        let wanted = KeyDescription { key, what: "the name of a store", example: "device = \"drum\"" };
+        let wanted = KeyDescription { key, value: "the name of a store", example: "device = \"drum\"" };
         table.string(wanted)?.map(|name| self.store_named(name.value).map_err(|message| name.wrong_whole(message))).transpose()
     }
 
@@ -36,7 +36,7 @@ impl Reading {
         let right = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if names.is_empty() => format!("add a table [storage.{name}]"),
-            None => format!("there are {}", listed(&names)),
+            None => format!("there are {}", list_names(&names)),
         };
         Err(format!("there is no store `{name}`; {right}"))
     }
@@ -69,7 +69,7 @@ pub(super) fn span_of<'a>(
 }
 
 fn timed(key: &'static str) -> KeyDescription {
-    KeyDescription { key, what: "a time in a string", example: "\"3.3ms\"" }
+    KeyDescription { key, value: "a time in a string", example: "\"3.3ms\"" }
 }
 
 /// A time in whole nanoseconds, over 0.
@@ -109,8 +109,8 @@ pub(super) fn law_of<'a>(
     unit: Unit,
 ) -> Result<Draw, SyntaxMistake> {
     let wanted = match unit {
-        Unit::Number => KeyDescription { key, what: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" },
-        _ => KeyDescription { key, what: "a time or a law in a string", example: "\"3.3ms\" or \"exponential(3.3ms)\"" },
+        Unit::Number => KeyDescription { key, value: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" },
+        _ => KeyDescription { key, value: "a time or a law in a string", example: "\"3.3ms\" or \"exponential(3.3ms)\"" },
     };
     if let Some(read) = string(text, value) {
         return law::read(read.value, unit).map_err(|misread| read.place(misread));
@@ -144,7 +144,7 @@ pub(super) fn number(table: &KeyedTable<'_>, key: &'static str) -> Result<Option
 
 /// The number of 0 or more that `value` is.
 pub(super) fn number_at(value: &PlacedValue<'_>, key: &'static str) -> Result<f64, SyntaxMistake> {
-    let wanted = KeyDescription { key, what: "a number", example: "1.5" };
+    let wanted = KeyDescription { key, value: "a number", example: "1.5" };
     number_of(value).ok_or_else(|| wanted.wrong(value)).and_then(|number| not_negative(number, value, key))
 }
 
@@ -168,7 +168,7 @@ pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<
 
 /// A whole number in `range`.
 pub(super) fn count(table: &KeyedTable<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, SyntaxMistake> {
-    table.whole(KeyDescription { key, what: "a whole number", example: "8" }, range)
+    table.whole(KeyDescription { key, value: "a whole number", example: "8" }, range)
 }
 
 /// A whole number of 32 bits, `least` or more.
@@ -178,7 +178,7 @@ pub(super) fn count32(table: &KeyedTable<'_>, key: &'static str, least: u64) -> 
 
 /// A true or false.
 pub(super) fn flag(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<bool>, SyntaxMistake> {
-    let wanted = KeyDescription { key, what: "true or false", example: "true" };
+    let wanted = KeyDescription { key, value: "true or false", example: "true" };
     table.get(key).map(|value| value.get_ref().as_bool().ok_or_else(|| wanted.wrong(value))).transpose()
 }
 
@@ -188,7 +188,7 @@ pub(super) fn text<'a>(
     key: &'static str,
     example: &'static str,
 ) -> Result<Option<PlacedText<'a>>, SyntaxMistake> {
-    table.string(KeyDescription { key, what: "a string", example })
+    table.string(KeyDescription { key, value: "a string", example })
 }
 
 /// A table under `key`.
@@ -197,5 +197,5 @@ pub(super) fn table<'a>(
     key: &'static str,
     example: &'static str,
 ) -> Result<Option<KeyedTable<'a>>, SyntaxMistake> {
-    table.table(KeyDescription { key, what: "a table", example })
+    table.table(KeyDescription { key, value: "a table", example })
 }

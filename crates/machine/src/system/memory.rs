@@ -6,7 +6,7 @@
 use super::super::frames::Moves;
 use super::super::meters::{DeviceMeter, HolderMeter, MemoryMeter};
 use super::span::{End, Span};
-use loadgo_core::record::{FREE, MemoryRow, OTHERS, PARTS};
+use loadgo_core::record::{FREE_MEMORY, MemoryRow, OTHER_MEMORY, PROCESS_OWNERS};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ struct Told {
 impl Memory {
     /// Nothing is told yet, of a machine with these stores.
     pub(super) fn new(stores: &[Arc<str>]) -> Memory {
-        let [users, ..] = PARTS;
+        let [users, ..] = PROCESS_OWNERS;
         Memory {
             users: users.into(),
-            others: OTHERS.into(),
-            free: FREE.into(),
+            others: OTHER_MEMORY.into(),
+            free: FREE_MEMORY.into(),
             stores: stores.to_vec(),
             told: Vec::new(),
             next: 0,

@@ -195,7 +195,7 @@ fn wrong(kind: Kind) -> &'static [(&'static str, &'static str)] {
             ("'pareto(▶5, 1)'", "over 1"),
             ("'hyperexponential(▶5, 1)'", "over 1"),
             ("'erlang(▶1.5, 5)'", "whole number of stages"),
-            ("'exponential(5, max 6, ▶max 7)'", "once"),
+            ("'exponential(5, max 6, ▶max 7)'", "twice"),
             ("'exponential(▶5, min 7, max 6)'", "`min` is over `max`"),
             ("▶inf", "not finite"),
         ],

@@ -9,8 +9,8 @@ use super::entry::{Entered, Entry, Place};
 use super::event::Ending;
 use super::prompt::pattern_of;
 use loadgo_core::script::{
-    DEFAULT_TIMEOUT, LONGEST_LINE, ReadyRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, parse, print,
-    print_span,
+    DEFAULT_TIMEOUT, ReadyRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template, TemplatePart, TimeLaw, parse,
+    print, print_span,
 };
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
@@ -211,7 +211,7 @@ impl Session<'_> {
         if kept.len() != text.len() {
             self.notes.push(format!("line {number}: control characters are left out"));
         }
-        if kept.len() >= LONGEST_LINE {
+        if kept.len() >= TOO_LONG_LINE_BYTES {
             self.notes.push(format!("line {number}: is longer than a terminal takes; a run refuses it"));
         }
         let kept = kept.trim_end_matches('\n');

@@ -3,7 +3,7 @@
 //! A mark is `ESC ] 133 ; LETTER [; FIELD]… BEL` (or `ESC \` at its end). In a live session only marks with the session's
 //! own id count; another program's marks stay in the output, untouched. An imported file may hold anybody's marks.
 
-use loadgo_core::osc133::{self, ESCAPE, MarkRead};
+use loadgo_core::osc133::{self, ESCAPE_BYTE, MarkRead};
 
 /// A longer mark is none: nobody's is.
 const LONGEST: usize = 256;
@@ -75,7 +75,7 @@ impl Cutter {
         let mut all = self.release();
         all.extend_from_slice(bytes);
         let (mut pieces, mut text, mut at) = (Vec::new(), 0, 0);
-        while let Some(found) = memchr::memchr(ESCAPE, &all[at..]) {
+        while let Some(found) = memchr::memchr(ESCAPE_BYTE, &all[at..]) {
             let start = at + found;
             match osc133::read(&all[start..], LONGEST) {
                 MarkRead::Mark(body, length) => {

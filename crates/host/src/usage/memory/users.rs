@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use loadgo_core::record::{MemoryRow, PARTS};
+use loadgo_core::record::{MemoryRow, PROCESS_OWNERS};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use loadgo_sys::clock::thread_cpu_ns;
@@ -65,7 +65,7 @@ impl Span {
 impl Users {
     /// The users of `groups`, none of them read yet.
     pub fn begin(groups: Arc<Groups>, page_bytes: u64, now: Instant) -> std::io::Result<Users> {
-        let [users, ..] = PARTS;
+        let [users, ..] = PROCESS_OWNERS;
         let mut begun = Users {
             groups,
             proc: Proc::open()?,

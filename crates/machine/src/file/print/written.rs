@@ -3,7 +3,7 @@
 use super::super::law::{Unit, kinds};
 use crate::draw::Draw;
 use loadgo_core::notation::laws::LawValueKind;
-use loadgo_core::notation::spans::LONGEST;
+use loadgo_core::notation::spans::LONGEST_SPAN;
 use loadgo_core::script::print_span;
 use loadgo_core::time::Span;
 use std::fmt::Write;
@@ -102,7 +102,7 @@ fn bounds(law: &Draw, unit: Unit) -> String {
 fn amount(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Number => number(value),
-        _ if value.fract() == 0.0 && value <= LONGEST.0 as f64 => print_span(Span(value as u64)),
+        _ if value.fract() == 0.0 && value <= LONGEST_SPAN.0 as f64 => print_span(Span(value as u64)),
         _ => format!("{value}ns"),
     }
 }
