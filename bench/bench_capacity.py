@@ -22,10 +22,10 @@ from machine import machine
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
 from loadgo.sizing.crossing import excess_of
-from loadgo.sizing.outcomes import SHORTEST, Found, Step
-from loadgo.sizing.rounds import Bounds, Tries, length_of, search
-from loadgo.sizing.targets import targets_of
-from loadgo.sizing.trials import Trial
+from loadgo.sizing.outcomes import SHORT_TRIAL_INTERACTIONS, CapacityFound, NextTrial
+from loadgo.sizing.rounds import RunTrial, TrialLengths, next_trial_length, run_search
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import CapacityTrial
 
 SYSTEMS = (
     repairman_mean(0.3, 2.0),
@@ -103,11 +103,11 @@ def _figures(known: Known, made: list[Searched], sweeps: list[Swept]) -> list[Fi
 def searched(known: Known, seed: int) -> Searched:
     """One search."""
     with tempfile.TemporaryDirectory(dir=ROOM) as folder:
-        found = search(tries_of(laid(known, Path(folder)), known), wanted(known), seed=1000 * seed)
+        found = run_search(tries_of(laid(known, Path(folder)), known), wanted(known), seed=1000 * seed)
     every = (*found.trials, *found.left_out)
     spent = sum(trial.spent for trial in every)
     outcome = found.outcome
-    if not isinstance(outcome, Found):
+    if not isinstance(outcome, CapacityFound):
         return Searched(seed, None, None, False, spent, len(every), 0.0)
     half = (outcome.crossing.high - outcome.crossing.low) / 2 if outcome.crossing else 0.0
     covered = outcome.low <= known.capacity <= outcome.high
@@ -116,7 +116,7 @@ def searched(known: Known, seed: int) -> Searched:
 
 def swept(known: Known, seed: int, half_width: float) -> Swept:
     """One sweep."""
-    target = targets_of(known.target)[0]
+    target = parse_targets(known.target)[0]
     with tempfile.TemporaryDirectory(dir=ROOM) as folder:
         tries = tries_of(laid(known, Path(folder)), known)
         spent, users, met, last = 0, 0, 0, None
@@ -131,16 +131,18 @@ def swept(known: Known, seed: int, half_width: float) -> Swept:
 
 
 def _until_told(
-    tries: Tries, known: Known, users: int, seed: int, half_width: float, last: Trial | None
-) -> list[Trial]:
+    tries: RunTrial, known: Known, users: int, seed: int, half_width: float, last: CapacityTrial | None
+) -> list[CapacityTrial]:
     """Trials with so many users, each as long as all before, until two looks in succession tell the same."""
-    target = targets_of(known.target)[0]
-    trials: list[Trial] = []
+    target = parse_targets(known.target)[0]
+    trials: list[CapacityTrial] = []
     looks: list[str] = []
     while True:
         done = sum(trial.counted for trial in trials)
-        step = Step(users, max(done, SHORTEST))
-        trials.append(tries(step, seed + len(trials), length_of(step, trials or ([last] if last else []), Bounds())))
+        step = NextTrial(users, max(done, SHORT_TRIAL_INTERACTIONS))
+        trials.append(
+            tries(step, seed + len(trials), next_trial_length(step, trials or ([last] if last else []), TrialLengths()))
+        )
         excess = excess_of(target, [trial.tallies[0] for trial in trials])
         assert excess is not None
         known_well = excess.half_width <= half_width * known.slope

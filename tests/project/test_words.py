@@ -31,6 +31,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/profiling",
         "loadgo/published",
         "loadgo/ready_message",
+        "loadgo/sizing",
         "loadgo/stats",
         "loadgo/theory",
         "loadgo/transfers",

@@ -14,10 +14,10 @@ import pytest
 from loadgo.errors import Mistake
 from loadgo.measures.tariff import load_tariff
 from loadgo.sizing.document import render_capacity
-from loadgo.sizing.outcomes import Found
-from loadgo.sizing.rounds import search
-from loadgo.sizing.targets import targets_of
-from loadgo.sizing.trials import Asked, trial_of
+from loadgo.sizing.outcomes import CapacityFound
+from loadgo.sizing.rounds import run_search
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import TrialQuestions, trial_from
 from support.capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
 
 REPAIRMAN = repairman_p90(0.3, 4.0)
@@ -35,8 +35,8 @@ def test_the_capacity_of_a_known_system_is_found_to_the_user(known: Known, tmp_p
     """Three seeds; `bench/bench_capacity.py` has a hundred, and the price beside that of a sweep."""
     outcomes = []
     for seed in (2, 3, 4):
-        found = search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
-        assert isinstance(found.outcome, Found)
+        found = run_search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
+        assert isinstance(found.outcome, CapacityFound)
         outcomes.append(found.outcome)
     assert all(abs(one.users - known.capacity) <= 1 for one in outcomes)
     assert sum(one.low <= known.capacity <= one.high for one in outcomes) >= 2
@@ -168,8 +168,8 @@ def test_a_trial_that_lost_records_tells_nothing_and_says_why(tmp_path: Path) ->
     lost = pl.DataFrame(
         {"at_ns": [1], "user": [None], "what": ["record"], "count": [40], "reason": ["the disk is full"]}
     )
-    asked = Asked(5, "seed 1", targets_of("p90 < 4s"), {"processors": 1}, load_tariff())
-    told = trial_of(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
+    asked = TrialQuestions(5, "seed 1", parse_targets("p90 < 4s"), {"processors": 1}, load_tariff())
+    told = trial_from(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
     assert (told.valid, told.lost) == (False, 40)
     assert told.why.startswith("40 records were lost of")
-    assert trial_of(whole, asked).valid
+    assert trial_from(whole, asked).valid

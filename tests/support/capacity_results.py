@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadgo.documents.table import Table
-from loadgo.sizing.curve import Class, Point, Target
+from loadgo.sizing.curve import LoadPoint, MixClass, Target
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.results import Capacity, Limits, Saturation
+from loadgo.sizing.results import Capacity, Saturation, SearchLimits
 from loadgo.sizing.tables import capacity_tables
 
 from support.known_capacity import P90, SERVERS
 
 
 def capacity_of(
-    points: Sequence[Point], targets: tuple[Target, ...] = (P90,), classes: tuple[Class, ...] = ()
+    points: Sequence[LoadPoint], targets: tuple[Target, ...] = (P90,), classes: tuple[MixClass, ...] = ()
 ) -> Capacity:
     """A capacity of 34 users, 33 to 35, with these points and the models of them."""
     shown = tuple(replace(p, verdicts=tuple(v for t in targets for v in p.verdicts if v.target == t)) for p in points)
@@ -35,7 +35,7 @@ def capacity_of(
         trials=12,
         seconds=9876.0,
         classes=classes,
-        limits=Limits(200, False, 600.0, 30),
+        limits=SearchLimits(200, False, 600.0, 30),
         servers=SERVERS,
         currency="$",
         models=models_of(shown, SERVERS, classes),

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.outcomes import Step, Wanted
-from loadgo.sizing.rounds import Length, Tries
-from loadgo.sizing.site import Load, Site, site_of, tried
-from loadgo.sizing.targets import targets_of
-from loadgo.sizing.trials import Trial
+from loadgo.sizing.outcomes import NextTrial, SearchGoal
+from loadgo.sizing.rounds import RunTrial, TrialLength
+from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import CapacityTrial
 from loadgo.theory import queueing
 from loadgo.theory.networks import Class, Station, mean_values
 
@@ -110,25 +110,27 @@ def most(held: Callable[[int], bool]) -> int:
     return users
 
 
-def laid(known: Known, folder: Path) -> Site:
+def laid(known: Known, folder: Path) -> TrialSite:
     """The system as files in `folder`, ready to be tried."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "machine.toml").write_text(known.machine, encoding="utf-8")
     (folder / "script.toml").write_text(known.script, encoding="utf-8")
-    return site_of(str(folder / "script.toml"), str(folder / "machine.toml"), RunSettings())
+    return prepare_site(str(folder / "script.toml"), str(folder / "machine.toml"), RunSettings())
 
 
-def wanted(known: Known, within: int | None = 1) -> Wanted:
+def wanted(known: Known, within: int | None = 1) -> SearchGoal:
     """The search for its capacity."""
-    return Wanted(targets_of(known.target), 10_000, within, 200_000, 60, live=False)
+    return SearchGoal(parse_targets(known.target), 10_000, within, 200_000, 60, live=False)
 
 
-def tries_of(site: Site, known: Known) -> Tries:
+def tries_of(site: TrialSite, known: Known) -> RunTrial:
     """What makes its trials."""
-    targets = targets_of(known.target)
+    targets = parse_targets(known.target)
 
-    def tries(step: Step, seed: int, length: Length | None) -> Trial:
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         warm_up, seconds = (length.warm_up_s, length.seconds) if length else (None, None)
-        return tried(site, targets, Load(step.users, seed, warm_up, seconds, step.interactions), lambda *_: True)
+        return run_trial(
+            site, targets, TrialLoad(step.users, seed, warm_up, seconds, step.interactions), lambda *_: True
+        )
 
     return tries

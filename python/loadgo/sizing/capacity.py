@@ -1,4 +1,4 @@
-"""Finds how many users a system holds: checks what is asked, lets the search make trials, puts the results together."""
+"""Finds the capacity of a system in users: checks the arguments, runs the search, and assembles its result."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from loadgo.notation.quantities import span_s, user_count
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sizing.answer import Beside, answer_of, saturation_of
-from loadgo.sizing.curve import CONFIDENCE, Point
-from loadgo.sizing.early_end import watch_of
-from loadgo.sizing.mix import Mix, mix_of
+from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
+from loadgo.sizing.curve import INTERVAL_CONFIDENCE, LoadPoint
+from loadgo.sizing.early_end import trial_watcher
+from loadgo.sizing.mix import UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.outcomes import Step, Wanted
+from loadgo.sizing.outcomes import NextTrial, SearchGoal
 from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Capacity, Limits, Progress
-from loadgo.sizing.rounds import Bounds, Length, Searched, search
-from loadgo.sizing.site import Load, Site, site_of, tried
-from loadgo.sizing.targets import check_commands, check_resources, targets_of
-from loadgo.sizing.trials import Trial
+from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits
+from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.targets import check_commands, check_resources, parse_targets
+from loadgo.sizing.trials import CapacityTrial
 
-MOST_USERS = 10_000
+DEFAULT_MAX_USERS_MACHINE = 10_000
 """The default limit of users on a simulated machine."""
-FEW_USERS = 8
+DEFAULT_MAX_USERS_HOST = 8
 """The default limit of users on this host."""
-SHORTEST_S, LONGEST_S = 30.0, 300.0
-"""The default bounds of a trial on this host."""
-MOST_INTERACTIONS = 200_000
-"""The limit of interactions in one trial."""
+DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
+"""The default lengths of the shortest and the longest trial on this host."""
+MOST_TRIAL_INTERACTIONS = 200_000
+"""Most interactions of one trial."""
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a search is asked for; None means the default."""
+class SearchOptions:
+    """The options of a search; None means the default."""
 
     target: str | Sequence[str]
     max_users: int | None = None
@@ -73,7 +73,7 @@ def capacity(
     seed: int = 1,
     tariff: str = "default",
     out: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Capacity:
     """Finds how many users a system holds so that every target is met.
 
@@ -117,10 +117,10 @@ def capacity(
     """
     if not 0 <= seed < 2**62:
         raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
-    return made(
+    return find_capacity(
         script,
         on,
-        Options(
+        SearchOptions(
             target=target,
             max_users=max_users,
             mix=mix,
@@ -137,35 +137,35 @@ def capacity(
     )
 
 
-def made(
-    script: str | Path | None, on: str, options: Options, settings: RunSettings, progress: Progress | None
+def find_capacity(
+    script: str | Path | None, on: str, options: SearchOptions, settings: RunSettings, progress: ReportProgress | None
 ) -> Capacity:
-    """The capacity of `on` for users who type `script`; raises what `loadgo.capacity` does."""
-    site = site_of(_loaded(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
-    wanted = wanted_of(options, site)
-    bounds = bounds_of(options, site)
+    """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
+    site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
+    goal = search_goal(options, site)
+    lengths = trial_lengths(options, site)
     with catch_stop_signals() as stop:
 
-        def tries(step: Step, seed: int, length: Length | None) -> Trial:
-            load = _load(step, seed, length, site, bounds)
-            return tried(site, wanted.targets, load, watch_of(stop, wanted.targets, site.live))
+        def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+            load = _trial_load(next_trial, seed, length, site, lengths)
+            return run_trial(site, goal.targets, load, trial_watcher(stop, goal.targets, site.live))
 
-        searched = search(tries, wanted, seed=options.seed, bounds=bounds, progress=progress, stop=stop)
-    return put_together(searched, site, wanted, options, bounds, stop)
+        search_result = run_search(run_one, goal, seed=options.seed, lengths=lengths, progress=progress, stop=stop)
+    return assemble_capacity(search_result, site, goal, options, lengths, stop)
 
 
-def _loaded(script: str | Path | None, mix: str | None) -> str | Path | Mix:
-    """What users type: a script, or a mix of them."""
+def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
+    """The script or the mix of scripts that users type. Both, or none of them, raise `ValueError`."""
     if (script is None) == (mix is None):
         raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
             "mix"
         )
-    return script if script is not None else mix_of(str(mix))
+    return script if script is not None else parse_mix(str(mix))
 
 
-def wanted_of(options: Options, site: Site) -> Wanted:
-    """What is searched for, checked; raises `ValueError`."""
-    targets = targets_of(options.target)
+def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
+    """The goal of the search. Targets or options that make no sense raise `ValueError`."""
+    targets = parse_targets(options.target)
     check_commands(targets, site.commands)
     check_resources(targets, [name for name, count in site.servers.items() if count is not None])
     if not any(target.sense == "most" for target in targets):
@@ -177,20 +177,20 @@ def wanted_of(options: Options, site: Site) -> Wanted:
         raise BadArgument(f"an interval of {options.within} users cannot be had: at least 1")
     if options.trials is not None and options.trials < 1:
         raise BadArgument(f"{options.trials} trials tell nothing: at least 1, and some ten for an answer")
-    usual = FEW_USERS if site.live else MOST_USERS
-    return Wanted(
+    default_max_users = DEFAULT_MAX_USERS_HOST if site.live else DEFAULT_MAX_USERS_MACHINE
+    return SearchGoal(
         targets=targets,
-        max_users=usual if options.max_users is None else user_count(options.max_users),
+        max_users=default_max_users if options.max_users is None else user_count(options.max_users),
         within=options.within,
-        most_interactions=MOST_INTERACTIONS,
+        most_interactions=MOST_TRIAL_INTERACTIONS,
         most_trials=options.trials or (24 if site.live else 60),
         live=site.live,
     )
 
 
-def bounds_of(options: Options, site: Site) -> Bounds:
-    """How long a trial may be; raises `ValueError`."""
-    shortest, longest = (SHORTEST_S, LONGEST_S) if site.live else (0.0, math.inf)
+def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
+    """The shortest and the longest trial. Options that contradict raise `ValueError`."""
+    shortest, longest = (DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S) if site.live else (0.0, math.inf)
     if options.shortest is not None:
         shortest = span_s(options.shortest, "shortest")
     if options.longest is not None:
@@ -201,63 +201,70 @@ def bounds_of(options: Options, site: Site) -> Bounds:
         shortest = min(longest, shortest)
     if shortest > longest:
         raise BadArgument(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
-    return Bounds(shortest, longest)
+    return TrialLengths(shortest, longest)
 
 
-def _load(step: Step, seed: int, length: Length | None, site: Site, bounds: Bounds) -> Load:
-    """The load of one trial; the first of all is of so many interactions, on a host of the shortest time."""
+def _trial_load(
+    next_trial: NextTrial, seed: int, length: TrialLength | None, site: TrialSite, lengths: TrialLengths
+) -> TrialLoad:
+    """The load of one trial. The first trial has a number of interactions; on a host, the shortest time."""
     if length is not None:
-        return Load(step.users, seed, length.warm_up_s, length.seconds)
+        return TrialLoad(next_trial.users, seed, length.warm_up_s, length.seconds)
     if site.live:
-        return Load(step.users, seed, None, bounds.shortest_s)
-    return Load(step.users, seed, None, None, step.interactions)
+        return TrialLoad(next_trial.users, seed, None, lengths.shortest_s)
+    return TrialLoad(next_trial.users, seed, None, None, next_trial.interactions)
 
 
-def put_together(
-    searched: Searched, site: Site, wanted: Wanted, options: Options, bounds: Bounds, stop: threading.Event
+def assemble_capacity(
+    search_result: SearchResult,
+    site: TrialSite,
+    goal: SearchGoal,
+    options: SearchOptions,
+    lengths: TrialLengths,
+    stop: threading.Event,
 ) -> Capacity:
-    """All that the search found."""
-    points = points_of(searched.trials or searched.left_out, wanted.targets)
+    """Assembles the capacity from the result of the search, with models and notes."""
+    points = points_of(search_result.trials or search_result.left_out, goal.targets)
     classes = site.mix.classes if site.mix is not None else ()
-    every = (*searched.trials, *searched.left_out)
-    refused = {trial.users: trial.refused for trial in every if trial.refused}
+    all_trials = (*search_result.trials, *search_result.left_out)
+    refused = {trial.users: trial.refused for trial in all_trials if trial.refused}
     models = models_of(points, site.servers, classes)
-    first = saturation_of(models)
-    answer = answer_of(searched.outcome, points, wanted, Beside(first, refused, stop.is_set()))
+    first = first_saturation(models)
+    answer = answer_of(search_result.outcome, points, goal, AnswerContext(first, refused, stop.is_set()))
     return Capacity(
         script=site.source.requested,
         on=site.on,
-        targets=wanted.targets,
+        targets=goal.targets,
         end=answer.end,
         answer=answer.users,
         interval=answer.interval,
-        confidence=CONFIDENCE,
+        confidence=INTERVAL_CONFIDENCE,
         in_words=answer.in_words,
         binding=answer.binding,
         saturates_first=first,
         points=points,
-        interactions_spent=sum(trial.spent for trial in every),
-        trials=len(every),
-        seconds=sum(trial.elapsed_s for trial in every),
+        interactions_spent=sum(trial.spent for trial in all_trials),
+        trials=len(all_trials),
+        seconds=sum(trial.elapsed_s for trial in all_trials),
         classes=classes,
-        limits=Limits(wanted.max_users, options.max_users is not None, bounds.longest_s, wanted.most_trials),
+        limits=SearchLimits(goal.max_users, options.max_users is not None, lengths.longest_s, goal.most_trials),
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
         models=models,
-        notes=_notes(searched, points, site),
+        notes=_search_notes(search_result, points, site),
     )
 
 
-def _notes(searched: Searched, points: Sequence[Point], site: Site) -> tuple[str, ...]:
-    found = []
-    unsteady = sum(1 for trial in searched.left_out if trial.valid and not trial.cut_short)
+def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site: TrialSite) -> tuple[str, ...]:
+    notes = []
+    unsteady = sum(1 for trial in search_result.left_out if trial.valid and not trial.cut_short)
     if unsteady:
-        found.append(f"trials that were not steady: {unsteady}; each was done again, longer.")
-    early = sum(1 for trial in searched.trials if trial.cut_short)
+        notes.append(f"trials that were not steady: {unsteady}; each was done again, longer.")
+    early = sum(1 for trial in search_result.trials if trial.cut_short)
     if early:
-        found.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
-    refused = [trial for trial in searched.trials if trial.refused]
-    found += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
+        notes.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
+    refused = [trial for trial in search_result.trials if trial.refused]
+    notes += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):
-        found.append("records were lost: figures are of what is recorded.")
-    return tuple(found)
+        notes.append("records were lost: figures are of what is recorded.")
+    return tuple(notes)

@@ -11,16 +11,16 @@ from typing import Literal
 
 from loadgo.stats.resample import Interval
 
-CONFIDENCE = 0.95
+INTERVAL_CONFIDENCE = 0.95
 """The confidence level of all intervals of a capacity."""
-Sense = Literal["most", "least"]
+TargetSense = Literal["most", "least"]
 """Whether a target's limit is a ceiling (`most`) or a floor (`least`)."""
-Standing = Literal["met", "missed", "open"]
+TargetStanding = Literal["met", "missed", "open"]
 """Whether a target is met; `open`: its interval contains the limit, or there are too few samples."""
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeasuredFigure:
     """A figure at one point of the curve, with its 95 % interval where one is known."""
 
     value: float
@@ -36,8 +36,8 @@ class Target:
     measure: str
     """`mean`, a quantile such as `p90`, `errors`, `busy` or `throughput`."""
     command: str | None
-    """The only command that it is about; for `busy`, the resource."""
-    sense: Sense
+    """The only command that the target is about; for `busy`, the resource."""
+    sense: TargetSense
     """With `most`, the limit is a ceiling; with `least`, a floor, which more users come nearer to."""
     limit: float
     """In seconds, as a share, or in interactions per second."""
@@ -46,19 +46,19 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TargetVerdict:
     """Whether one target is met with one number of users."""
 
     target: Target
-    standing: Standing
-    value: Figure | None
+    standing: TargetStanding
+    value: MeasuredFigure | None
     """The value of the measure; None with too few samples."""
-    slow_share: Figure | None
+    slow_share: MeasuredFigure | None
     """For a quantile, the share of interactions slower than the limit, which decides the verdict; else None."""
 
 
 @dataclass(frozen=True)
-class ClassPoint:
+class ClassFigures:
     """The users of one class at one point of the curve."""
 
     name: str
@@ -74,7 +74,7 @@ class ClassPoint:
 
 
 @dataclass(frozen=True)
-class Point:
+class LoadPoint:
     """The measurements with one number of users, all its trials together."""
 
     users: int
@@ -83,13 +83,13 @@ class Point:
     interactions: int
     """The number of interactions in that time."""
     trials: int
-    throughput: Figure
-    response_s: Mapping[str, Figure]
+    throughput: MeasuredFigure
+    response_s: Mapping[str, MeasuredFigure]
     """`mean`, `p50`, `p90`, `p95`, `p99`; those with too few samples are absent."""
     think_s: float
     """The mean time from the prompt to the sending of a line, typing and lateness included."""
-    verdicts: tuple[Verdict, ...]
-    """One for each target, in the order of the targets."""
+    verdicts: tuple[TargetVerdict, ...]
+    """The verdicts in the order of the targets."""
     utilisation: Mapping[str, float]
     """The utilisation of a single server by resource: `processors`, and the stores of a simulated machine."""
     cost_user_hour: float | None
@@ -105,7 +105,7 @@ class Point:
     """Whether the driver kept up and Little's law holds."""
     runs: tuple[str, ...]
     """The folders of the trials where they are kept, else their seeds (`seed 3`)."""
-    classes: tuple[ClassPoint, ...] = ()
+    classes: tuple[ClassFigures, ...] = ()
     """The classes of users, when the load is a mix."""
     users_cpu_s: float | None = None
     """The users' own processor time per interaction; None where it cannot be separated from other work."""
@@ -114,7 +114,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Class:
+class MixClass:
     """One class of users in a mix."""
 
     name: str

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loadgo.sizing.curve import Class, ClassPoint, Figure, Point, Target, Verdict
-from loadgo.sizing.models.answers import Asked, Holds
-from loadgo.sizing.models.basis import Kind
+from loadgo.sizing.curve import ClassFigures, LoadPoint, MeasuredFigure, MixClass, Target, TargetVerdict
+from loadgo.sizing.models.answers import ModelCapacity, ModelTarget
+from loadgo.sizing.models.basis import UserClassModel
 from loadgo.sizing.models.demands import Demand
-from loadgo.sizing.models.extrapolation import At
-from loadgo.sizing.models.models import Miss, Model, Models
-from loadgo.sizing.results import Capacity, Limits, Saturation
+from loadgo.sizing.models.extrapolation import ModelFigures
+from loadgo.sizing.models.models import CapacityModel, ModelMiss, Models
+from loadgo.sizing.results import Capacity, Saturation, SearchLimits
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, Scalability
 
@@ -19,27 +19,27 @@ JSON_KEYS: dict[type, str] = {
     ),
     Target: "text measure command sense limit share",
     Saturation: "resource users",
-    Point: (
+    LoadPoint: (
         "users seconds interactions trials throughput response_s think_s verdicts utilisation cost_user_hour "
         "faults_a_command steady steady_why lost valid runs classes users_cpu_s others"
     ),
-    Figure: "value interval",
-    Verdict: "target standing value slow_share",
-    ClassPoint: "name users throughput response_s think_s cpu_s",
-    Class: "name weight",
-    Limits: "max_users said longest_s trials",
+    MeasuredFigure: "value interval",
+    TargetVerdict: "target standing value slow_share",
+    ClassFigures: "name users throughput response_s think_s cpu_s",
+    MixClass: "name weight",
+    SearchLimits: "max_users said longest_s trials",
     Models: (
         "used think_s demands kinds delay_s saturation_users saturates bounds mean_values scalability law asked "
         "holds notes"
     ),
     Demand: "resource servers seconds by_users grows background",
-    Kind: "name weight think_s scale delay_s",
+    UserClassModel: "name weight think_s scale delay_s",
     JobBounds: "users most_throughput least_response_s balanced_most balanced_least quickest_s slowest_s",
-    Model: "name curve throughput_miss response_miss held_out",
-    At: "users throughput response_s utilisation",
-    Miss: "users throughput response",
+    CapacityModel: "name curve throughput_miss response_miss held_out",
+    ModelFigures: "users throughput response_s utilisation",
+    ModelMiss: "users throughput response",
     FittedLaw: "law intervals covariance at_bound error freedom least_users most_users",
     Scalability: "alpha beta gamma",
-    Asked: "target resource limit ratio at_users",
-    Holds: "by users at_least at_most target extrapolated reach",
+    ModelTarget: "target resource limit ratio at_users",
+    ModelCapacity: "by users at_least at_most target extrapolated reach",
 }

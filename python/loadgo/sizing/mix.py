@@ -1,8 +1,8 @@
-"""Users of several classes in one load: heavy, ordinary and light ones, each class with a script of its own.
+"""Mixes of users: several classes of users in one load, each with its own script.
 
-The scripts become one, in which every user takes one of them on logging in, by its weight, and stays with it. Who takes
-which is the user's own draw, and the same on any system: so it is looked up beforehand on a machine that takes no time,
-and a trial takes that one of many seeds with which the classes are as near to their weights as they can be.
+The scripts are joined to one script. At log-in, each user draws one of them by weight and keeps it. The draws depend on
+the seed only, not on the system. So they are made beforehand on a machine whose commands take no time. A trial uses the
+seed, of several, whose classes are nearest to their weights.
 """
 
 from __future__ import annotations
@@ -21,67 +21,65 @@ import tomlkit
 from loadgo.errors import BadArgument
 from loadgo.running import bundled
 from loadgo.running.prepared import line_count, parse_script_file, run_machine
-from loadgo.sizing.curve import Class
+from loadgo.sizing.curve import MixClass
 
-MOST_LINES = 900_000
-"""A pass holds no more: a class repeats its script as often as this lets it."""
-SEEDS = 10
-"""So many seeds are looked at for one trial."""
+MOST_PASS_LINES = 900_000
+"""Most lines of a pass; a class repeats its script as often as this limit permits."""
+CLASS_SEEDS_TRIED = 10
+"""Number of seeds from which a trial takes the one with the nearest classes."""
 
-_WHOLE = {"login": "sh", "logout": "exit", "typing": None}
-"""What is of the whole session, and must be the same in all scripts; and what it is when a script says nothing."""
-_OF_GROUP = ("think", "until", "silence", "timeout", "status")
-_MACHINE = 'title = "no time"\nsource = "none"\n[commands."*"]\ncpu = "0s"\n'
+_SESSION_DEFAULTS = {"login": "sh", "logout": "exit", "typing": None}
+"""Keys of a whole session, which must be the same in all scripts, with their defaults."""
+_GROUP_KEYS = ("think", "until", "silence", "timeout", "status")
+_EMPTY_MACHINE_TOML = 'title = "no time"\nsource = "none"\n[commands."*"]\ncpu = "0s"\n'
 
 
 @dataclass(frozen=True)
-class Mix:
-    """Classes of users, and the one script that they all are logged in with."""
+class UserMix:
+    """Classes of users, and the script that joins their scripts."""
 
-    classes: tuple[Class, ...]
+    classes: tuple[MixClass, ...]
     source: bundled.Source
     first_lines: tuple[int, ...]
-    """The number of the first line of each class in that script."""
+    """The number of the first line of each class in `source`."""
 
 
-def mix_of(asked: str) -> Mix:
-    """The mix `heavy.toml=1,ordinary.toml=3`: scripts, by bundled name or path, with weights in whole users.
+def parse_mix(text: str) -> UserMix:
+    """Parses a mix such as `heavy.toml=1,ordinary.toml=3`: scripts, by bundled name or path, with integer weights.
 
-    Raises `ValueError` for what is no mix, and for scripts that cannot be in one session; `errors.Mistake` for a script
-    with a mistake.
+    A text that is no mix, and scripts that cannot share a session, raise `ValueError`. A script with a mistake raises
+    `errors.Mistake`.
     """
-    parts = [part.strip() for part in asked.split(",") if part.strip()]
+    parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) < 2:
-        raise BadArgument(f"mix {asked!r}: write at least two scripts with their weights, such as heavy.toml=1,light=6")
-    found = [_part(part) for part in parts]
-    classes = tuple(Class(source.path.stem, weight) for source, weight in found)
-    if len({one.name for one in classes}) < len(classes):
-        raise BadArgument(f"mix {asked!r}: two scripts have the same name")
-    scripts = [tomllib.loads(source.text) for source, _ in found]
-    text = _joined(scripts, [one.name for one in classes], [one.weight for one in classes])
-    lines = [line_count(source.text) for source, _ in found]
-    source = bundled.Source(requested=asked, path=Path("mix.toml"), text=text)
-    return Mix(classes, source, tuple(1 + sum(lines[:place]) for place in range(len(lines))))
+        raise BadArgument(f"mix {text!r}: write at least two scripts with their weights, such as heavy.toml=1,light=6")
+    weighted = [_parse_part(part) for part in parts]
+    classes = tuple(MixClass(source.path.stem, weight) for source, weight in weighted)
+    if len({mix_class.name for mix_class in classes}) < len(classes):
+        raise BadArgument(f"mix {text!r}: two scripts have the same name")
+    scripts = [tomllib.loads(source.text) for source, _ in weighted]
+    joined_text = _join_scripts(scripts, classes)
+    lines = [line_count(source.text) for source, _ in weighted]
+    source = bundled.Source(requested=text, path=Path("mix.toml"), text=joined_text)
+    return UserMix(classes, source, tuple(1 + sum(lines[:index]) for index in range(len(lines))))
 
 
-def seed_near(mix: Mix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
-    """Of the seeds that belong to `seed`, that whose classes are nearest to their weights; and each user's class, from
-    the first user on.
-    """
-    seeds = range(SEEDS * seed, SEEDS * (seed + 1))
-    taken = {one: _taken(mix, _power(users), one)[:users] for one in seeds}
-    whole = sum(one.weight for one in mix.classes)
+def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
+    """The seed, of those that belong to `seed`, with the classes nearest to their weights, and each user's class."""
+    seeds = range(CLASS_SEEDS_TRIED * seed, CLASS_SEEDS_TRIED * (seed + 1))
+    classes_by_seed = {candidate: _drawn_classes(mix, _power_of_two(users), candidate)[:users] for candidate in seeds}
+    all_weights = sum(mix_class.weight for mix_class in mix.classes)
 
-    def off(one: int) -> float:
-        counts = [taken[one].count(each.name) for each in mix.classes]
-        shares = [users * each.weight / whole for each in mix.classes]
+    def distance(candidate: int) -> float:
+        counts = [classes_by_seed[candidate].count(mix_class.name) for mix_class in mix.classes]
+        shares = [users * mix_class.weight / all_weights for mix_class in mix.classes]
         return sum((count - share) ** 2 / share for count, share in zip(counts, shares, strict=True))
 
-    best = min(seeds, key=off)
-    return best, taken[best]
+    best = min(seeds, key=distance)
+    return best, classes_by_seed[best]
 
 
-def _part(text: str) -> tuple[bundled.Source, int]:
+def _parse_part(text: str) -> tuple[bundled.Source, int]:
     name, equals, weight = text.rpartition("=")
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
         raise BadArgument(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
@@ -90,55 +88,57 @@ def _part(text: str) -> tuple[bundled.Source, int]:
     return source, int(weight)
 
 
-def _joined(scripts: Sequence[Mapping[str, Any]], names: Sequence[str], weights: Sequence[int]) -> str:
-    """The one script, as TOML."""
-    whole: dict[str, Any] = {"name": "mix of " + ", ".join(names)}
-    for key, usual in _WHOLE.items():
-        told = {json.dumps(script.get(key, usual)) for script in scripts}
-        if len(told) > 1:
+def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixClass]) -> str:
+    """The joined script, as TOML."""
+    joined: dict[str, Any] = {"name": "mix of " + ", ".join(mix_class.name for mix_class in classes)}
+    for key, usual in _SESSION_DEFAULTS.items():
+        values = {json.dumps(script.get(key, usual)) for script in scripts}
+        if len(values) > 1:
             raise BadArgument(f"mix: the scripts differ in `{key}`, which is of a whole session: make it the same")
         if scripts[0].get(key, usual) is not None:
-            whole[key] = scripts[0].get(key, usual)
+            joined[key] = scripts[0].get(key, usual)
     needs = list(dict.fromkeys(need for script in scripts for need in script.get("needs", [])))
-    alternatives = [_class(script, weight) for script, weight in zip(scripts, weights, strict=True)]
-    whole |= {"needs": needs, "lines": [{"choose": alternatives}]}
+    weighted = zip(scripts, classes, strict=True)
+    alternatives = [_class_group(script, mix_class.weight) for script, mix_class in weighted]
+    joined |= {"needs": needs, "lines": [{"choose": alternatives}]}
     for table in ("files", "env", "words"):
-        whole[table] = _union(table, scripts)
-    return tomlkit.dumps({key: value for key, value in whole.items() if value not in ({}, [])})
+        joined[table] = _merge_tables(table, scripts)
+    return tomlkit.dumps({key: value for key, value in joined.items() if value not in ({}, [])})
 
 
-def _class(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
-    """A group that types the script again and again."""
+def _class_group(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
+    """A group of lines that repeats the script."""
     lines = line_count(tomlkit.dumps(script))
-    inner = {key: script[key] for key in _OF_GROUP if key in script}
+    inner = {key: script[key] for key in _GROUP_KEYS if key in script}
     inner.setdefault("think", "none")
-    return {"weight": weight, "lines": [{"repeat": MOST_LINES // (lines * 100), **inner, "lines": script["lines"]}]}
+    repeated = {"repeat": MOST_PASS_LINES // (lines * 100), **inner, "lines": script["lines"]}
+    return {"weight": weight, "lines": [repeated]}
 
 
-def _union(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _merge_tables(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
     for script in scripts:
         for key, value in script.get(table, {}).items():
-            if found.setdefault(key, value) != value:
+            if merged.setdefault(key, value) != value:
                 raise BadArgument(f"mix: {key!r} under [{table}] is not the same in all scripts: give it another name")
-    return found
+    return merged
 
 
-def _power(users: int) -> int:
-    """The power of two that is enough, so that few different numbers are looked up."""
+def _power_of_two(users: int) -> int:
+    """The next power of two, at least 16, so that draws are made for few different numbers of users."""
     return 1 << max(users - 1, 15).bit_length()
 
 
 @cache
-def _taken(mix: Mix, users: int, seed: int) -> tuple[str, ...]:
-    """The class of each user with this seed, from a run without thinking on a machine that takes no time."""
+def _drawn_classes(mix: UserMix, users: int, seed: int) -> tuple[str, ...]:
+    """The class of each user with this seed, from a run without think time on a machine whose commands take no time."""
     from loadgo.records.tables import read_table
 
     options: dict[str, Any] = {
         "script": "mix",
         "command": [],
         "machine": "no time",
-        "machine_text": _MACHINE,
+        "machine_text": _EMPTY_MACHINE_TOML,
         "set": [],
         "log_ins_at_once": None,
         "users": users,
@@ -154,9 +154,9 @@ def _taken(mix: Mix, users: int, seed: int) -> tuple[str, ...]:
         run_machine(mix.source.text, options, f"{folder}/run", lambda _: True)
         rows = read_table(Path(folder) / "run", "interactions").sort("user", "sent_ns").group_by("user").first()
     first = dict(rows.select("user", "line").rows())
-    names = [one.name for one in mix.classes]
-    return tuple(_class_of(first[user], mix.first_lines, names) for user in sorted(first))
+    names = [mix_class.name for mix_class in mix.classes]
+    return tuple(_class_at_line(first[user], mix.first_lines, names) for user in sorted(first))
 
 
-def _class_of(line: int, first_lines: Sequence[int], names: Sequence[str]) -> str:
+def _class_at_line(line: int, first_lines: Sequence[int], names: Sequence[str]) -> str:
     return next(name for start, name in reversed(list(zip(first_lines, names, strict=True))) if line >= start)

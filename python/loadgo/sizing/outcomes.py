@@ -1,87 +1,92 @@
-"""What a search for the capacity is asked for, what it asks for next, and what it may come to."""
+"""The goal of a capacity search, its next trial, and its possible outcomes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from loadgo.sizing.crossing import Crossing
+from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
 
-SHORTEST = 200
-SLOW_ONES = 20
-"""A short trial is so long that this many interactions may be slow at the limit."""
+SHORT_TRIAL_INTERACTIONS = 200
+"""Fewest interactions of a short trial."""
+SLOW_INTERACTIONS_WANTED = 20
+"""A short trial is long enough for this number of slow interactions at the limit."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is searched for, and the limits of the search."""
+class SearchGoal:
+    """The targets and the limits of a search."""
 
     targets: tuple[Target, ...]
     max_users: int
     within: int | None
-    """How many users the interval's ends may differ by; None: 2 % of the answer, and at least 1."""
+    """Largest width of the answer's interval in users; None means 2 % of the answer, and at least 1."""
     most_interactions: int
-    """Of one trial."""
+    """Most interactions of one trial."""
     most_trials: int
     live: bool
 
     @property
     def ceilings(self) -> tuple[int, ...]:
-        """The places of those targets that more users come nearer to missing."""
-        return tuple(place for place, target in enumerate(self.targets) if target.sense == "most")
+        """The indices of the targets that are ceilings, which more users come nearer to."""
+        return tuple(index for index, target in enumerate(self.targets) if target.sense == "most")
 
     @property
     def shortest(self) -> int:
-        """Interactions of a short trial."""
+        """Number of interactions of a short trial."""
         shares = [target.share for target in self.targets if target.share is not None]
-        return max(SHORTEST, math.ceil(SLOW_ONES / min(shares))) if shares else SHORTEST
+        return (
+            max(SHORT_TRIAL_INTERACTIONS, math.ceil(SLOW_INTERACTIONS_WANTED / min(shares)))
+            if shares
+            else SHORT_TRIAL_INTERACTIONS
+        )
 
 
 @dataclass(frozen=True)
-class Step:
-    """A trial to be made."""
+class NextTrial:
+    """The trial that the search needs next."""
 
     users: int
     interactions: int
 
 
 @dataclass(frozen=True)
-class Found:
-    """The answer: the most users, with its interval."""
+class CapacityFound:
+    """The largest number of users that meets all ceilings, with its interval."""
 
     users: int
     low: int
     high: int
     binding: int
-    """The place of the target that decides it."""
+    """The index of the target that decides the answer."""
     enough: bool
-    """The interval is as narrow as was asked for."""
-    crossing: Crossing | None = None
-    """Where the line crosses the limit; None where no line fits, and the number and the next were decided by trials."""
+    """Whether the interval is as narrow as the goal wants."""
+    crossing: LimitCrossing | None = None
+    """The crossing of the line; None where no line fits, and trials with adjacent numbers of users decided."""
 
 
 @dataclass(frozen=True)
-class EveryNumber:
-    """Up to the limit of users, all are held."""
+class EveryNumberMeets:
+    """All numbers of users up to the limit meet the targets."""
 
     users: int
 
 
 @dataclass(frozen=True)
-class NoNumber:
-    """Not even one user is held."""
+class NoNumberMeets:
+    """Even one user misses a target."""
 
     binding: int
 
 
 @dataclass(frozen=True)
-class Untold:
-    """The limits of the search came before an answer: it lies between these."""
+class Undecided:
+    """The limits of the search ended it before an answer, which lies between `low` and `high`."""
 
     low: int
     high: int | None
     why: str
 
 
-Outcome = Found | EveryNumber | NoNumber | Untold
+SearchOutcome = CapacityFound | EveryNumberMeets | NoNumberMeets | Undecided

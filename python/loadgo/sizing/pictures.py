@@ -1,4 +1,4 @@
-"""A capacity's curve made of signs, for a page of text: throughput and response over the users, points and models."""
+"""Text plots of a capacity: throughput and response over the users, with points and models."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from loadgo.documents import signs
 from loadgo.documents.document import SignPicture
 from loadgo.notation.figures import digits, seconds
 from loadgo.sizing.chart_data import (
-    Row,
+    CurvePoint,
+    axis_end,
+    drawn_limits,
     last_users,
-    limits_drawn,
     measured_response,
     measured_throughput,
-    modelled,
-    top_of,
+    model_curve,
 )
 from loadgo.sizing.results import Capacity
 
-_ROWS = 10
-_WIDEST = 72
-"""How many signs the axis of users has at most."""
-_MODELS = {"mean values": "·", "scalability law": "+"}
-_POINTS = "●◆■▲"
-_LIMIT, _ANSWER = "─", "┊"
+_PLOT_LINES = 10
+_MOST_PLOT_CHARS = 72
+"""Most characters of the axis of users."""
+_MODEL_SIGNS = {"mean values": "·", "scalability law": "+"}
+_POINT_SIGNS = "●◆■▲"
+_LIMIT_SIGN, _ANSWER_SIGN = "─", "┊"
 
 
 @dataclass(frozen=True)
-class _Plot:
-    """What one picture shows."""
+class _CurvePlot:
+    """The data of one text plot."""
 
-    dots: Sequence[Row]
-    lines: Sequence[Row]
+    dots: Sequence[CurvePoint]
+    lines: Sequence[CurvePoint]
     limits: Sequence[float]
     top: float
     last: int
@@ -43,88 +43,90 @@ class _Plot:
     label: Callable[[float], str]
 
 
-def capacity_pictures(made: Capacity) -> tuple[SignPicture, ...]:
-    """What there is to draw of it; nothing for a single point."""
-    if len(made.points) < 2:
+def capacity_pictures(capacity: Capacity) -> tuple[SignPicture, ...]:
+    """The text plots of a capacity; no plot for a single point."""
+    if len(capacity.points) < 2:
         return ()
-    dots = measured_throughput(made)
-    lines = modelled(made, lambda at: at.throughput)
-    plot = _plot(made, dots, lines, (), digits)
-    found = [SignPicture("Interactions a second over users", partial(curve_lines, plot))]
-    dots = measured_response(made)
+    dots = measured_throughput(capacity)
+    lines = model_curve(capacity, lambda at: at.throughput)
+    plot = _curve_plot(capacity, dots, lines, (), digits)
+    pictures = [SignPicture("Interactions a second over users", partial(curve_lines, plot))]
+    dots = measured_response(capacity)
     if dots:
-        lines = modelled(made, lambda at: at.response_s)
-        limits = [one.limit for one in limits_drawn(made)]
-        plot = _plot(made, dots, lines, limits, seconds)
-        found.append(SignPicture("Response time over users", partial(curve_lines, plot)))
-    return tuple(found)
+        lines = model_curve(capacity, lambda at: at.response_s)
+        limits = [target.limit for target in drawn_limits(capacity)]
+        plot = _curve_plot(capacity, dots, lines, limits, seconds)
+        pictures.append(SignPicture("Response time over users", partial(curve_lines, plot)))
+    return tuple(pictures)
 
 
-def curve_lines(plot: _Plot, width: int) -> list[str]:
-    """The picture in lines of at most `width` signs, the legend last."""
+def curve_lines(plot: _CurvePlot, width: int) -> list[str]:
+    """The lines of a text plot, of at most `width` characters, with a legend."""
     labels = [plot.label(plot.top), plot.label(plot.top / 2), "0"]
     margin = max(len(label) for label in labels)
-    columns = max(10, min(_WIDEST, width - margin - 2))
+    columns = max(10, min(_MOST_PLOT_CHARS, width - margin - 2))
     canvas = _canvas(plot, columns)
-    beside = ((0, labels[0]), (_ROWS // 2, labels[1]), (_ROWS, labels[2]))
+    beside = ((0, labels[0]), (_PLOT_LINES // 2, labels[1]), (_PLOT_LINES, labels[2]))
     return [*signs.plot(canvas, beside, ("0", f"{plot.last} users")), *_legend(plot, width)]
 
 
-def _plot(
-    made: Capacity,
-    dots: Sequence[Row],
-    lines: Sequence[Row],
+def _curve_plot(
+    capacity: Capacity,
+    dots: Sequence[CurvePoint],
+    lines: Sequence[CurvePoint],
     limits: Sequence[float],
     label: Callable[[float], str],
-) -> _Plot:
-    top = top_of(dots, lines, limits)
-    return _Plot(dots, lines, [one for one in limits if one < top], top, last_users(made), made.answer or None, label)
+) -> _CurvePlot:
+    top = axis_end(dots, lines, limits)
+    shown_limits = [limit for limit in limits if limit < top]
+    return _CurvePlot(dots, lines, shown_limits, top, last_users(capacity), capacity.answer or None, label)
 
 
-def _canvas(plot: _Plot, columns: int) -> list[list[str]]:
-    """The signs, from the back: the answer, limits, models, measured points."""
-    canvas = [[" "] * columns for _ in range(_ROWS)]
+def _canvas(plot: _CurvePlot, columns: int) -> list[list[str]]:
+    """The characters of the plot. Later layers cover earlier ones: the answer, limits, models, measured points."""
+    canvas = [[" "] * columns for _ in range(_PLOT_LINES)]
 
     def put(sign: str, users: object, value: object) -> None:
         if isinstance(users, int | float) and isinstance(value, int | float) and 0 <= value <= plot.top:
             column = min(columns - 1, round(users / plot.last * (columns - 1)))
-            canvas[_ROWS - 1 - min(_ROWS - 1, int(value / plot.top * _ROWS))][column] = sign
+            canvas[_PLOT_LINES - 1 - min(_PLOT_LINES - 1, int(value / plot.top * _PLOT_LINES))][column] = sign
 
-    for at in range(_ROWS if plot.answer else 0):
-        put(_ANSWER, plot.answer, (at + 0.5) / _ROWS * plot.top)
+    for row_index in range(_PLOT_LINES if plot.answer else 0):
+        put(_ANSWER_SIGN, plot.answer, (row_index + 0.5) / _PLOT_LINES * plot.top)
     for limit in plot.limits:
         for column in range(columns):
-            put(_LIMIT, column / max(1, columns - 1) * plot.last, limit)
-    for name, sign in reversed(_MODELS.items()):
-        for users, value in _drawn_out(plot, name, columns):
+            put(_LIMIT_SIGN, column / max(1, columns - 1) * plot.last, limit)
+    for name, sign in reversed(_MODEL_SIGNS.items()):
+        for users, value in _points_by_column(plot, name, columns):
             put(sign, users, value)
     for row in plot.dots:
-        put(_POINTS[_kinds(plot).index(str(row["what"]))], row["users"], row["value"])
+        put(_POINT_SIGNS[_drawn_measures(plot).index(str(row["what"]))], row["users"], row["value"])
     return canvas
 
 
-def _drawn_out(plot: _Plot, name: str, columns: int) -> list[tuple[float, float]]:
-    """A model's curve with a point for every column that it reaches."""
-    told = sorted((_float(one["users"]), _float(one["value"])) for one in plot.lines if one["what"] == name)
-    if not told:
+def _points_by_column(plot: _CurvePlot, name: str, columns: int) -> list[tuple[float, float]]:
+    """A model's curve with a point for each column of the plot that it reaches."""
+    curve = sorted((_float(row["users"]), _float(row["value"])) for row in plot.lines if row["what"] == name)
+    if not curve:
         return []
-    users, values = zip(*told, strict=True)
-    at = [column / max(1, columns - 1) * plot.last for column in range(columns)]
-    return [(one, float(np.interp(one, users, values))) for one in at if users[0] <= one <= users[-1]]
+    users, values = zip(*curve, strict=True)
+    column_users = [column / max(1, columns - 1) * plot.last for column in range(columns)]
+    reached = [position for position in column_users if users[0] <= position <= users[-1]]
+    return [(position, float(np.interp(position, users, values))) for position in reached]
 
 
 def _float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _kinds(plot: _Plot) -> list[str]:
-    return list(dict.fromkeys(str(row["what"]) for row in plot.dots))[: len(_POINTS)]
+def _drawn_measures(plot: _CurvePlot) -> list[str]:
+    return list(dict.fromkeys(str(row["what"]) for row in plot.dots))[: len(_POINT_SIGNS)]
 
 
-def _legend(plot: _Plot, width: int) -> list[str]:
-    parts = [f"{sign} {name}" for sign, name in zip(_POINTS, _kinds(plot), strict=False)]
-    there = {str(row["what"]) for row in plot.lines}
-    parts += [f"{sign} {name}" for name, sign in _MODELS.items() if name in there]
-    parts += [f"{_LIMIT} limit"] if plot.limits else []
-    parts += [f"{_ANSWER} answer"] if plot.answer else []
+def _legend(plot: _CurvePlot, width: int) -> list[str]:
+    parts = [f"{sign} {name}" for sign, name in zip(_POINT_SIGNS, _drawn_measures(plot), strict=False)]
+    model_names = {str(row["what"]) for row in plot.lines}
+    parts += [f"{sign} {name}" for name, sign in _MODEL_SIGNS.items() if name in model_names]
+    parts += [f"{_LIMIT_SIGN} limit"] if plot.limits else []
+    parts += [f"{_ANSWER_SIGN} answer"] if plot.answer else []
     return signs.legend(parts, width)

@@ -1,4 +1,4 @@
-"""What could saturate: the processors, and a simulated machine's stores; how busy each was, and by whom."""
+"""The resources that can saturate, processors and stores of a simulated machine, and their utilisation."""
 
 from __future__ import annotations
 
@@ -15,64 +15,65 @@ from loadgo.records.phases import Stretch, spans_in
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-PROCESSORS = "processors"
+PROCESSORS_RESOURCE = "processors"
 
-Servers = Mapping[str, int | None]
-"""How many servers each resource has; None: any number, and it is never full."""
+ServerCounts = Mapping[str, int | None]
+"""Number of servers by resource; None means any number, and that the resource never saturates."""
 
 
 @dataclass(frozen=True)
-class Whose:
-    """Whose a host's processor time was."""
+class ProcessorShares:
+    """The use of a host's processors by users and others."""
 
     users_processors: float
-    """How many processors the users kept busy, in the mean."""
+    """Mean number of processors that the users kept busy."""
     others: float
-    """The share of all processors' time that was neither the users' nor loadgo's, nor idle."""
+    """Share of others in all processors' time: busy time of neither users nor loadgo."""
 
 
-def servers_of(machine: str, processors: int) -> dict[str, int | None]:
-    """The resources of a machine file's text with everything merged, and their servers."""
+def server_counts(machine: str, processors: int) -> dict[str, int | None]:
+    """The resources of a machine, from the text of its merged file, with their numbers of servers."""
     stores: dict[str, dict[str, Any]] = tomllib.loads(machine).get("storage", {})
-    return {PROCESSORS: processors, **{name: _servers(store) for name, store in stores.items()}}
+    return {PROCESSORS_RESOURCE: processors, **{name: _server_count(store) for name, store in stores.items()}}
 
 
-def busy_spans(tables: Tables, stretch: Stretch, servers: Servers) -> dict[str, pl.DataFrame]:
-    """By resource that can be full and was measured: a row per span with `at_ns`, `span_ns`, `busy` and `whole`, in
-    nanoseconds of all its servers together.
+def busy_spans(tables: Tables, stretch: Stretch, servers: ServerCounts) -> dict[str, pl.DataFrame]:
+    """The spans of each resource that can saturate and was measured.
+
+    Columns: `at_ns`, `span_ns`, `busy` and `whole`; the last two are in nanoseconds of all its servers together.
     """
-    found = {PROCESSORS: _processor_spans(spans_in(tables.time, stretch))}
-    words = spans_in(tables.queue, stretch).with_columns(pl.col("queue", "measure").cast(pl.String))
-    for name, row in words.filter(pl.col("measure") == "busy_ns").partition_by("queue", as_dict=True).items():
+    spans_by_resource = {PROCESSORS_RESOURCE: _processor_spans(spans_in(tables.time, stretch))}
+    queue_spans = spans_in(tables.queue, stretch).with_columns(pl.col("queue", "measure").cast(pl.String))
+    for name, row in queue_spans.filter(pl.col("measure") == "busy_ns").partition_by("queue", as_dict=True).items():
         count = servers.get(str(name[0]))
         if count is not None:
-            whole = pl.col("span_ns").cast(pl.Float64) * count
-            found[str(name[0])] = row.select("at_ns", "span_ns", busy="value", whole=whole)
-    return {name: spans for name, spans in found.items() if len(spans)}
+            capacity_ns = pl.col("span_ns").cast(pl.Float64) * count
+            spans_by_resource[str(name[0])] = row.select("at_ns", "span_ns", busy="value", whole=capacity_ns)
+    return {name: spans for name, spans in spans_by_resource.items() if len(spans)}
 
 
-def utilisation(spans: Mapping[str, pl.DataFrame]) -> dict[str, float]:
-    """Of each resource, the share of its servers' time that was busy."""
+def utilisations(spans: Mapping[str, pl.DataFrame]) -> dict[str, float]:
+    """The busy share of the servers' time, by resource."""
     return {name: float(rows["busy"].sum()) / float(rows["whole"].sum()) for name, rows in spans.items()}
 
 
-def whose_of(total: TotalTime) -> Whose | None:
-    """Whose the processors' time was; None where the users' is not told apart."""
+def processor_shares(total: TotalTime) -> ProcessorShares | None:
+    """The use of the processors; None where the users' time was not measured."""
     users_ns, others = total.account.users_ns, total.others_share
     if users_ns is None or others is None or not total.span_ns:
         return None
-    return Whose(users_ns / total.span_ns, others)
+    return ProcessorShares(users_ns / total.span_ns, others)
 
 
-def _servers(store: Mapping[str, Any]) -> int | None:
-    """As the simulator counts them: what is held at once."""
-    told = {"server": store.get("servers", 1), "drum": 1}.get(store.get("kind", ""), store.get("channels", 1))
-    return int(told) if isinstance(told, int) else None
+def _server_count(store: Mapping[str, Any]) -> int | None:
+    """Number of servers of a store, as the simulator counts them; None for any number."""
+    count = {"server": store.get("servers", 1), "drum": 1}.get(store.get("kind", ""), store.get("channels", 1))
+    return int(count) if isinstance(count, int) else None
 
 
 def _processor_spans(spans: pl.DataFrame) -> pl.DataFrame:
-    own = spans.filter(pl.col("processor").is_not_null())
-    rows = (own if len(own) else spans).with_columns(pl.col("category").cast(pl.String))
+    by_processor = spans.filter(pl.col("processor").is_not_null())
+    rows = (by_processor if len(by_processor) else spans).with_columns(pl.col("category").cast(pl.String))
     busy = [name for name in rows["category"].unique().to_list() if is_busy(name)]
     time = pl.col("time_ns").cast(pl.Float64)
     return rows.group_by("at_ns", "span_ns").agg(

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loadgo.sizing.curve import Class, Point, Target
+from loadgo.sizing.curve import LoadPoint, MixClass, Target
 
 if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
 
-End = Literal["found", "every number", "no number", "contradiction", "open", "stopped"]
-"""How a search ended.
+SearchEnd = Literal["found", "every number", "no number", "contradiction", "open", "stopped"]
+"""The reason why a search ended.
 
 `every number`: all numbers of users up to the limit meet the targets. `no number`: none does. `contradiction`: each
 target can be met, but not all together. `open`: the limits of the search left it undecided. `stopped`: interrupted.
 """
-Progress = Callable[[str], None]
+ReportProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Saturation:
 
     resource: str
     users: float
-    """The number of users at which it saturates: N*, the knee of the asymptotes (`Models.saturation_users`)."""
+    """The saturation point N*, the knee of the asymptotes (`Models.saturation_users`)."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The limits that the search had to keep to."""
+class SearchLimits:
+    """The limits of the search."""
 
     max_users: int
     said: bool
@@ -43,12 +43,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Capacity:
-    """How many users a system holds, with the measurements that the answer rests on."""
+    """The capacity of a system in users, with the measurements that the answer is based on."""
 
     script: str
     on: str
     targets: tuple[Target, ...]
-    end: End
+    end: SearchEnd
     answer: int | None
     """The largest number of users with which every target is met; 0 when one user is too many; None when undecided.
 
@@ -63,16 +63,16 @@ class Capacity:
     """The target that fails first as users are added; None when none does."""
     saturates_first: Saturation | None
     """None where no resource's time was measured, or no point is usable for a model."""
-    points: tuple[Point, ...]
-    """In ascending order of users."""
+    points: tuple[LoadPoint, ...]
+    """The measured points, in ascending order of users."""
     interactions_spent: int
     """The number of interactions in all trials, warm-ups included."""
     trials: int
     seconds: float
     """The time of all trials, on the system's clock."""
-    classes: tuple[Class, ...]
+    classes: tuple[MixClass, ...]
     """The classes of a mix; empty when all users are alike."""
-    limits: Limits
+    limits: SearchLimits
     servers: Mapping[str, int | None]
     """The number of servers of each resource in `Point.utilisation`; None means any number."""
     currency: str
@@ -80,7 +80,7 @@ class Capacity:
     models: Models | None
     """The models of the measured points; None where there are too few points."""
     notes: tuple[str, ...]
-    """What was left out, was not measured, or was assumed."""
+    """Sentences on what was left out, was not measured, or was assumed."""
 
     @property
     def bad(self) -> bool:

@@ -1,4 +1,4 @@
-"""The search at work: each step becomes a trial of fitting length, watched while it runs, until there is an outcome."""
+"""The rounds of a search: each round runs the next trial with a suitable length, until there is an outcome."""
 
 from __future__ import annotations
 
@@ -9,98 +9,98 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loadgo.notation.figures import people
-from loadgo.sizing.outcomes import Outcome, Step, Untold, Wanted
-from loadgo.sizing.results import Progress
-from loadgo.sizing.search import next_step, standing
-from loadgo.sizing.steady_state import steadiness_of
-from loadgo.sizing.trials import Trial
+from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome, Undecided
+from loadgo.sizing.results import ReportProgress
+from loadgo.sizing.search import next_step, target_standing
+from loadgo.sizing.steady_state import steadiness
+from loadgo.sizing.trials import CapacityTrial
 
 FEWEST_CYCLES = 24.0
-"""A trial is at least as long as so many cycles of a user: six batches of four."""
+"""A trial is at least as long as this number of cycles of a user: six batches of four."""
 WARM_UP_CYCLES = 3.0
-"""Left out at a trial's beginning: queues fill at the pace at which users come round."""
+"""The warm-up of a trial in cycles of a user, since queues fill at the pace of the cycles."""
 WARM_UP_SHARE = 0.1
-"""And at least this part of what counts."""
-AGAIN = 2
-"""How often a trial that was not steady is done again, each time twice as long."""
+"""The warm-up is at least this share of the measured time."""
+MOST_TRIAL_REPEATS = 2
+"""A trial that drifts is repeated at most this number of times, each time twice as long."""
 
 
-class Tries(Protocol):
-    """What makes a trial: users, seed, warm-up and length in seconds; without a length, the first of all."""
+class RunTrial(Protocol):
+    """A function that runs a trial with a seed and a length; the first trial of a search has no length."""
 
-    def __call__(self, step: Step, seed: int, length: Length | None) -> Trial: ...
+    def __call__(self, next_trial: NextTrial, seed: int, length: TrialLength | None, /) -> CapacityTrial: ...
 
 
 @dataclass(frozen=True)
-class Length:
-    """How long a trial is, in the system's own time."""
+class TrialLength:
+    """The warm-up and the length of a trial, on the system's clock."""
 
     warm_up_s: float
     seconds: float
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """How short and how long a trial may be, in the system's own time."""
+class TrialLengths:
+    """The lengths of the shortest and the longest trial, on the system's clock."""
 
     shortest_s: float = 0.0
     longest_s: float = math.inf
 
 
 @dataclass(frozen=True)
-class Searched:
-    """All trials, and what they came to."""
+class SearchResult:
+    """All trials of a search, and its outcome."""
 
-    trials: tuple[Trial, ...]
-    """That count."""
-    left_out: tuple[Trial, ...]
-    """That were not steady, and were done again longer; or that measured the driver, and not the system."""
-    outcome: Outcome
+    trials: tuple[CapacityTrial, ...]
+    """The trials that the outcome is based on."""
+    left_out: tuple[CapacityTrial, ...]
+    """Trials that drifted and were repeated, and a trial that is not valid."""
+    outcome: SearchOutcome
 
 
-def search(
-    tries: Tries,
-    wanted: Wanted,
+def run_search(
+    run_trial: RunTrial,
+    goal: SearchGoal,
     *,
     seed: int = 1,
-    bounds: Bounds | None = None,
-    progress: Progress | None = None,
+    lengths: TrialLengths | None = None,
+    progress: ReportProgress | None = None,
     stop: threading.Event | None = None,
-) -> Searched:
-    """Makes trials until there is an outcome; `stop` ends the search with what is known by then."""
-    trials: list[Trial] = []
-    left_out: list[Trial] = []
+) -> SearchResult:
+    """Runs trials until there is an outcome. `stop` ends the search with what is known by then."""
+    trials: list[CapacityTrial] = []
+    left_out: list[CapacityTrial] = []
     stopped = stop or threading.Event()
     while True:
-        step = next_step(trials, wanted)
-        if not isinstance(step, Step):
-            return Searched(tuple(trials), tuple(left_out), step)
-        for again in range(AGAIN + 1):
-            length = length_of(step, trials, bounds or Bounds(), 2.0**again)
-            made = tries(step, seed + len(trials) + len(left_out), length)
+        next_trial = next_step(trials, goal)
+        if not isinstance(next_trial, NextTrial):
+            return SearchResult(tuple(trials), tuple(left_out), next_trial)
+        for repeat in range(MOST_TRIAL_REPEATS + 1):
+            length = next_trial_length(next_trial, trials, lengths or TrialLengths(), 2.0**repeat)
+            trial = run_trial(next_trial, seed + len(trials) + len(left_out), length)
             if progress is not None:
-                progress(_told(made, wanted))
-            if stopped.is_set() or not made.valid:
-                why = made.why or "the search was stopped"
-                return Searched(tuple(trials), (*left_out, made), _so_far(trials, wanted, why))
-            if again == AGAIN or counts(made, wanted):
-                trials.append(made)
+                progress(_trial_in_words(trial, goal))
+            if stopped.is_set() or not trial.valid:
+                reason = trial.why or "the search was stopped"
+                return SearchResult(tuple(trials), (*left_out, trial), _undecided_so_far(trials, goal, reason))
+            if repeat == MOST_TRIAL_REPEATS or is_final(trial, goal):
+                trials.append(trial)
                 break
-            left_out.append(made)
+            left_out.append(trial)
 
 
-def _so_far(trials: Sequence[Trial], wanted: Wanted, why: str) -> Untold:
-    """What the trials tell that were made."""
-    stands = {trial.users: standing(trial.users, trials, wanted) for trial in trials}
-    missed = min((users for users, stood in stands.items() if stood == "missed"), default=None)
-    met = [users for users, stood in stands.items() if stood == "met" and (missed is None or users < missed)]
-    return Untold(max(met, default=0), None if missed is None else missed - 1, why)
+def _undecided_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, reason: str) -> Undecided:
+    """The outcome of a search that ends early, from its trials so far."""
+    stands = {trial.users: target_standing(trial.users, trials, goal) for trial in trials}
+    missed = min((users for users, standing in stands.items() if standing == "missed"), default=None)
+    met = [users for users, standing in stands.items() if standing == "met" and (missed is None or users < missed)]
+    return Undecided(max(met, default=0), None if missed is None else missed - 1, reason)
 
 
-def _told(trial: Trial, wanted: Wanted) -> str:
-    """One trial in a line, for who waits."""
+def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
+    """A line about one trial, for the progress of the search."""
     figures = []
-    for target, tally in zip(wanted.targets, trial.tallies, strict=True):
+    for target, tally in zip(goal.targets, trial.tallies, strict=True):
         if not tally.weight:
             figures.append(f"nothing of {target.text}")
         elif target.share is not None:
@@ -109,30 +109,32 @@ def _told(trial: Trial, wanted: Wanted) -> str:
             figures.append(f"{target.measure} {tally.ratio:.1%}")
         else:
             figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
-    stands = standing(trial.users, [trial], wanted)
+    stands = target_standing(trial.users, [trial], goal)
     early = ", ended early" if trial.cut_short else ""
     load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"
     return f"{load}: {', '.join(figures)}: {stands}{early}"
 
 
-def counts(trial: Trial, wanted: Wanted) -> bool:
-    """Whether a trial need not be done again: it does not drift, or tells surely all the same."""
-    return trial.cut_short or not steadiness_of(trial).drifts or standing(trial.users, [trial], wanted) != "open"
+def is_final(trial: CapacityTrial, goal: SearchGoal) -> bool:
+    """Whether a trial needs no repetition: it does not drift, or it decides the targets in spite of it."""
+    return trial.cut_short or not steadiness(trial).drifts or target_standing(trial.users, [trial], goal) != "open"
 
 
-def length_of(step: Step, trials: Sequence[Trial], bounds: Bounds, factor: float = 1.0) -> Length | None:
-    """How long the trial of `step` is: by the cycle of a user in the trials nearest to it, in whole passes.
+def next_trial_length(
+    next_trial: NextTrial, trials: Sequence[CapacityTrial], lengths: TrialLengths, factor: float = 1.0
+) -> TrialLength | None:
+    """The length of the next trial, from the cycle of a user in the nearest trial, in whole passes of the script.
 
-    None for the first of all, of which no cycle is known.
+    None for the first trial of a search, since no cycle is known yet.
     """
     if not trials:
         return None
-    near = min(trials, key=lambda trial: (abs(trial.users - step.users), -trial.counted))
-    cycle = near.think_s + (near.response_s or 0.0)
-    seconds = factor * max(step.interactions * cycle / step.users, FEWEST_CYCLES * cycle)
+    nearest = min(trials, key=lambda trial: (abs(trial.users - next_trial.users), -trial.counted))
+    cycle = nearest.think_s + (nearest.response_s or 0.0)
+    seconds = factor * max(next_trial.interactions * cycle / next_trial.users, FEWEST_CYCLES * cycle)
     lines = max(trials, key=lambda trial: trial.counted).lines_a_pass or 1.0
     a_pass = lines * cycle
     if lines > 1 and a_pass > 0:
         seconds = math.ceil(seconds / a_pass) * a_pass
-    seconds = min(max(seconds, bounds.shortest_s), bounds.longest_s)
-    return Length(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * seconds), bounds.longest_s), seconds)
+    seconds = min(max(seconds, lengths.shortest_s), lengths.longest_s)
+    return TrialLength(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * seconds), lengths.longest_s), seconds)

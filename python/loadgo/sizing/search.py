@@ -1,11 +1,12 @@
-"""Which trial comes next in the search for the capacity, and when the answer is sure enough.
+"""The choice of the next trial in a capacity search, and the decision that the answer is precise enough.
 
-Short trials first, long ones only near the answer (as MLRsearch, IETF draft bmwg-mlrsearch, does for packet
-rates; here the share of slow interactions is what the share of lost packets is there). One user is tried first; the
-time that an interaction takes of the busiest resource says how far up to look next. Once a number of users misses a
-target surely, a line through all trials near the crossing tells where it is (`crossing`), and trials go on at
-either side of it, each longer than the last, until the interval of the answer is as narrow as was asked for. Where a
-curve jumps and no line fits, the numbers in between are halved.
+First trials are short, and only trials near the answer are long. MLRsearch (IETF draft bmwg-mlrsearch) does the same
+for packet rates, where lost packets are what slow interactions are here. The first trial has one user. From the
+service demand at its busiest resource follows the next number of users.
+
+Once a number of users significantly misses a target, a line through all near trials gives the crossing (`crossing`).
+More trials follow on both sides of it, each longer than the last, until the interval of the answer is narrow enough.
+Where a curve jumps and no line fits, the search continues by bisection.
 """
 
 from __future__ import annotations
@@ -14,321 +15,365 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loadgo.sizing.crossing import Crossing, Excess, crossing_of, excess_of
-from loadgo.sizing.curve import Standing
-from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Outcome, Step, Untold, Wanted
-from loadgo.sizing.trials import Tally, Trial
+from loadgo.sizing.crossing import LimitCrossing, LimitExcess, crossing_of, excess_of
+from loadgo.sizing.curve import TargetStanding
+from loadgo.sizing.outcomes import (
+    CapacityFound,
+    EveryNumberMeets,
+    NextTrial,
+    NoNumberMeets,
+    SearchGoal,
+    SearchOutcome,
+    Undecided,
+)
+from loadgo.sizing.trials import BatchSums, CapacityTrial
 
-PILOT = 60
-"""Interactions of the first trial, with one user; far fewer than the shortest of others tell enough of it."""
-WIDE, NEAREST = 0.2, 3.0
-"""Trials within this part of the crossing, or so many users, are on its line."""
-STEADY, NEAR = 6.0, 0.1
-"""And those alone, once there are enough, within so many times half the crossing's interval, or this part of it."""
-STRAIGHT = 3.0
-"""Trials whose excess is beyond this are on no straight line with the others."""
-FEW = 3
-"""So many numbers of users between what is surely met and surely missed are tried before any is tried longer."""
-APART = 0.08
-"""Trials lie at most so far at either side of the crossing."""
-CLEAR = 0.5
-"""Further below its limit than this, on its scale, a target leaves room for a leap although it is not sure yet."""
-FIRST = 8
-"""On a host, where interactions take their time, this part of the most users are the first."""
-NARROW = 0.42
-"""Half the crossing's interval is so narrow a part of the answer's ends: of a wide one, both may be near by luck."""
-SHOWN = 0.1
-"""At the answer itself so large a part is seen of what the line near it is from: it is tried, and not only computed."""
-LEAP = 3
-"""On a host that others may be using, so many times more users than were tried before are tried at most."""
+FIRST_TRIAL_INTERACTIONS = 60
+"""Interactions of the first trial, which has one user. Fewer than in later trials: it only finds the scale."""
+LINE_REACH_SHARE, LINE_REACH_USERS = 0.2, 3.0
+"""The line includes trials within this share of the crossing, or this number of users."""
+NARROW_REACH_INTERVALS, NARROW_REACH_SHARE = 6.0, 0.1
+"""A narrower line includes trials within this many half-widths of the crossing's interval, or this share of it."""
+MOST_LINE_EXCESS_LOGITS = 3.0
+"""Trials with a larger excess, on the scale of their target, are not on a straight line with the others."""
+TRIED_BETWEEN_USERS = 3
+"""Numbers of users between met and missed that are tried before one of them is tried again, longer."""
+BRACKET_SHARE = 0.08
+"""Trials are placed within ±8 % of the estimated crossing."""
+LEAP_MARGIN_LOGITS = 0.5
+"""A target that is this far below its limit, on its scale, permits a leap before it is met significantly."""
+FIRST_TRIAL_DIVISOR = 8
+"""On a host, the first trial has the largest number of users divided by this, since trials take long there."""
+NARROW_INTERVAL_RATIO = 0.42
+"""Largest half-width of the crossing, as a ratio to the wanted width of the answer plus 1.
+
+Without this limit, a wide interval may end the search by chance, when both its ends round to near numbers.
+"""
+ANSWER_EVIDENCE_SHARE = 0.1
+"""The trials at the answer have at least this share of the interactions of the line, so the answer is measured too."""
+MOST_LEAP_RATIO = 3
+"""On a shared host, the next trial has at most this many times the users of the largest trial before."""
 
 
-_NEAR_LIMIT = "the limit of users is too near the answer: allow more with --max-users"
-_TOO_SHORT = "the longest trials do not tell: allow longer ones with --longest"
+_NEAR_LIMIT_REASON = "the limit of users is too near the answer: allow more with --max-users"
+_TOO_SHORT_REASON = "the longest trials do not tell: allow longer ones with --longest"
 
 
 @dataclass(frozen=True)
-class _Bracket:
-    """The most users that surely meet all ceilings below the fewest that surely miss one; 0 and None: not seen."""
+class _UserBracket:
+    """Two numbers of users between which the answer lies."""
 
     met: int
+    """The most users, below `missed`, that significantly meet all ceilings; 0 without such a number."""
     missed: int | None
+    """The fewest users that significantly miss a ceiling; None without such a number."""
     binding: int
-    """The place of a target that is missed there."""
+    """The index of the target that is missed most, or is nearest to its limit."""
 
 
-def next_step(trials: Sequence[Trial], wanted: Wanted) -> Step | Outcome:
-    """What to do after `trials`: another one, or the answer."""
+def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal) -> NextTrial | SearchOutcome:
+    """The next trial after `trials`, or the outcome of the search."""
     if not trials:
-        return Step(max(1, wanted.max_users // FIRST) if wanted.live else 1, min(PILOT, wanted.shortest))
-    bracket = _bracket(trials, wanted)
-    if len(trials) >= wanted.most_trials:
-        return _out_of_trials(trials, wanted, bracket)
+        users = max(1, goal.max_users // FIRST_TRIAL_DIVISOR) if goal.live else 1
+        return NextTrial(users, min(FIRST_TRIAL_INTERACTIONS, goal.shortest))
+    bracket = _bracket(trials, goal)
+    if len(trials) >= goal.most_trials:
+        return _outcome_so_far(trials, goal, bracket)
     if bracket.missed == 1:
-        return NoNumber(bracket.binding)
+        return NoNumberMeets(bracket.binding)
     if bracket.missed is None:
-        return _upwards(trials, wanted, bracket)
-    return _inwards(trials, wanted, bracket)
+        return _search_upwards(trials, goal, bracket)
+    return _search_inwards(trials, goal, bracket)
 
 
-def standing(users: int, trials: Iterable[Trial], wanted: Wanted) -> Standing:
-    """How the ceilings stand with so many users, all their trials together: missed when one of them is."""
-    mine = [trial for trial in trials if trial.users == users]
-    if any(trial.refused for trial in mine):
+def target_standing(users: int, trials: Iterable[CapacityTrial], goal: SearchGoal) -> TargetStanding:
+    """The standing of the ceilings in all trials with `users` users: missed if one of them is."""
+    same_users = [trial for trial in trials if trial.users == users]
+    if any(trial.refused for trial in same_users):
         return "missed"
-    excesses = [_excess(place, mine, wanted) for place in wanted.ceilings]
-    if any(one is not None and one.missed for one in excesses):
+    excesses = [_excess(place, same_users, goal) for place in goal.ceilings]
+    if any(excess is not None and excess.missed for excess in excesses):
         return "missed"
-    return "met" if all(one is not None and one.met for one in excesses) else "open"
+    return "met" if all(excess is not None and excess.met for excess in excesses) else "open"
 
 
-def crossing_near(trials: Sequence[Trial], wanted: Wanted, around: float) -> tuple[Crossing, int] | None:
-    """The first of the ceilings' crossings, from the trials near `around`; its interval is that of the first of all.
+def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: float) -> tuple[LimitCrossing, int] | None:
+    """The lowest crossing of a ceiling, with the index of the ceiling, from trials near `around`.
 
-    From the trials in a wide surrounding first, whose line has a sure slope; then from those so near that no curve
-    matters beside what is still in doubt. Where fewer trials seem to tell more, that is luck, and the wide line stands.
+    The interval is that of the lowest crossing of all ceilings. A first line uses trials in a wide range, which give a
+    significant slope. A second line uses nearer trials, where curvature is small beside the uncertainty. If the second
+    interval is narrower, it is so by chance, and the first line is taken.
     """
-    wide = _crossing_within(trials, wanted, around, max(NEAREST, WIDE * around))
+    wide = _crossing_in_reach(trials, goal, around, max(LINE_REACH_USERS, LINE_REACH_SHARE * around))
     if wide is None:
         return None
-    reach = min(max(STEADY * _half(wide[0]), NEAR * wide[0].users), WIDE * wide[0].users)
-    near = _crossing_within(trials, wanted, wide[0].users, max(NEAREST, reach))
-    return near if near is not None and _half(near[0]) >= _half(wide[0]) else wide
+    reach = min(
+        max(NARROW_REACH_INTERVALS * _half_width(wide[0]), NARROW_REACH_SHARE * wide[0].users),
+        LINE_REACH_SHARE * wide[0].users,
+    )
+    near = _crossing_in_reach(trials, goal, wide[0].users, max(LINE_REACH_USERS, reach))
+    return near if near is not None and _half_width(near[0]) >= _half_width(wide[0]) else wide
 
 
-def _crossing_within(
-    trials: Sequence[Trial], wanted: Wanted, around: float, reach: float
-) -> tuple[Crossing, int] | None:
+def _crossing_in_reach(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, around: float, reach: float
+) -> tuple[LimitCrossing, int] | None:
     near = [trial for trial in trials if abs(trial.users - around) <= reach]
-    found = []
-    for place in wanted.ceilings:
-        straight = [trial for trial in near if _straight(place, trial, wanted)]
-        line = crossing_of(wanted.targets[place], [one.users for one in straight], _tallies(place, straight))
+    crossings = []
+    for target_index in goal.ceilings:
+        straight = [trial for trial in near if _is_on_line(target_index, trial, goal)]
+        line = crossing_of(
+            goal.targets[target_index], [trial.users for trial in straight], _tallies(target_index, straight)
+        )
         if line is not None:
-            found.append((line, place))
-    if not found:
+            crossings.append((line, target_index))
+    if not crossings:
         return None
-    first, binding = min(found, key=lambda one: one[0].users)
-    low, high = min(one.low for one, _ in found), min(one.high for one, _ in found)
-    return Crossing(first.users, low, high, first.slope, first.weight), binding
+    first, binding = min(crossings, key=lambda pair: pair[0].users)
+    low, high = min(crossing.low for crossing, _ in crossings), min(crossing.high for crossing, _ in crossings)
+    return LimitCrossing(first.users, low, high, first.slope, first.weight), binding
 
 
-def _half(crossing: Crossing) -> float:
+def _half_width(crossing: LimitCrossing) -> float:
     return (crossing.high - crossing.low) / 2
 
 
-def _excess(place: int, trials: Sequence[Trial], wanted: Wanted) -> Excess | None:
-    return excess_of(wanted.targets[place], _tallies(place, trials))
+def _excess(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitExcess | None:
+    return excess_of(goal.targets[target_index], _tallies(target_index, trials))
 
 
-def _seen(place: int, users: int, trials: Sequence[Trial], wanted: Wanted) -> float:
-    """The excess with so many users, as it was seen: of few interactions none of which was slow, there is none."""
-    mine = [trial for trial in trials if trial.users == users]
-    if not any(trial.tallies[place].numerators.any() for trial in mine):
+def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
+    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 without a trial."""
+    same_users = [trial for trial in trials if trial.users == users]
+    if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
         return -math.inf
-    excess = _excess(place, mine, wanted)
+    excess = _excess(target_index, same_users, goal)
     return 0.0 if excess is None else excess.value
 
 
-def _tallies(place: int, trials: Iterable[Trial]) -> list[Tally]:
-    return [trial.tallies[place] for trial in trials]
+def _tallies(target_index: int, trials: Iterable[CapacityTrial]) -> list[BatchSums]:
+    return [trial.tallies[target_index] for trial in trials]
 
 
-def _straight(place: int, trial: Trial, wanted: Wanted) -> bool:
-    excess = _excess(place, [trial], wanted)
-    return excess is not None and abs(excess.value) <= STRAIGHT and not trial.refused
+def _is_on_line(target_index: int, trial: CapacityTrial, goal: SearchGoal) -> bool:
+    excess = _excess(target_index, [trial], goal)
+    return excess is not None and abs(excess.value) <= MOST_LINE_EXCESS_LOGITS and not trial.refused
 
 
-def _bracket(trials: Sequence[Trial], wanted: Wanted) -> _Bracket:
+def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     tried = sorted({trial.users for trial in trials})
-    stands = {users: standing(users, trials, wanted) for users in tried}
+    stands = {users: target_standing(users, trials, goal) for users in tried}
     missed = min((users for users in tried if stands[users] == "missed"), default=None)
     met = max((users for users in tried if stands[users] == "met" and (missed is None or users < missed)), default=0)
-    return _Bracket(met, missed, _worst(missed or max(tried), trials, wanted))
+    return _UserBracket(met, missed, _worst_target(missed or max(tried), trials, goal))
 
 
-def _worst(users: int, trials: Sequence[Trial], wanted: Wanted) -> int:
-    """The place of the ceiling that is furthest beyond its limit, or nearest to it."""
-    mine = [trial for trial in trials if trial.users == users]
-    values = {place: excess.value for place in wanted.ceilings if (excess := _excess(place, mine, wanted))}
-    return max(values, key=lambda place: values[place]) if values else wanted.ceilings[0]
+def _worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
+    """The index of the ceiling that is furthest beyond its limit, or nearest to it."""
+    same_users = [trial for trial in trials if trial.users == users]
+    values = {
+        target_index: excess.value
+        for target_index in goal.ceilings
+        if (excess := _excess(target_index, same_users, goal))
+    }
+    return max(values, key=values.__getitem__) if values else goal.ceilings[0]
 
 
-def _longer(users: int, trials: Sequence[Trial], wanted: Wanted, otherwise: Outcome) -> Step | Outcome:
-    """Another trial with as many users, as long as all before; or the outcome when that is beyond the longest."""
-    done = sum(trial.counted for trial in trials if trial.users == users)
-    return Step(users, max(done, wanted.shortest)) if done < wanted.most_interactions else otherwise
+def _longer_trial(
+    users: int, trials: Sequence[CapacityTrial], goal: SearchGoal, otherwise: SearchOutcome
+) -> NextTrial | SearchOutcome:
+    """Another trial with `users` users, as long as all before together, or `otherwise` if it would be too long."""
+    interactions = sum(trial.counted for trial in trials if trial.users == users)
+    return NextTrial(users, max(interactions, goal.shortest)) if interactions < goal.most_interactions else otherwise
 
 
-def _upwards(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step | Outcome:
-    """No number of users has missed a target yet."""
-    top = max(trial.users for trial in trials)
-    if top >= wanted.max_users:
-        if bracket.met == top:
-            return EveryNumber(top)
-        return _longer(top, trials, wanted, Untold(bracket.met, None, _NEAR_LIMIT))
-    nearest = max((_seen(place, top, trials, wanted) for place in wanted.ceilings), default=0.0)
-    if bracket.met < top and top == 1 and nearest > 0:
-        return _longer(1, trials, wanted, Untold(0, None, "one user alone is too near the limit to tell"))
-    if bracket.met < top and nearest > -CLEAR:
-        return Step(min(wanted.max_users, max(top + 1, math.ceil(1.1 * top))), wanted.shortest)
-    guess = _guess(trials, wanted)
-    further = max(2 * top, math.ceil(guess)) if guess > 1.1 * top else math.ceil(1.25 * top)
-    if wanted.live:
-        further = min(further, LEAP * top, max(math.ceil(0.8 * guess), math.ceil(1.25 * top)))
-    return Step(min(wanted.max_users, max(top + 1, further)), wanted.shortest)
+def _search_upwards(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
+) -> NextTrial | SearchOutcome:
+    """The next step while no number of users has missed a target: more users, or the end of the search."""
+    most_users = max(trial.users for trial in trials)
+    if most_users >= goal.max_users:
+        if bracket.met == most_users:
+            return EveryNumberMeets(most_users)
+        return _longer_trial(most_users, trials, goal, Undecided(bracket.met, None, _NEAR_LIMIT_REASON))
+    excesses = [_measured_excess(target_index, most_users, trials, goal) for target_index in goal.ceilings]
+    nearest = max(excesses, default=0.0)
+    if bracket.met < most_users and most_users == 1 and nearest > 0:
+        return _longer_trial(1, trials, goal, Undecided(0, None, "one user alone is too near the limit to tell"))
+    if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
+        return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.shortest)
+    guess = _estimated_limit_users(trials, goal)
+    next_users = max(2 * most_users, math.ceil(guess)) if guess > 1.1 * most_users else math.ceil(1.25 * most_users)
+    if goal.live:
+        careful = max(math.ceil(0.8 * guess), math.ceil(1.25 * most_users))
+        next_users = min(next_users, MOST_LEAP_RATIO * most_users, careful)
+    return NextTrial(min(goal.max_users, max(most_users + 1, next_users)), goal.shortest)
 
 
-def _guess(trials: Sequence[Trial], wanted: Wanted) -> float:
-    """About how many users reach a limit, from the asymptotes at the most users tried; infinite: no resource tells it.
+def _estimated_limit_users(trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
+    """The estimated number of users at a limit, from the asymptotes of the largest trial; infinite if none is busy.
 
-    A resource that is busy for a share U with N users is full with N / U; beyond that the response grows so that
-    users come round, (R + Z) N_full / (R_light + Z) = N.
+    A resource with utilisation U with N users is saturated with N* = N / U users. With more users, the response time R
+    follows from N = N* (R + Z) / (R_light + Z).
     """
-    trial = max(trials, key=lambda one: (one.users, one.counted))
+    trial = max(trials, key=lambda candidate: (candidate.users, candidate.counted))
     busy = max(trial.utilisation.values(), default=0.0)
     if busy <= 0:
         return math.inf
-    knee, cycle = trial.users / min(busy, 1.0), trial.think_s + (trial.response_s or 0.0)
-    guesses = [2.0 * knee]
-    for place in wanted.ceilings:
-        target = wanted.targets[place]
+    saturation, cycle = trial.users / min(busy, 1.0), trial.think_s + (trial.response_s or 0.0)
+    guesses = [2.0 * saturation]
+    for target_index in goal.ceilings:
+        target = goal.targets[target_index]
         if target.measure == "busy":
             guesses.append(trial.users * target.limit / max(trial.utilisation.get(str(target.command), 0.0), 1e-6))
         elif (target.share is not None or target.measure == "mean") and target.command is None:
             mean = target.limit / (math.log(1 / target.share) if target.share else 1.0)
-            guesses.append(knee * max((mean + trial.think_s) / cycle, 0.5))
+            guesses.append(saturation * max((mean + trial.think_s) / cycle, 0.5))
     return min(guesses)
 
 
-def _inwards(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step | Outcome:
-    """A number of users has missed a target: the answer is below it."""
-    found = _crossing(trials, wanted, bracket)
-    if found is None:
-        return _halved(trials, wanted, bracket, _between(trials, wanted, bracket))
-    crossing, binding = found
-    answer = _answer(crossing, binding, wanted)
-    if not answer.enough or not _surrounded(trials, crossing.users):
-        return Step(_beside(trials, wanted, crossing), _length(trials, wanted, crossing))
-    there = sum(trial.counted for trial in trials if trial.users == answer.users)
-    if there < SHOWN * crossing.weight and answer.users:
-        return Step(answer.users, max(wanted.shortest, math.ceil(SHOWN * crossing.weight)))
-    if not _was_enough(trials[:-1], wanted):
-        return Step(_beside(trials, wanted, crossing), _length(trials, wanted, crossing))
+def _search_inwards(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
+) -> NextTrial | SearchOutcome:
+    """The next step after a number of users has missed a target: the answer is below it."""
+    crossing_and_target = _refined_crossing(trials, goal, bracket)
+    if crossing_and_target is None:
+        return _search_between(trials, goal, bracket, _interpolated_users(trials, goal, bracket))
+    crossing, binding = crossing_and_target
+    answer = _found_capacity(crossing, binding, goal)
+    if not answer.enough or not _has_trials_around(trials, crossing.users):
+        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
+    interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
+    if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users:
+        return NextTrial(answer.users, max(goal.shortest, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
+    if not _was_decided_before(trials[:-1], goal):
+        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
     return answer
 
 
-def _crossing(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> tuple[Crossing, int] | None:
-    """The crossing and what decides it, from the trials near where it turns out to be."""
-    around, best = _between(trials, wanted, bracket), None
+def _refined_crossing(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
+) -> tuple[LimitCrossing, int] | None:
+    """The crossing with the index of its target, fitted again from the trials near the last estimate."""
+    around, best = _interpolated_users(trials, goal, bracket), None
     for _ in range(3):
-        found = crossing_near(trials, wanted, around)
-        if found is None:
+        crossing_and_target = find_crossing(trials, goal, around)
+        if crossing_and_target is None:
             break
-        best = found
-        around = min(max(found[0].users, 1.0), float(wanted.max_users))
+        best = crossing_and_target
+        around = min(max(crossing_and_target[0].users, 1.0), float(goal.max_users))
     return best
 
 
-def _was_enough(trials: Sequence[Trial], wanted: Wanted) -> bool:
-    """Whether one trial earlier it was enough already: who stops at the first look that pleases stops at lucky ones."""
-    bracket = _bracket(trials, wanted)
-    found = _crossing(trials, wanted, bracket) if bracket.missed is not None else None
-    return found is not None and _answer(*found, wanted).enough
+def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bool:
+    """Whether the answer was narrow enough one trial earlier too, so that the search does not stop by chance."""
+    bracket = _bracket(trials, goal)
+    crossing_and_target = _refined_crossing(trials, goal, bracket) if bracket.missed is not None else None
+    return crossing_and_target is not None and _found_capacity(*crossing_and_target, goal).enough
 
 
-def _between(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> float:
-    """Where the excess would be 0 on a line between the two ends of the bracket, not too near either."""
-    low, high = bracket.met, bracket.missed or wanted.max_users
-    below = _excess(bracket.binding, [trial for trial in trials if trial.users == low], wanted)
-    above = _excess(bracket.binding, [trial for trial in trials if trial.users == high], wanted)
+def _interpolated_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> float:
+    """The number of users with an excess of 0 on a line between the ends of the bracket, away from both ends."""
+    low, high = bracket.met, bracket.missed or goal.max_users
+    below = _excess(bracket.binding, [trial for trial in trials if trial.users == low], goal)
+    above = _excess(bracket.binding, [trial for trial in trials if trial.users == high], goal)
     share = 0.5
     if below is not None and above is not None and math.isfinite(below.value) and above.value > below.value:
         share = -below.value / (above.value - below.value)
     return low + min(max(share, 0.2), 0.8) * (high - low)
 
 
-def _halved(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket, around: float) -> Step | Outcome:
-    """No line tells the crossing: a number in between, or the bracket itself when there is none."""
+def _search_between(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket, around: float
+) -> NextTrial | SearchOutcome:
+    """The next step without a line: a trial between the ends of the bracket, or at its ends if they are adjacent."""
     assert bracket.missed is not None
     if bracket.missed - bracket.met == 1:
-        return _adjacent(trials, wanted, bracket)
+        return _decide_adjacent(trials, goal, bracket)
     tried = {trial.users for trial in trials}
-    inside = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
+    untried = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
-    if inside and len(between) < FEW:
-        apart = max(1.0, APART * around) * (1 if len(between) % 2 else -1) if between else 0.0
-        return Step(min(inside, key=lambda users: abs(users - around - apart)), wanted.shortest)
-    untold = Untold(bracket.met, bracket.missed - 1, _TOO_SHORT)
+    if untried and len(between) < TRIED_BETWEEN_USERS:
+        distance = max(1.0, BRACKET_SHARE * around) * (1 if len(between) % 2 else -1) if between else 0.0
+        return NextTrial(min(untried, key=lambda users: abs(users - around - distance)), goal.shortest)
+    undecided = Undecided(bracket.met, bracket.missed - 1, _TOO_SHORT_REASON)
     if not between:
-        return untold
-    least = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
-    return _longer(least, trials, wanted, untold)
+        return undecided
+    fewest_users = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
+    return _longer_trial(fewest_users, trials, goal, undecided)
 
 
-def _adjacent(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Step | Outcome:
-    """A number that surely meets the targets, and the next that surely misses one.
+def _decide_adjacent(
+    trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
+) -> NextTrial | SearchOutcome:
+    """The next step with a number of users that meets the targets, where one more user misses one.
 
-    Where others near do not fit (fewer users that seemed to miss it, more that seemed to meet it), what is sure within
-    a trial is not sure of the next, such as on a host with others on it: the answer is between these.
+    Other trials may contradict: fewer users miss the target, or more users meet it. Then trials differ by more than
+    their batches show, such as on a host with other programs. The answer lies between the contradicting numbers.
     """
     assert bracket.missed is not None
-    told = {trial.users for trial in trials if not trial.refused}
-    values = {users: _seen(bracket.binding, users, trials, wanted) for users in told}
+    tried = {trial.users for trial in trials if not trial.refused}
+    values = {users: _measured_excess(bracket.binding, users, trials, goal) for users in tried}
     low = min([bracket.met, *(users - 1 for users, value in values.items() if value > 0)])
     high = max([bracket.met, *(users for users, value in values.items() if value < 0)])
-    if high - low <= _within(bracket.met, wanted):
-        return Found(bracket.met, low, high, bracket.binding, enough=True)
+    if high - low <= _wanted_width(bracket.met, goal):
+        return CapacityFound(bracket.met, low, high, bracket.binding, enough=True)
     near = [users for users in values if low <= users <= high + 1]
-    least = min(near, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
-    return _longer(least, trials, wanted, Found(bracket.met, low, high, bracket.binding, enough=False))
+    fewest_users = min(near, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
+    answer = CapacityFound(bracket.met, low, high, bracket.binding, enough=False)
+    return _longer_trial(fewest_users, trials, goal, answer)
 
 
-def _answer(crossing: Crossing, binding: int, wanted: Wanted) -> Found:
+def _found_capacity(crossing: LimitCrossing, binding: int, goal: SearchGoal) -> CapacityFound:
     users = max(math.floor(crossing.users), 0)
-    low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), wanted.max_users)
-    users = min(users, wanted.max_users)
-    within = _within(users, wanted)
-    enough = high - low <= within and _half(crossing) <= NARROW * (1 + within)
-    return Found(users, min(low, users), max(high, users), binding, enough, crossing)
+    low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), goal.max_users)
+    users = min(users, goal.max_users)
+    width = _wanted_width(users, goal)
+    is_narrow = high - low <= width and _half_width(crossing) <= NARROW_INTERVAL_RATIO * (1 + width)
+    return CapacityFound(users, min(low, users), max(high, users), binding, is_narrow, crossing)
 
 
-def _within(users: int, wanted: Wanted) -> int:
-    return wanted.within if wanted.within is not None else max(1, round(0.02 * users))
+def _wanted_width(users: int, goal: SearchGoal) -> int:
+    return goal.within if goal.within is not None else max(1, round(0.02 * users))
 
 
-def _surrounded(trials: Sequence[Trial], crossing: float) -> bool:
-    """Whether there are trials near the crossing on either side of it."""
-    near = [trial.users for trial in trials if abs(trial.users - crossing) <= max(NEAREST, WIDE * crossing)]
+def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool:
+    """Whether there are trials on both sides of the crossing and near it."""
+    near = [trial.users for trial in _trials_near(trials, crossing)]
     return min(near, default=math.inf) <= crossing <= max(near, default=-math.inf)
 
 
-def _beside(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
-    """A number of users on that side of the crossing on which fewer interactions were seen."""
-    at = crossing.users
-    apart = max(1.0, min(APART * at, _half(crossing)))
-    near = [trial for trial in trials if abs(trial.users - at) <= max(NEAREST, WIDE * at)]
-    below = sum(trial.counted for trial in near if trial.users <= at)
-    above = sum(trial.counted for trial in near if trial.users > at)
-    beside = math.floor(at - apart + 0.5) if below <= above else math.ceil(at + apart - 0.5)
-    return min(max(beside, 1), wanted.max_users)
+def _trials_near(trials: Sequence[CapacityTrial], users: float) -> list[CapacityTrial]:
+    reach = max(LINE_REACH_USERS, LINE_REACH_SHARE * users)
+    return [trial for trial in trials if abs(trial.users - users) <= reach]
 
 
-def _length(trials: Sequence[Trial], wanted: Wanted, crossing: Crossing) -> int:
-    """As long as all that is known near the crossing, unless less is enough: intervals narrow with its square root."""
-    aim = 0.9 * NARROW * (1 + _within(math.floor(crossing.users), wanted))
-    lacking = crossing.weight * max((_half(crossing) / aim) ** 2 - 1, 0.1)
-    return int(min(max(min(lacking, crossing.weight), wanted.shortest), wanted.most_interactions))
+def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
+    """A number of users on the side of the crossing that has fewer interactions."""
+    middle = crossing.users
+    distance = max(1.0, min(BRACKET_SHARE * middle, _half_width(crossing)))
+    near = _trials_near(trials, middle)
+    below = sum(trial.counted for trial in near if trial.users <= middle)
+    above = sum(trial.counted for trial in near if trial.users > middle)
+    users = math.floor(middle - distance + 0.5) if below <= above else math.ceil(middle + distance - 0.5)
+    return min(max(users, 1), goal.max_users)
 
 
-def _out_of_trials(trials: Sequence[Trial], wanted: Wanted, bracket: _Bracket) -> Outcome:
-    """What can be said when no more trials may be made."""
-    why = f"{len(trials)} trials were all that was allowed: allow more with --trials"
+def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
+    """The length of the next trial: as many interactions as the line has, or fewer if the interval needs fewer."""
+    target_half_width = 0.9 * NARROW_INTERVAL_RATIO * (1 + _wanted_width(math.floor(crossing.users), goal))
+    lacking = crossing.weight * max((_half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
+    return int(min(max(min(lacking, crossing.weight), goal.shortest), goal.most_interactions))
+
+
+def _outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> SearchOutcome:
+    """The outcome when the largest number of trials is reached."""
+    reason = f"{len(trials)} trials were all that was allowed: allow more with --trials"
     if bracket.missed is not None:
-        found = crossing_near(trials, wanted, _between(trials, wanted, bracket))
-        if found is not None:
-            return _answer(found[0], found[1], wanted)
+        crossing_and_target = find_crossing(trials, goal, _interpolated_users(trials, goal, bracket))
+        if crossing_and_target is not None:
+            return _found_capacity(crossing_and_target[0], crossing_and_target[1], goal)
         if bracket.missed - bracket.met == 1:
-            return Found(bracket.met, bracket.met, bracket.met, bracket.binding, enough=False)
-        return Untold(bracket.met, bracket.missed - 1, why)
-    return Untold(bracket.met, None, why)
+            return CapacityFound(bracket.met, bracket.met, bracket.met, bracket.binding, enough=False)
+        return Undecided(bracket.met, bracket.missed - 1, reason)
+    return Undecided(bracket.met, None, reason)

@@ -1,4 +1,4 @@
-"""What a search for the capacity loads: a script on this host or on a simulated machine, trial by trial."""
+"""The site of a capacity search, a script and a system, and the trials on it."""
 
 from __future__ import annotations
 
@@ -16,89 +16,86 @@ from loadgo.running import bundled
 from loadgo.running.folders import new_folder
 from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgress, RunSettings, prepare_run
 from loadgo.sizing.curve import Target
-from loadgo.sizing.mix import Mix, seed_near
-from loadgo.sizing.resources import PROCESSORS, Servers, servers_of
-from loadgo.sizing.trials import Asked, Trial, trial_of
+from loadgo.sizing.mix import UserMix, nearest_seed
+from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, server_counts
+from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 
-Watch = Callable[[RunProgress, Path], bool]
-"""Hears how a trial stands and where its records are, about three times a second; False ends it."""
+TrialWatcher = Callable[[RunProgress, Path], bool]
+"""A callback with the progress and the folder of a trial, about three times a second; False ends the trial."""
 
 
 @dataclass(frozen=True)
-class Site:
-    """A script and the system that it is typed on; everything that can be checked is."""
+class TrialSite:
+    """A script and the system that it is typed on, both checked."""
 
     source: bundled.Source
     on: str
     drive: RunDriver
     options: Mapping[str, Any]
     commands: tuple[str, ...]
-    """Of the script, each once."""
+    """The commands of the script, each once."""
     lines_a_pass: int
-    servers: Servers
+    servers: ServerCounts
     tariff: Tariff
     out: Path | None
-    """Where the folders of trials are kept; None where they are not."""
-    mix: Mix | None = None
-    """Where the users are of several classes."""
+    """The folder that keeps the folders of trials; None for the default."""
+    mix: UserMix | None = None
+    """The classes of users; None if all users type one script."""
 
     @property
     def live(self) -> bool:
-        """Whether it is this host, which others may be using."""
+        """Whether the system is this host, which others may use."""
         return self.on == THIS_HOST
 
 
-def site_of(
-    script: str | Path | Mix, on: str, settings: RunSettings, *, tariff: str = "default", out: Path | None = None
-) -> Site:
-    """The script, or a mix of them, on the system `on`; raises what `loadgo.run` raises before anybody logs in."""
-    mix = script if isinstance(script, Mix) else None
-    source = script.source if isinstance(script, Mix) else bundled.find_script(script)
+def prepare_site(
+    script: str | Path | UserMix, on: str, settings: RunSettings, *, tariff: str = "default", out: Path | None = None
+) -> TrialSite:
+    """Prepares a script or a mix on the system `on`. Raises the errors of `loadgo.run` before the first log-in."""
+    mix = script if isinstance(script, UserMix) else None
+    source = script.source if isinstance(script, UserMix) else bundled.find_script(script)
     ready = prepare_run(source, on, settings)
     commands = [str(name) for _, name in ready.script["lines"]]
-    return Site(
+    return TrialSite(
         source=source,
         on=on,
         drive=ready.run_script,
         options={"script": source.requested, "command": [], **ready.options},
         commands=tuple(dict.fromkeys(commands)),
         lines_a_pass=len(commands),
-        servers=_servers(ready),
+        servers=_site_servers(ready),
         tariff=tariff_on(tariff, ready.system),
         out=out,
         mix=mix,
     )
 
 
-def _servers(ready: PreparedRun) -> Servers:
-    """How many servers each resource of the system has."""
+def _site_servers(ready: PreparedRun) -> ServerCounts:
+    """Number of servers of each resource of the system."""
     if ready.machine is None:
-        return {PROCESSORS: os.cpu_count() or 1}
-    return servers_of(ready.machine.parsed["text"], ready.machine.parsed["processors"])
+        return {PROCESSORS_RESOURCE: os.cpu_count() or 1}
+    return server_counts(ready.machine.parsed["text"], ready.machine.parsed["processors"])
 
 
 @dataclass(frozen=True)
-class Load:
-    """One trial's load."""
+class TrialLoad:
+    """The load of one trial."""
 
     users: int
     seed: int
     warm_up_s: float | None
-    """None: until everybody has typed a line."""
+    """Length of the warm-up; None means until every user has typed a line."""
     seconds: float | None
-    """That count; None: until there are enough `interactions`."""
+    """Length of the measured time; None means until there are `interactions`."""
     interactions: int = 0
 
 
-def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Trial:
-    """Loads the system; the trial may be ended by `watch`.
-
-    Raises what `loadgo.run` raises.
-    """
+def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch: TrialWatcher) -> CapacityTrial:
+    """Runs a trial, which `watch` can end early. Raises the errors of `loadgo.run`."""
     users, seed = load.users, load.seed
     classes: tuple[str, ...] = ()
     if site.mix is not None:
-        seed, classes = seed_near(site.mix, users, seed)
+        seed, classes = nearest_seed(site.mix, users, seed)
     options = {
         **site.options,
         "users": users,
@@ -109,27 +106,27 @@ def tried(site: Site, targets: Sequence[Target], load: Load, watch: Watch) -> Tr
         "arrivals_per_second": None,
         "seed": seed,
     }
-    kept = site.out is not None or site.live
-    with nullcontext() if kept else tempfile.TemporaryDirectory(prefix="loadgo-capacity-") as temporary:
-        folder = Path(temporary) / "run" if temporary else _folder(site, users, seed)
-        ended = []
+    is_kept = site.out is not None or site.live
+    with nullcontext() if is_kept else tempfile.TemporaryDirectory(prefix="loadgo-capacity-") as temporary:
+        folder = Path(temporary) / "run" if temporary else _trial_folder(site, users, seed)
+        stopped = []
 
-        def go_on(told: RunProgress) -> bool:
-            if not watch(told, folder):
-                ended.append(True)
-            return not ended
+        def keep_running(progress: RunProgress) -> bool:
+            if not watch(progress, folder):
+                stopped.append(True)
+            return not stopped
 
-        site.drive(site.source.text, options, str(folder), go_on)
+        site.drive(site.source.text, options, str(folder), keep_running)
         from loadgo.records.tables import tables
 
-        name = str(folder) if kept else f"seed {seed}"
-        return trial_of(
+        name = str(folder) if is_kept else f"seed {seed}"
+        return trial_from(
             tables(folder),
-            Asked(users, name, tuple(targets), site.servers, site.tariff, bool(ended), classes),
+            TrialQuestions(users, name, tuple(targets), site.servers, site.tariff, bool(stopped), classes),
         )
 
 
-def _folder(site: Site, users: int, seed: int) -> Path:
+def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:
     name = f"{site.source.path.stem}-{users}-user{'s' if users > 1 else ''}"
     if site.out is None:
         return new_folder(None, name, datetime.now(UTC))

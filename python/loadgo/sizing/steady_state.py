@@ -1,8 +1,8 @@
-"""Whether a trial was steady: its first half tells the same as its second, beyond what chance makes of batches.
+"""The test for a steady state: the two halves of a trial do not differ by more than chance.
 
-Welch's test (1947) of the mean responses and of the interactions a second, batch by batch, at 1 % each: of a hundred
-steady trials two are called unsteady, and are done again for nothing. A trial whose queues still grow is found out
-since its batches rise one after the other, not since it is long.
+Welch's test (1947) compares the mean responses and the interactions a second of the batches of both halves, at the 1 %
+level each. So two of a hundred steady trials are repeated for nothing. A trial whose queues still grow fails since its
+batches rise one after the other, whatever its length.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.sizing.trials import Trial
+from loadgo.sizing.trials import CapacityTrial
 from loadgo.stats.resample import Floats
 
-LEVEL = 0.01
-_MATTERS = 0.05
-"""Halves that differ by less than this part are alike enough, however surely they differ."""
+WELCH_TEST_LEVEL_SHARE = 0.01
+"""Significance level of each of the two tests."""
+_RELEVANT_CHANGE_SHARE = 0.05
+"""Halves that differ by less than this share are equal enough, even if the difference is significant."""
 
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What the proof came to."""
+    """The result of the test for a steady state."""
 
     steady: bool
     why: str
     drifts: bool = False
-    """It was not steady, beyond chance; else, there is too little to prove it."""
+    """Whether the halves differ significantly; an unsteady trial without drift has too few interactions."""
 
 
-def steadiness_of(trial: Trial) -> Steadiness:
-    """The proof for one trial; one with too few interactions proves nothing and is not steady."""
+def steadiness(trial: CapacityTrial) -> Steadiness:
+    """Tests one trial. A trial with too few interactions is not steady."""
     counts = np.bincount(trial.batch, minlength=trial.batches).astype(np.float64)
     answered = np.isfinite(trial.responses_s)
     sums = np.bincount(trial.batch[answered], weights=trial.responses_s[answered], minlength=trial.batches)
@@ -39,16 +40,16 @@ def steadiness_of(trial: Trial) -> Steadiness:
         return Steadiness(False, f"{int(counts.sum())} interactions are too few to prove a steady state")
     means = sums[counts > 0] / counts[counts > 0]
     for name, values in (("response times", means), ("interactions a second", counts)):
-        chance, change = _halves(values)
-        if chance < LEVEL and abs(change) > _MATTERS:
-            way = "rose" if change > 0 else "fell"
-            told = f"{name} {way} by {abs(change):.0%} from the first half to the second"
-            return Steadiness(False, told, drifts=True)
+        chance, change = _compare_halves(values)
+        if chance < WELCH_TEST_LEVEL_SHARE and abs(change) > _RELEVANT_CHANGE_SHARE:
+            direction = "rose" if change > 0 else "fell"
+            reason = f"{name} {direction} by {abs(change):.0%} from the first half to the second"
+            return Steadiness(False, reason, drifts=True)
     return Steadiness(True, f"the halves of {trial.batches} batches agree")
 
 
-def _halves(values: Floats) -> tuple[float, float]:
-    """The chance that halves of a steady trial differ as much, and by which part the second is above the first."""
+def _compare_halves(values: Floats) -> tuple[float, float]:
+    """The probability of such a difference in a steady trial, and the relative change from first to second half."""
     from scipy.special import stdtr
 
     first, second = values[: len(values) // 2], values[len(values) // 2 :]

@@ -1,6 +1,6 @@
-"""What must hold, read from words: `p90 < 2s`, `mean(edit) <= 500ms`, `errors < 1%`, `throughput > 3/s`.
+"""The parser of targets: `p90 < 2s`, `mean(edit) <= 500ms`, `errors < 1%`, `throughput > 3/s`.
 
-A response time, a share of errors and a busy resource have a ceiling; a throughput has a floor, or a ceiling.
+Response times, shares of errors and utilisations have a ceiling; a throughput has a floor or a ceiling.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from loadgo.errors import BadArgument
 from loadgo.notation.comparisons import EXAMPLE_QUANTITIES, Comparison, Figures, parse_comparisons
 from loadgo.sizing.curve import Target
-from loadgo.sizing.resources import PROCESSORS
+from loadgo.sizing.resources import PROCESSORS_RESOURCE
 
-FIGURES = Figures(
+TARGET_FIGURES = Figures(
     "target",
     of_commands={"time": "mean p50 p90 p95 p99", "share": "errors busy"},
     of_run={"rate": "throughput"},
@@ -20,14 +20,16 @@ FIGURES = Figures(
 )
 
 
-def targets_of(texts: str | Sequence[str]) -> tuple[Target, ...]:
-    """The targets in `texts`, several of one text joined with `and` or commas.
+def parse_targets(texts: str | Sequence[str]) -> tuple[Target, ...]:
+    """Parses the targets in `texts`; a text may have several targets, joined with `and` or commas.
 
-    Raises `ConditionError` for a text that is no target, and `ValueError` for targets that contradict.
+    A text that is no target raises `ConditionError`. Targets that contradict each other raise `ValueError`.
     """
-    each = [texts] if isinstance(texts, str) else list(texts)
-    comparisons = [one for text in each if text.strip() for one in parse_comparisons(text, FIGURES)]
-    targets = tuple(dict.fromkeys(map(_target, comparisons)))
+    all_texts = [texts] if isinstance(texts, str) else list(texts)
+    comparisons = [
+        comparison for text in all_texts if text.strip() for comparison in parse_comparisons(text, TARGET_FIGURES)
+    ]
+    targets = tuple(dict.fromkeys(map(_target_from, comparisons)))
     if not targets:
         raise BadArgument("no target is given: say what must hold, such as `target='p90 < 2s'`").about("target")
     _check_agreement(targets)
@@ -35,27 +37,27 @@ def targets_of(texts: str | Sequence[str]) -> tuple[Target, ...]:
 
 
 def check_commands(targets: Iterable[Target], commands: Sequence[str]) -> None:
-    """Raises `ConditionError` when a target is of a command that the script does not have."""
+    """Raises `ConditionError` when a target names a command that the script does not have."""
     for target in targets:
         if target.measure != "busy" and target.command is not None and target.command not in commands:
-            raise _comparison(target).unknown_command(list(dict.fromkeys(commands)))
+            raise _comparison_of(target).unknown_command(list(dict.fromkeys(commands)))
 
 
 def check_resources(targets: Iterable[Target], resources: Sequence[str]) -> None:
-    """Raises `ConditionError` when a target is of a resource that the system does not have, or that is never full."""
+    """Raises `ConditionError` when a target names a resource that the system lacks or that cannot saturate."""
     for target in targets:
         if target.measure == "busy" and target.command not in resources:
             known = ", ".join(resources)
-            raise _comparison(target).mistake(
+            raise _comparison_of(target).mistake(
                 "command", f"there is no resource {target.command!r} that could be busy; there are {known}"
             )
 
 
-def _comparison(target: Target) -> Comparison:
-    return parse_comparisons(target.text, FIGURES)[0]
+def _comparison_of(target: Target) -> Comparison:
+    return parse_comparisons(target.text, TARGET_FIGURES)[0]
 
 
-def _target(comparison: Comparison) -> Target:
+def _target_from(comparison: Comparison) -> Target:
     figure, compare = comparison.figure, comparison.compare
     if compare in ("=", "==", "!="):
         raise comparison.mistake("compare", f"a limit is needed, with < or >; {compare} is none")
@@ -69,7 +71,7 @@ def _target(comparison: Comparison) -> Target:
     return Target(
         text=comparison.words,
         measure=figure,
-        command=comparison.command or (PROCESSORS if figure == "busy" else None),
+        command=comparison.command or (PROCESSORS_RESOURCE if figure == "busy" else None),
         sense="least" if is_floor else "most",
         limit=limit,
         share=round(1 - float(figure[1:]) / 100, 9) if figure.startswith("p") else None,
@@ -77,7 +79,7 @@ def _target(comparison: Comparison) -> Target:
 
 
 def _check_agreement(targets: Sequence[Target]) -> None:
-    """Raises `ValueError` for a floor of the throughput that is above a ceiling of it."""
+    """Raises `ValueError` for a floor of the throughput above its ceiling."""
     floors = [target for target in targets if target.sense == "least"]
     ceilings = [target for target in targets if target.measure == "throughput" and target.sense == "most"]
     for floor in floors:

@@ -1,15 +1,15 @@
 """The answer of a search in words, where its number as measured and the line through all points do not agree."""
 
-from loadgo.sizing.answer import Answer, answer_of
-from loadgo.sizing.outcomes import Found, Wanted
+from loadgo.sizing.answer import CapacityAnswer, answer_of
+from loadgo.sizing.outcomes import CapacityFound, SearchGoal
 from support.known_capacity import MEAN, exact, exact_response_s
 
 
-def said(users: int, low: int, high: int) -> Answer:
+def said(users: int, low: int, high: int) -> CapacityAnswer:
     """What is said of a search for a mean below 3 s that found so many users."""
     points = [exact(low), exact(users)] if low < users else [exact(users)]
-    wanted = Wanted((MEAN,), 100, None, 10**6, 60, live=False)
-    return answer_of(Found(users, low, high, 0, enough=True), points, wanted)
+    wanted = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
+    return answer_of(CapacityFound(users, low, high, 0, enough=True), points, wanted)
 
 
 def test_a_number_that_was_measured_beyond_the_limit_is_not_sure() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo import _loadgo
-from loadgo.sizing.mix import mix_of, seed_near
+from loadgo.sizing.mix import nearest_seed, parse_mix
 
 MACHINE = """title = "two kinds"
 source = "a textbook"
@@ -30,11 +30,11 @@ def laid(folder: Path) -> str:
 
 
 def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> None:
-    mix = mix_of(laid(tmp_path))
+    mix = parse_mix(laid(tmp_path))
     assert [(one.name, one.weight) for one in mix.classes] == [("heavy", 1), ("easy", 3)]
     for users in (4, 12):
-        seed, taken = seed_near(mix, users, 3)
-        assert seed_near(mix, users, 3) == (seed, taken)
+        seed, taken = nearest_seed(mix, users, 3)
+        assert nearest_seed(mix, users, 3) == (seed, taken)
         assert abs(Counter(taken)["heavy"] - users / 4) <= 1
         assert len(taken) == users
 
@@ -60,7 +60,7 @@ def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
         '[[lines]]\ntype = "cat {random:w}\\t\'q\'"\nas = "odd one"\nstatus = [0, 1]\n',
         encoding="utf-8",
     )
-    mix = mix_of(f"{tmp_path}/odd.toml=2,typical-user=1")
+    mix = parse_mix(f"{tmp_path}/odd.toml=2,typical-user=1")
     told = _loadgo.parse_script(mix.source.text)
     assert "odd one" in [name for _, name in told["lines"]]
     assert mix.first_lines == (1, 2)
@@ -78,14 +78,14 @@ def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
 )
 def test_what_is_no_mix_is_refused(mix: str, words: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
-        mix_of(mix)
+        parse_mix(mix)
     assert words in str(refused.value)
 
 
 def test_scripts_with_other_log_ins_cannot_be_one_session(tmp_path: Path) -> None:
     (tmp_path / "far.toml").write_text('login = "ssh far"\nlines = ["ls"]\n', encoding="utf-8")
     with pytest.raises(ValueError, match="differ in `login`"):
-        mix_of(f"{tmp_path}/far.toml=1,light=2")
+        parse_mix(f"{tmp_path}/far.toml=1,light=2")
 
 
 def test_a_script_and_a_mix_are_not_both_asked_for() -> None:

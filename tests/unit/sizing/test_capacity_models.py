@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loadgo.sizing.curve import Class, Point, Target, Verdict
-from loadgo.sizing.models.answers import Holds
-from loadgo.sizing.models.basis import users_of
-from loadgo.sizing.models.demands import Demand, demands_of, knee_of
-from loadgo.sizing.models.extrapolation import At
+from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetVerdict
+from loadgo.sizing.models.answers import ModelCapacity
+from loadgo.sizing.models.basis import apportion_users
+from loadgo.sizing.models.demands import Demand, demands_of, saturation_users
+from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
@@ -47,12 +47,12 @@ def made(*users: int) -> Models:
     return told
 
 
-def holds(models: Models, by: str) -> Holds:
+def holds(models: Models, by: str) -> ModelCapacity:
     """What one model would hold."""
     return next(one for one in models.holds if one.by == by)
 
 
-def busy(at: At) -> dict[str, float]:
+def busy(at: ModelFigures) -> dict[str, float]:
     """How busy each resource is."""
     return {name: told.value for name, told in at.utilisation.items()}
 
@@ -141,7 +141,7 @@ def test_of_several_targets_the_strictest_decides() -> None:
 def test_what_no_number_of_users_meets_is_held_for_none() -> None:
     target = Target("mean < 100ms", "mean", None, "most", 0.1, None)
     points = [
-        replace(one, verdicts=(Verdict(target, "missed", one.response_s["mean"], None),)) for one in exacts(5, 30)
+        replace(one, verdicts=(TargetVerdict(target, "missed", one.response_s["mean"], None),)) for one in exacts(5, 30)
     ]
     told = models_of(points, SERVERS)
     assert told is not None
@@ -205,7 +205,7 @@ def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
     """A third of both processors is busy with others, and users' work is half as long again by it."""
     slowed = populations([Population("users", 80, 10.0)], [Station("processors", (0.9,), 2), Station("disk", (0.2,))])
 
-    def shared(users: int) -> Point:
+    def shared(users: int) -> LoadPoint:
         rate, busy = slowed.throughput([users])[0], slowed.utilisation([users])
         whole = {"processors": 1 / 3 + 2 / 3 * busy["processors"], "disk": busy["disk"]}
         return point(users, rate, slowed.response_s([users])[0], whole)
@@ -298,8 +298,8 @@ def test_one_point_has_mean_values_without_doubt_and_nothing_held_out() -> None:
 
 
 def test_the_knee_of_a_point_is_by_its_own_demands() -> None:
-    assert knee_of(exact(30), SERVERS) == pytest.approx((THINK_S + 0.8) / 0.3)
-    assert knee_of(replace(exact(30), utilisation={}), SERVERS) is None
+    assert saturation_users(exact(30), SERVERS) == pytest.approx((THINK_S + 0.8) / 0.3)
+    assert saturation_users(replace(exact(30), utilisation={}), SERVERS) is None
 
 
 def test_a_resource_that_nobody_used_asks_for_nothing() -> None:
@@ -307,7 +307,7 @@ def test_a_resource_that_nobody_used_asks_for_nothing() -> None:
     assert [one.resource for one in demands_of(idle, SERVERS)] == ["processors"]
 
 
-CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
+CLASSES = (MixClass("heavy", 1), MixClass("ordinary", 3), MixClass("light", 6))
 
 
 def test_a_mix_is_solved_by_its_classes_and_extrapolates_exactly() -> None:
@@ -322,13 +322,13 @@ def test_a_mix_is_solved_by_its_classes_and_extrapolates_exactly() -> None:
     assert [scale / scales[2] for scale in scales] == pytest.approx([4.0, 2.0, 1.0])
     assert told.mean_values is not None
     far = next(one for one in told.mean_values.curve if one.users >= 30)
-    whole = users_of(told.kinds, far.users)
+    whole = apportion_users(told.kinds, far.users)
     assert far.throughput.value == pytest.approx(sum(network.throughput(whole)), rel=0.01)
 
 
 @pytest.mark.parametrize("users", [1, 2, 9, 10, 47, 100])
 def test_users_are_apportioned_by_weight_and_none_is_lost(users: int) -> None:
     kinds = made(5).kinds[0]
-    counts = users_of([replace(kinds, weight=weight) for weight in (1, 3, 6)], users)
+    counts = apportion_users([replace(kinds, weight=weight) for weight in (1, 3, 6)], users)
     assert sum(counts) == users
     assert all(abs(count - users * weight / 10) < 1 for count, weight in zip(counts, (1, 3, 6), strict=True))

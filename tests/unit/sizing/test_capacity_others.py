@@ -11,16 +11,16 @@ import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables, tables
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.answer import Beside, answer_of, others_of, saturation_of
-from loadgo.sizing.curve import Point
+from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation, others_share
+from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.demands import demands_of
 from loadgo.sizing.models.models import Models, models_of
-from loadgo.sizing.outcomes import Found, Untold, Wanted
+from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
-from loadgo.sizing.site import Load, site_of
-from loadgo.sizing.site import tried as site_trial
-from loadgo.sizing.targets import targets_of
-from loadgo.sizing.trials import Asked, Trial, trial_of
+from loadgo.sizing.site import TrialLoad, prepare_site
+from loadgo.sizing.site import run_trial as site_trial
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, grid, rows
 from support.known_capacity import MEAN, SERVERS, exact, exacts
 from support.synthetic import S, Work, closed_loop
@@ -33,17 +33,17 @@ lines = ["i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
 """
 USERS = (5, 15, 25)
 OWN_S = 0.6
-WANTED = Wanted((MEAN,), 100, None, 10**6, 60, live=True)
+WANTED = SearchGoal((MEAN,), 100, None, 10**6, 60, live=True)
 
 
-def on_busy_host(users: int, others: float) -> Point:
+def on_busy_host(users: int, others: float) -> LoadPoint:
     """The central server's point, on a host whose processors others keep busy for this share besides."""
     quiet = exact(users)
     busy = {**quiet.utilisation, "processors": min(0.96, quiet.utilisation["processors"] + others)}
     return replace(quiet, utilisation=busy, users_cpu_s=OWN_S, others=others)
 
 
-def models(*points: Point) -> Models:
+def models(*points: LoadPoint) -> Models:
     """The models of these points."""
     told = models_of(points, SERVERS)
     assert told is not None
@@ -65,9 +65,9 @@ def beside_others(run: Tables, share: float) -> Tables:
     return replace(run, time=time)
 
 
-def tried(run: Tables) -> Trial:
+def tried(run: Tables) -> CapacityTrial:
     """A trial of 6 users that left these records."""
-    return trial_of(run, Asked(6, "seed 1", targets_of("mean < 3s"), {"processors": 2}, load_tariff()))
+    return trial_from(run, TrialQuestions(6, "seed 1", parse_targets("mean < 3s"), {"processors": 2}, load_tariff()))
 
 
 def test_what_an_interaction_asks_of_the_processors_is_the_users_own_time() -> None:
@@ -88,11 +88,11 @@ def test_what_others_keep_whatever_the_users_do_slows_the_rest_and_is_told() -> 
 
 def test_the_resource_that_is_full_first_is_one_number_everywhere() -> None:
     made = capacity_of(exacts(5, 15, 30, 34))
-    first = saturation_of(made.models)
+    first = first_saturation(made.models)
     assert made.models is not None
     assert first is not None
     assert (first.resource, first.users) == ("processors", made.models.saturation_users)
-    found = answer_of(Found(34, 34, 34, 0, enough=True), made.points, WANTED, Beside(first))
+    found = answer_of(CapacityFound(34, 34, 34, 0, enough=True), made.points, WANTED, AnswerContext(first))
     assert "Processors would be full first, from 37.3 users on." in found.in_words
     assert rows(grid(made, "What an interaction"))["processors"][-1] == "37.3 users"
 
@@ -105,7 +105,7 @@ def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
     assert quiet.whose is not None
     assert busy.whose.others - quiet.whose.others == pytest.approx(0.45, abs=0.08)
     assert busy.whose.users_processors == quiet.whose.users_processors
-    point = point_of([busy], targets_of("mean < 3s"))
+    point = point_of([busy], parse_targets("mean < 3s"))
     own_s = (
         run.interactions.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).mean()).item() / S
     )
@@ -117,9 +117,9 @@ def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path
     """Whatever else this host does meanwhile: the users' own time is about that of their interactions."""
     script = tmp_path / "count.toml"
     script.write_text(COUNTING, encoding="utf-8")
-    targets = targets_of("mean < 30s")
-    site = site_of(script, "here", RunSettings(), out=tmp_path)
-    trial = site_trial(site, targets, Load(1, 1, 0.5, 4.0), lambda *_: True)
+    targets = parse_targets("mean < 30s")
+    site = prepare_site(script, "here", RunSettings(), out=tmp_path)
+    trial = site_trial(site, targets, TrialLoad(1, 1, 0.5, 4.0), lambda *_: True)
     if trial.whose is None:
         pytest.skip("whose time it was is not told apart here: loadgo doctor says why")
     point = point_of([trial], targets)
@@ -134,8 +134,8 @@ def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path
     assert processors.seconds == pytest.approx(point.users_cpu_s / (1 - processors.background))
 
 
-@pytest.mark.parametrize("outcome", [Found(25, 24, 26, 0, enough=True), Untold(5, 14, "5 trials were all")])
-def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: Found | Untold) -> None:
+@pytest.mark.parametrize("outcome", [CapacityFound(25, 24, 26, 0, enough=True), Undecided(5, 14, "5 trials were all")])
+def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: CapacityFound | Undecided) -> None:
     points = [on_busy_host(users, share) for users, share in zip(USERS, (0.7, 0.6, 0.5), strict=True)]
     words = answer_of(outcome, points, WANTED).in_words
     assert "Others kept this host's processors 60.0 % busy during the trials (50.0 % to 70.0 % " in words
@@ -144,9 +144,9 @@ def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: Found | Untold
 
 def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
     points = [on_busy_host(users, 0.02) for users in USERS]
-    assert "Others" not in answer_of(Found(25, 24, 26, 0, enough=True), points, WANTED).in_words
-    assert others_of(points) == pytest.approx(0.02)
-    assert others_of(exacts(5)) is None
+    assert "Others" not in answer_of(CapacityFound(25, 24, 26, 0, enough=True), points, WANTED).in_words
+    assert others_share(points) == pytest.approx(0.02)
+    assert others_share(exacts(5)) is None
 
 
 def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:

@@ -10,9 +10,9 @@ import pytest
 from loadgo.documents.chart import png
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.documents.table import Table
-from loadgo.sizing.chart_data import followed, modelled, top_of
+from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve
 from loadgo.sizing.charts import capacity_charts
-from loadgo.sizing.curve import Class, Figure, Target, Verdict
+from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.document import capacity_document, render_capacity
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
@@ -23,7 +23,7 @@ from loadgo.theory.populations import populations
 from support.capacity_results import capacity_of, grid, rows
 from support.known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 
-CLASSES = (Class("heavy", 1), Class("ordinary", 3), Class("light", 6))
+CLASSES = (MixClass("heavy", 1), MixClass("ordinary", 3), MixClass("light", 6))
 USERS = (5, 15, 30, 34, 36, 40)
 
 
@@ -142,13 +142,13 @@ def test_json_is_whole_and_finite(made: Capacity) -> None:
     assert told["points"][0]["throughput"]["value"] == made.points[0].throughput.value
     assert told["models"]["law"]["law"]["alpha"] >= 0
     assert {one["by"] for one in told["models"]["holds"]} == {"mean values", "scalability law", "bounds"}
-    infinite = replace(made, points=(replace(made.points[0], response_s={"mean": Figure(float("inf"))}),))
+    infinite = replace(made, points=(replace(made.points[0], response_s={"mean": MeasuredFigure(float("inf"))}),))
     assert json.loads(render_capacity(infinite, "json"))["points"][0]["response_s"]["mean"]["value"] is None
 
 
 def test_markdown_and_html_escape_what_users_name() -> None:
     evil = Target("p90(<b>&|) < 5s", "p90", "<b>&|", "most", 5.0, 0.1)
-    points = [replace(p, verdicts=(Verdict(evil, "met", p.response_s["p90"], None),)) for p in exacts(5, 15, 30)]
+    points = [replace(p, verdicts=(TargetVerdict(evil, "met", p.response_s["p90"], None),)) for p in exacts(5, 15, 30)]
     told = replace(capacity_of([], (evil,)), points=tuple(points), models=models_of(points, SERVERS))
     html = render_capacity(told, "html")
     assert "p90(<b>" not in html
@@ -180,11 +180,11 @@ def test_what_was_not_measured_has_no_chart(made: Capacity) -> None:
 
 
 def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> None:
-    told = modelled(made, lambda at: at.throughput)
+    told = model_curve(made, lambda at: at.throughput)
     inside = [float(str(one["users"])) for one in told if not one["beyond"]]
     beyond = [float(str(one["users"])) for one in told if one["beyond"]]
     assert (max(inside), min(beyond)) == (40, 40)
-    assert followed(made, "x", [(5, Figure(1.0)), (40, Figure(2.0))]) == [
+    assert extended_curve(made, "x", [(5, MeasuredFigure(1.0)), (40, MeasuredFigure(2.0))]) == [
         {"what": "x", "users": users, "value": value, "low": None, "high": None, "beyond": False}
         for users, value in ((5, 1.0), (40, 2.0))
     ]
@@ -192,10 +192,10 @@ def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> No
 
 def test_an_axis_ends_near_what_was_measured(made: Capacity) -> None:
     dots = [{"value": 2.0, "low": None, "high": 3.0}]
-    assert top_of(dots) == pytest.approx(1.05 * 3.0)
-    assert top_of(dots, [{"value": 3.5}, {"value": 90.0}]) == pytest.approx(1.05 * 3.5)
-    assert top_of(dots, (), [5.0, 100.0]) == pytest.approx(1.05 * 5.0)
-    assert top_of([{"value": 0.0, "high": None}]) == 1.0
+    assert axis_end(dots) == pytest.approx(1.05 * 3.0)
+    assert axis_end(dots, [{"value": 3.5}, {"value": 90.0}]) == pytest.approx(1.05 * 3.5)
+    assert axis_end(dots, (), [5.0, 100.0]) == pytest.approx(1.05 * 5.0)
+    assert axis_end([{"value": 0.0, "high": None}]) == 1.0
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -8,26 +8,26 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
-from loadgo.sizing.outcomes import EveryNumber, Found, NoNumber, Step, Untold, Wanted
-from loadgo.sizing.rounds import Bounds, Length, Searched, search
-from loadgo.sizing.search import LEAP
-from loadgo.sizing.steady_state import steadiness_of
-from loadgo.sizing.targets import targets_of
-from loadgo.sizing.trials import Tally, Trial
+from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
+from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.search import MOST_LEAP_RATIO
+from loadgo.sizing.steady_state import steadiness
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import BatchSums, CapacityTrial
 
 BATCHES = 12
 Shares = Callable[[int], float]
 
 
-def made(users: int, count: int, slow: float, seed: int, *, drift: float = 0.0, limit_s: float = 1.0) -> Trial:
+def made(users: int, count: int, slow: float, seed: int, *, drift: float = 0.0, limit_s: float = 1.0) -> CapacityTrial:
     """A trial of independent interactions, of which a share `slow` takes longer than `limit_s`."""
     random = np.random.default_rng([seed, users, count])
     batch = np.sort(random.integers(0, BATCHES, count))
     slower = random.random(count) < slow
     responses = np.where(slower, 2.0, 0.5) * limit_s * (1 + drift * batch / BATCHES) * random.uniform(0.9, 1.1, count)
     counts = np.bincount(batch, minlength=BATCHES).astype(float)
-    tally = Tally(np.bincount(batch, weights=slower.astype(float), minlength=BATCHES), counts)
-    return Trial(
+    tally = BatchSums(np.bincount(batch, weights=slower.astype(float), minlength=BATCHES), counts)
+    return CapacityTrial(
         users=users,
         name=f"seed {seed}",
         seconds=count / users * 10,
@@ -48,16 +48,18 @@ def made(users: int, count: int, slow: float, seed: int, *, drift: float = 0.0, 
     )
 
 
-def searched(slow: Shares, *, seed: int = 1, max_users: int = 1000, live: bool = False) -> tuple[Searched, list[int]]:
+def searched(
+    slow: Shares, *, seed: int = 1, max_users: int = 1000, live: bool = False
+) -> tuple[SearchResult, list[int]]:
     """The search where so large a share of interactions is slow with so many users, and the numbers that it tried."""
     tried: list[int] = []
 
-    def tries(step: Step, seed: int, length: Length | None) -> Trial:
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         tried.append(step.users)
         return made(step.users, step.interactions, slow(step.users), seed)
 
-    wanted = Wanted(targets_of("p90 < 1s"), max_users, 1, 200_000, 60, live)
-    return search(tries, wanted, seed=1000 * seed), tried
+    wanted = SearchGoal(parse_targets("p90 < 1s"), max_users, 1, 200_000, 60, live)
+    return run_search(tries, wanted, seed=1000 * seed), tried
 
 
 def smooth(users: int) -> float:
@@ -67,7 +69,7 @@ def smooth(users: int) -> float:
 
 def test_the_capacity_is_found_and_its_interval_holds_it_as_often_as_it_says() -> None:
     outcomes = [searched(smooth, seed=seed)[0].outcome for seed in range(20)]
-    found = [one for one in outcomes if isinstance(one, Found)]
+    found = [one for one in outcomes if isinstance(one, CapacityFound)]
     assert len(found) == len(outcomes)
     assert sum(one.low <= 30 <= one.high for one in found) >= 18
     assert sum(abs(one.users - 30) <= 1 for one in found) >= 19
@@ -77,26 +79,26 @@ def test_the_capacity_is_found_and_its_interval_holds_it_as_often_as_it_says() -
 def test_a_cliff_is_found_to_the_user() -> None:
     for edge in (7, 30, 31, 200):
         outcome = searched(lambda users, edge=edge: 0.001 if users <= edge else 0.9)[0].outcome  # type: ignore[misc]
-        assert isinstance(outcome, Found)
+        assert isinstance(outcome, CapacityFound)
         assert (outcome.low, outcome.users, outcome.high) == (edge, edge, edge)
 
 
 def test_a_target_that_no_number_meets_is_found_out_with_one_user() -> None:
     found, tried = searched(lambda _: 0.8)
-    assert found.outcome == NoNumber(0)
+    assert found.outcome == NoNumberMeets(0)
     assert tried == [1]
 
 
 def test_a_target_that_every_number_meets_ends_at_the_limit() -> None:
     found, tried = searched(lambda _: 0.001, max_users=300)
-    assert found.outcome == EveryNumber(300)
+    assert found.outcome == EveryNumberMeets(300)
     assert len(tried) < 15
     assert max(tried) == 300
 
 
 def test_one_user_on_the_limit_ends_in_words_and_not_never() -> None:
     outcome = searched(lambda _: 0.1, max_users=1)[0].outcome
-    assert isinstance(outcome, Untold | EveryNumber | NoNumber)
+    assert isinstance(outcome, Undecided | EveryNumberMeets | NoNumberMeets)
 
 
 @pytest.mark.parametrize("max_users", [1, 9, 40])
@@ -105,7 +107,7 @@ def test_a_host_is_never_loaded_beyond_the_limit_nor_by_leaps(max_users: int) ->
     assert max(tried) <= max_users
     highest = tried[0]
     for users in tried[1:]:
-        assert users <= LEAP * highest
+        assert users <= MOST_LEAP_RATIO * highest
         highest = max(highest, users)
 
 
@@ -121,37 +123,39 @@ def test_short_trials_come_first_and_long_ones_near_the_answer() -> None:
 def test_a_trial_that_drifts_is_done_again_longer() -> None:
     asked: list[int] = []
 
-    def tries(step: Step, seed: int, length: Length | None) -> Trial:
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         asked.append(step.users)
         slow = 0.1 if len(asked) == 2 else smooth(step.users)
         return made(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
 
-    found = search(tries, Wanted(targets_of("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
+    found = run_search(tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
     assert [trial.users for trial in found.left_out] == [asked[1]]
     assert asked[1] == asked[2]
-    assert isinstance(found.outcome, Found)
+    assert isinstance(found.outcome, CapacityFound)
 
 
 def test_drift_is_told_from_chance() -> None:
-    steady = [steadiness_of(made(20, 2000, 0.1, seed)) for seed in range(100)]
+    steady = [steadiness(made(20, 2000, 0.1, seed)) for seed in range(100)]
     assert sum(one.steady for one in steady) >= 94
-    assert all(steadiness_of(made(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
-    few = steadiness_of(made(20, 10, 0.1, 1))
+    assert all(steadiness(made(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
+    few = steadiness(made(20, 10, 0.1, 1))
     assert (few.steady, few.drifts) == (False, False)
 
 
 def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> None:
     from dataclasses import replace
 
-    def tries(step: Step, seed: int, length: Length | None) -> Trial:
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         return replace(made(step.users, step.interactions, 0.01, seed), valid=False, why="12 lines were sent too late")
 
-    found = search(tries, Wanted(targets_of("p90 < 1s"), 1000, 1, 200_000, 60, live=False), bounds=Bounds())
-    assert found.outcome == Untold(0, None, "12 lines were sent too late")
+    found = run_search(
+        tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False), lengths=TrialLengths()
+    )
+    assert found.outcome == Undecided(0, None, "12 lines were sent too late")
 
 
 def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
-    (target,) = targets_of("p90 < 1s")
+    (target,) = parse_targets("p90 < 1s")
     users = [26, 28, 30, 32, 34] * 4
     held = 0
     for seed in range(100):
@@ -163,17 +167,17 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
 
 
 def test_no_crossing_is_told_of_a_line_without_a_sure_direction() -> None:
-    (target,) = targets_of("p90 < 1s")
+    (target,) = parse_targets("p90 < 1s")
     flat = [made(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
     assert crossing_of(target, [28, 29, 30, 31], flat) is None
     assert crossing_of(target, [30, 30], flat[:2]) is None
 
 
 def test_a_floor_is_missed_from_below() -> None:
-    (target,) = targets_of("throughput > 3/s")
+    (target,) = parse_targets("throughput > 3/s")
     assert scale_of(target).sign == -1
-    slow = excess_of(target, [Tally(np.full(10, 20.0), np.full(10, 10.0))])
-    quick = excess_of(target, [Tally(np.full(10, 40.0), np.full(10, 10.0))])
+    slow = excess_of(target, [BatchSums(np.full(10, 20.0), np.full(10, 10.0))])
+    quick = excess_of(target, [BatchSums(np.full(10, 40.0), np.full(10, 10.0))])
     assert slow is not None
     assert slow.missed
     assert quick is not None
@@ -181,7 +185,7 @@ def test_a_floor_is_missed_from_below() -> None:
 
 
 def test_of_few_interactions_none_of_which_was_slow_nothing_is_sure() -> None:
-    excess = excess_of(targets_of("p99 < 1s")[0], [Tally(np.zeros(5), np.full(5, 2.0))])
+    excess = excess_of(parse_targets("p99 < 1s")[0], [BatchSums(np.zeros(5), np.full(5, 2.0))])
     assert excess is not None
     assert not excess.met
     assert not excess.missed

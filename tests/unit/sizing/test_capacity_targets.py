@@ -2,7 +2,7 @@
 
 import pytest
 from loadgo.notation.comparisons import ConditionError
-from loadgo.sizing.targets import check_commands, check_resources, targets_of
+from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 
 
 @pytest.mark.parametrize(
@@ -19,19 +19,19 @@ from loadgo.sizing.targets import check_commands, check_resources, targets_of
     ],
 )
 def test_a_target_is_read(text: str, measure: str, command: str | None, limit: float, share: float | None) -> None:
-    (target,) = targets_of(text)
+    (target,) = parse_targets(text)
     assert (target.measure, target.command, target.share) == (measure, command, share)
     assert target.limit == pytest.approx(limit)
     assert target.sense == ("least" if ">" in text else "most")
 
 
 def test_several_targets_may_be_in_one_text() -> None:
-    assert [one.text for one in targets_of("p90 < 2s and errors < 1%, busy < 90%")] == [
+    assert [one.text for one in parse_targets("p90 < 2s and errors < 1%, busy < 90%")] == [
         "p90 < 2s",
         "errors < 1%",
         "busy < 90%",
     ]
-    assert len(targets_of(["p90 < 2s", "p90 < 2s"])) == 1
+    assert len(parse_targets(["p90 < 2s", "p90 < 2s"])) == 1
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_several_targets_may_be_in_one_text() -> None:
 )
 def test_what_is_no_target_is_refused_with_what_would_be_right(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
-        targets_of(text)
+        parse_targets(text)
     assert words in str(refused.value)
 
 
 def test_a_mistake_in_a_target_shows_its_column() -> None:
     with pytest.raises(ConditionError) as refused:
-        targets_of("p90 < 2s and mean(cc -o p) >= 1s")
+        parse_targets("p90 < 2s and mean(cc -o p) >= 1s")
     told = refused.value
     assert str(told) == (
         "`target`, column 28: mean has a ceiling, not a floor: write <\n"
@@ -68,19 +68,19 @@ def test_a_mistake_in_a_target_shows_its_column() -> None:
         f"    {' ' * 27}^"
     )
     with pytest.raises(ConditionError, match="there is no command 'cc -o p'") as refused:
-        check_commands(targets_of("p90 < 2s and mean( cc  -o p) < 1s"), ["edit"])
+        check_commands(parse_targets("p90 < 2s and mean( cc  -o p) < 1s"), ["edit"])
     assert refused.value.text == "mean( cc -o p) < 1s"
     assert refused.value.column == 7
 
 
 def test_a_floor_above_a_ceiling_of_the_same_measure_contradicts() -> None:
     with pytest.raises(ValueError, match="contradict"):
-        targets_of("throughput > 5/s and throughput < 3/s")
+        parse_targets("throughput > 5/s and throughput < 3/s")
 
 
 def test_commands_and_resources_that_are_not_there_are_refused_with_those_that_are() -> None:
     with pytest.raises(ValueError, match="the commands are: edit, run"):
-        check_commands(targets_of("p90(compile) < 1s"), ["edit", "run"])
+        check_commands(parse_targets("p90(compile) < 1s"), ["edit", "run"])
     with pytest.raises(ValueError, match="there are processors, drum"):
-        check_resources(targets_of("busy(disk) < 50%"), ["processors", "drum"])
-    check_commands(targets_of("p90(edit) < 1s, busy(drum) < 50%"), ["edit", "run"])
+        check_resources(parse_targets("busy(disk) < 50%"), ["processors", "drum"])
+    check_commands(parse_targets("p90(edit) < 1s, busy(drum) < 50%"), ["edit", "run"])

@@ -1,210 +1,257 @@
-"""What models of a capacity are made from: the kinds of users, what they think and ask, and what nothing explains.
+"""The inputs of the models of a capacity: classes of users, think times, service demands, and delays.
 
-What is left of the measured response when the queues at the resources are taken off is a delay, in which nobody is in
-another's way: latencies of devices that were not metered, sleeps, pauses of the programs themselves. It is told by the
-quiet points. Of a mix of classes, a class's share of a resource is its share of the processor time, where that was
-metered.
+The delay is the part of the measured response that the queues at the resources do not explain. No user lengthens it for
+another: latencies of devices without meters, sleeps and pauses of programs. It is estimated from the points with short
+queues. In a mix, the share of a class in each resource is its share of the processor time, where that was measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from loadgo.sizing.curve import Class, ClassPoint, Point
+from loadgo.sizing.curve import ClassFigures, LoadPoint, MixClass
 from loadgo.sizing.models.demands import Demand, demands_of
 from loadgo.theory.job_bounds import JobBounds, job_bounds
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import Populations, populations
 
-QUIET = 0.7
-"""Points with no resource busier than this tell the delay: where queues are short, the rest of a response is seen."""
-_ROUNDS = 6
-"""The queues with the delay, and the delay with the queues, in turn."""
+QUIET_UTILISATION_SHARE = 0.7
+"""The delay is estimated from points whose busiest resource is at most this busy: queues add little there."""
+_DELAY_ROUNDS = 6
+"""Rounds in which the queues are solved with the delay, and the delay is corrected by the queues."""
 
-End = Literal[0, 1, 2]
-"""Which of a demand's three: the least that it may be, the demand itself, the most."""
-Networks = Callable[[int], Populations]
-"""A network that has the answers of so many users, and perhaps of fewer."""
+DemandEnd = Literal[0, 1, 2]
+"""The index of a demand's three values: its lower end, the demand itself, its upper end."""
+NetworkByUsers = Callable[[int], Populations]
+"""A function that returns the solved network for a number of users; it may be solved for more users."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Users of one class, or all of them."""
+class UserClassModel:
+    """One class of users in the models, or all users as one class."""
 
     name: str
     weight: int
     think_s: float
     scale: float
-    """Its demands over those of the mean interaction."""
+    """Ratio of the class's demands to those of the mean interaction."""
     delay_s: float
-    """Of its response, what no resource explains."""
+    """The part of the class's mean response that no resource explains."""
 
 
 @dataclass(frozen=True)
-class Basis:
-    """What models are made from: measured points, by users, and what they say of an interaction."""
+class ModelBasis:
+    """The inputs of the models."""
 
-    points: tuple[Point, ...]
-    """At least one."""
+    points: tuple[LoadPoint, ...]
+    """Usable points in ascending order of users; never empty."""
     demands: tuple[Demand, ...]
-    """Empty where no resource was measured."""
-    kinds: tuple[Kind, ...]
+    """The service demands; empty where no resource was measured."""
+    kinds: tuple[UserClassModel, ...]
     think_s: float
     delay_s: float
-    """Of the mean interaction, what no resource explains."""
+    """The part of the mean response that no resource explains."""
 
     @property
     def most_users(self) -> int:
-        """The most users that were measured."""
+        """Largest measured number of users."""
         return self.points[-1].users
 
     @property
     def knee(self) -> float | None:
-        """N*: from there on the first resource has no time left; None where no resource was measured."""
-        most = max((demand.seconds / demand.servers for demand in self.demands), default=0.0)
-        return (sum(one.seconds for one in self.demands) + self.think_s + self.delay_s) / most if most else None
+        """The saturation point N*, in users; None where no resource was measured."""
+        largest = max((demand.seconds / demand.servers for demand in self.demands), default=0.0)
+        demand_s = sum(demand.seconds for demand in self.demands)
+        return (demand_s + self.think_s + self.delay_s) / largest if largest else None
 
     @property
     def busiest(self) -> str | None:
-        """The resource that is the first to have no time left; None where no resource was measured."""
+        """The resource that is saturated first; None where no resource was measured."""
         first = max(self.demands, key=lambda demand: demand.seconds / demand.servers, default=None)
         return None if first is None else first.resource
 
     def bounds(self, users: int) -> JobBounds:
-        """The bounds with so many users; only where there are demands."""
+        """The bounds with `users` users; only where there are demands."""
         seconds = [demand.with_users(users)[1] for demand in self.demands]
-        return job_bounds(users, self.think_s, seconds, [one.servers for one in self.demands], self.delay_s)
+        return job_bounds(users, self.think_s, seconds, [demand.servers for demand in self.demands], self.delay_s)
 
 
-def basis_of(points: Sequence[Point], servers: Mapping[str, int | None], classes: Sequence[Class]) -> Basis | None:
-    """The basis of those points that models may use; None where there are none."""
-    used = sorted(usable(points), key=lambda one: one.users)
+def model_basis(
+    points: Sequence[LoadPoint], servers: Mapping[str, int | None], classes: Sequence[MixClass]
+) -> ModelBasis | None:
+    """The inputs of the models from the usable points; None without such a point."""
+    used = sorted(usable_points(points), key=lambda point: point.users)
     if not used:
         return None
     demands = demands_of(used, servers)
-    kinds = kinds_of(used, demands, classes)
-    think_s = _mean([(one.think_s, one.interactions) for one in used])
-    return Basis(tuple(used), demands, kinds, think_s, _mean_delay(kinds, used))
+    user_classes = class_models(used, demands, classes)
+    think_s = _weighted_mean([(point.think_s, point.interactions) for point in used])
+    return ModelBasis(tuple(used), demands, user_classes, think_s, _mean_delay(user_classes, used))
 
 
-def usable(points: Sequence[Point]) -> list[Point]:
+def usable_points(points: Sequence[LoadPoint]) -> list[LoadPoint]:
     """The points that models may use: valid, steady, and with a throughput."""
-    return [one for one in points if one.valid and one.steady and one.throughput.value > 0 and one.interactions]
+    return [
+        point for point in points if point.valid and point.steady and point.throughput.value > 0 and point.interactions
+    ]
 
 
-def kinds_of(points: Sequence[Point], demands: Sequence[Demand], classes: Sequence[Class]) -> tuple[Kind, ...]:
-    """Each class of the mix, or one kind for all, with the delay that no resource explains."""
+def class_models(
+    points: Sequence[LoadPoint], demands: Sequence[Demand], classes: Sequence[MixClass]
+) -> tuple[UserClassModel, ...]:
+    """The classes of the mix, or one class for all users, with their delays."""
     if not classes:
-        think_s = _mean([(one.think_s, one.interactions) for one in points])
-        bare: tuple[Kind, ...] = (Kind("users", 1, think_s, 1.0, 0.0),)
+        think_s = _weighted_mean([(point.think_s, point.interactions) for point in points])
+        undelayed: tuple[UserClassModel, ...] = (UserClassModel("users", 1, think_s, 1.0, 0.0),)
     else:
-        bare = _of_mix(points, classes)
-    return _delayed(bare, points, demands)
+        undelayed = _mix_classes(points, classes)
+    return _with_delays(undelayed, points, demands)
 
 
-def users_of(kinds: Sequence[Kind], users: int) -> list[int]:
-    """So many users apportioned to the kinds by their weights: by the greatest remainders, the first first."""
-    whole = sum(kind.weight for kind in kinds)
-    counts = [users * kind.weight // whole for kind in kinds]
-    remainders = sorted(range(len(kinds)), key=lambda at: (-(users * kinds[at].weight % whole), at))
-    for at in remainders[: users - sum(counts)]:
-        counts[at] += 1
+def apportion_users(user_classes: Sequence[UserClassModel], users: int) -> list[int]:
+    """Apportions `users` to the classes by weight: by largest remainders, the first class first if they are equal."""
+    all_weights = sum(user_class.weight for user_class in user_classes)
+    counts = [users * user_class.weight // all_weights for user_class in user_classes]
+    remainders = sorted(
+        range(len(user_classes)), key=lambda index: (-(users * user_classes[index].weight % all_weights), index)
+    )
+    for index in remainders[: users - sum(counts)]:
+        counts[index] += 1
     return counts
 
 
-def networks(kinds: Sequence[Kind], demands: Sequence[Demand], most: int, end: End = 1) -> Networks:
-    """The network of the kinds at the resources, for any number of users up to `most`.
+def solve_networks(
+    user_classes: Sequence[UserClassModel], demands: Sequence[Demand], most_users: int, end: DemandEnd = 1
+) -> NetworkByUsers:
+    """Solves the network of the classes and the resources for numbers of users up to `most_users`.
 
-    Where demands grow, a network is made for each number that is asked for. Raises `ValueError` as `populations` does.
+    If demands grow with the users, it is solved for each number when needed. Raises `ValueError` as `populations` does.
     """
     if not any(demand.grows for demand in demands):
-        whole = _network(kinds, demands, [demand.with_users(most)[end] for demand in demands], most)
-        return lambda users: whole
-    _network(kinds, demands, [demand.seconds for demand in demands], most)
-    return cache(lambda users: _network(kinds, demands, [demand.with_users(users)[end] for demand in demands], users))
+        seconds = [demand.with_users(most_users)[end] for demand in demands]
+        network = _solve_network(user_classes, demands, seconds, most_users)
+        return lambda users: network
+    _solve_network(user_classes, demands, [demand.seconds for demand in demands], most_users)
+
+    def solve(users: int) -> Populations:
+        return _solve_network(user_classes, demands, [demand.with_users(users)[end] for demand in demands], users)
+
+    return cache(solve)
 
 
-def _network(kinds: Sequence[Kind], demands: Sequence[Demand], seconds: Sequence[float], most: int) -> Populations:
-    sizes = [_most_of(kind, kinds, most) for kind in kinds]
-    classes = [Population(k.name, n, k.think_s + k.delay_s) for k, n in zip(kinds, sizes, strict=True)]
+def _solve_network(
+    user_classes: Sequence[UserClassModel], demands: Sequence[Demand], seconds: Sequence[float], most_users: int
+) -> Populations:
+    sizes = [_most_class_users(user_class, user_classes, most_users) for user_class in user_classes]
+    classes = [
+        Population(user_class.name, size, user_class.think_s + user_class.delay_s)
+        for user_class, size in zip(user_classes, sizes, strict=True)
+    ]
     stations = [
-        Station(demand.resource, tuple(s * kind.scale for kind in kinds), demand.servers)
-        for demand, s in zip(demands, seconds, strict=True)
+        Station(demand.resource, tuple(demand_s * user_class.scale for user_class in user_classes), demand.servers)
+        for demand, demand_s in zip(demands, seconds, strict=True)
     ]
     return populations(classes, stations)
 
 
-def _most_of(kind: Kind, kinds: Sequence[Kind], most: int) -> int:
-    """The most users of a kind among up to `most` users."""
-    whole = sum(one.weight for one in kinds)
-    return min(most, most * kind.weight // whole + 1)
+def _most_class_users(user_class: UserClassModel, user_classes: Sequence[UserClassModel], most_users: int) -> int:
+    """Most users of a class among up to `most_users` users."""
+    all_weights = sum(other.weight for other in user_classes)
+    return min(most_users, most_users * user_class.weight // all_weights + 1)
 
 
-def _of_mix(points: Sequence[Point], classes: Sequence[Class]) -> tuple[Kind, ...]:
-    """Each class with its think time, and what its interactions take over the mean one."""
+def _mix_classes(points: Sequence[LoadPoint], classes: Sequence[MixClass]) -> tuple[UserClassModel, ...]:
+    """The classes of a mix with their think times, and the ratios of their demands to the mean."""
     count: dict[str, float] = {}
     think: dict[str, float] = {}
     cpu: dict[str, float | None] = {}
-    for one in classes:
-        mine = [(told, told.throughput * point.seconds) for point in points for told in _told(point, one.name)]
-        count[one.name] = sum(n for _, n in mine)
-        think[one.name] = _mean([(told.think_s, n) for told, n in mine])
-        known = [(told.cpu_s, n) for told, n in mine if told.cpu_s is not None]
-        cpu[one.name] = _mean(known) if known and len(known) == len(mine) else None
-    taken = [(c, count[name]) for name, c in cpu.items() if c is not None]
-    mean = _mean(taken) if len(taken) == len(classes) else 0.0
+    for mix_class in classes:
+        weighted = [
+            (figures, figures.throughput * point.seconds)
+            for point in points
+            for figures in _class_points(point, mix_class.name)
+        ]
+        count[mix_class.name] = sum(interactions for _, interactions in weighted)
+        think[mix_class.name] = _weighted_mean([(figures.think_s, interactions) for figures, interactions in weighted])
+        measured = [(figures.cpu_s, interactions) for figures, interactions in weighted if figures.cpu_s is not None]
+        cpu[mix_class.name] = _weighted_mean(measured) if measured and len(measured) == len(weighted) else None
+    cpu_and_count = [(cpu_s, count[name]) for name, cpu_s in cpu.items() if cpu_s is not None]
+    mean = _weighted_mean(cpu_and_count) if len(cpu_and_count) == len(classes) else 0.0
     return tuple(
-        Kind(one.name, one.weight, think[one.name], (cpu[one.name] or 0.0) / mean if mean else 1.0, 0.0)
-        for one in classes
+        UserClassModel(
+            mix_class.name,
+            mix_class.weight,
+            think[mix_class.name],
+            (cpu[mix_class.name] or 0.0) / mean if mean else 1.0,
+            0.0,
+        )
+        for mix_class in classes
     )
 
 
-def _told(point: Point, name: str) -> list[ClassPoint]:
-    return [one for one in point.classes if one.name == name and one.throughput > 0]
+def _class_points(point: LoadPoint, name: str) -> list[ClassFigures]:
+    return [figures for figures in point.classes if figures.name == name and figures.throughput > 0]
 
 
-def _mean(values: Sequence[tuple[float, float]]) -> float:
-    weight = sum(w for _, w in values)
-    return sum(v * w for v, w in values) / weight if weight else 0.0
+def _weighted_mean(values: Sequence[tuple[float, float]]) -> float:
+    total_weight = sum(weight for _, weight in values)
+    return sum(value * weight for value, weight in values) / total_weight if total_weight else 0.0
 
 
-def _mean_delay(kinds: Sequence[Kind], points: Sequence[Point]) -> float:
-    """Each class counts by its interactions."""
-    if len(kinds) == 1:
-        return kinds[0].delay_s
-    rates = {kind.name: sum(t.throughput * p.seconds for p in points for t in _told(p, kind.name)) for kind in kinds}
-    return _mean([(kind.delay_s, rates[kind.name]) for kind in kinds])
+def _mean_delay(user_classes: Sequence[UserClassModel], points: Sequence[LoadPoint]) -> float:
+    """The mean delay over all interactions."""
+    if len(user_classes) == 1:
+        return user_classes[0].delay_s
+    rates = {
+        user_class.name: sum(
+            figures.throughput * point.seconds for point in points for figures in _class_points(point, user_class.name)
+        )
+        for user_class in user_classes
+    }
+    return _weighted_mean([(user_class.delay_s, rates[user_class.name]) for user_class in user_classes])
 
 
-def _delayed(kinds: tuple[Kind, ...], points: Sequence[Point], demands: Sequence[Demand]) -> tuple[Kind, ...]:
-    """The kinds with their delays, by the quiet points, or else that with the fewest users."""
-    quiet = [one for one in points if max(one.utilisation.values(), default=0.0) < QUIET]
-    told = [one for one in quiet or [min(points, key=lambda one: one.users)] if "mean" in one.response_s]
-    if not told:
-        return kinds
-    for _ in range(_ROUNDS if demands else 1):
-        solved = networks(kinds, demands, max(one.users for one in told)) if demands else None
-        kinds = tuple(_corrected(kind, at, kinds, told, solved) for at, kind in enumerate(kinds))
-    return kinds
+def _with_delays(
+    user_classes: tuple[UserClassModel, ...], points: Sequence[LoadPoint], demands: Sequence[Demand]
+) -> tuple[UserClassModel, ...]:
+    """The classes with their delays, from the points with short queues, or else the point with the fewest users."""
+    quiet_points = [point for point in points if max(point.utilisation.values(), default=0.0) < QUIET_UTILISATION_SHARE]
+    chosen = quiet_points or [min(points, key=lambda point: point.users)]
+    answered = [point for point in chosen if "mean" in point.response_s]
+    if not answered:
+        return user_classes
+    for _ in range(_DELAY_ROUNDS if demands else 1):
+        solved = solve_networks(user_classes, demands, max(point.users for point in answered)) if demands else None
+        user_classes = tuple(
+            _with_corrected_delay(user_class, index, user_classes, answered, solved)
+            for index, user_class in enumerate(user_classes)
+        )
+    return user_classes
 
 
-def _corrected(kind: Kind, at: int, kinds: Sequence[Kind], points: Sequence[Point], solved: Networks | None) -> Kind:
-    """The kind with its delay changed by what the measured responses exceed those of the network."""
-    missing = []
+def _with_corrected_delay(
+    user_class: UserClassModel,
+    index: int,
+    user_classes: Sequence[UserClassModel],
+    points: Sequence[LoadPoint],
+    solved: NetworkByUsers | None,
+) -> UserClassModel:
+    """The class with its delay changed by the mean excess of measured responses over those of the network."""
+    unexplained = []
     for point in points:
-        here = users_of(kinds, point.users)
-        measured = _measured_s(point, kind, len(kinds))
-        if measured is not None and here[at]:
-            queued = solved(point.users).response_s(here)[at] if solved else 0.0
-            missing.append((measured - queued - kind.delay_s, float(point.interactions)))
-    return Kind(kind.name, kind.weight, kind.think_s, kind.scale, max(0.0, kind.delay_s + _mean(missing)))
+        counts = apportion_users(user_classes, point.users)
+        measured = _measured_response_s(point, user_class, len(user_classes))
+        if measured is not None and counts[index]:
+            queued = solved(point.users).response_s(counts)[index] if solved else 0.0
+            unexplained.append((measured - queued - user_class.delay_s, float(point.interactions)))
+    return replace(user_class, delay_s=max(0.0, user_class.delay_s + _weighted_mean(unexplained)))
 
 
-def _measured_s(point: Point, kind: Kind, kinds: int) -> float | None:
-    if kinds == 1 and not point.classes:
+def _measured_response_s(point: LoadPoint, user_class: UserClassModel, class_count: int) -> float | None:
+    if class_count == 1 and not point.classes:
         return point.response_s["mean"].value
-    return next((one.response_s for one in _told(point, kind.name)), None)
+    return next((figures.response_s for figures in _class_points(point, user_class.name)), None)

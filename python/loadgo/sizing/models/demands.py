@@ -1,15 +1,15 @@
-"""What an interaction asks of each resource, from measured points by the utilisation law.
+"""The service demands of an interaction at each resource, from measured points by the utilisation law.
 
-D = U c / X, with U the utilisation of each of c servers and X the throughput (Denning and Buzen 1978). It holds all
-that the resource did in that time, also for nobody's interaction. Each point gives a demand; what they differ by is the
-doubt of everything that extrapolates. Demands that do not differ by more than chance are one demand. Those that grow
-with the users (paging, caches, locks that spin) are followed from point to point; what they do beyond the last point
-nobody knows: that they stay as they were is the middle of the doubt, and that they grow on as they did its upper end.
+D = U c / X, where U is the utilisation of each of c servers and X the throughput (Denning and Buzen 1978). D includes
+all work of the resource in that time, also work that belongs to no interaction. Each point gives a demand. Their
+differences are the uncertainty of every extrapolation. Demands that do not differ significantly are one demand. Demands
+that grow with the users (paging, caches, spinning locks) are interpolated between points. Beyond the last point, they
+stay constant in the middle of the interval, and grow on at the same rate at its upper end.
 
-What a resource does whatever the users do is no interaction's demand, and is taken off; the rest of the resource is
-slower by it, for users who get what the others leave. Of a host's processors the meters tell the users' own time, and
-all other busy time is others'; of that, the least at any point is what others keep whatever the users do. Elsewhere
-three points or more tell it: U c over X is a line that meets X = 0 above nothing, by more than chance.
+The background of a resource is the work that it does whatever the users do. It belongs to no demand and is subtracted.
+It makes the rest of the resource slower for the users. On a host's processors, the meters have the users' own time, and
+the background is the smallest share of others at any point. For other resources it takes at least three points: U over
+X is a line whose intercept is significantly positive.
 """
 
 from __future__ import annotations
@@ -20,151 +20,151 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.sizing.curve import Point
-from loadgo.sizing.resources import PROCESSORS
+from loadgo.sizing.curve import LoadPoint
+from loadgo.sizing.resources import PROCESSORS_RESOURCE
 
-TELLING = 400
-"""Interactions: of exponential demands the mean is then within a tenth, 19 times of 20."""
-GROWN = 1.2
-"""A demand grows when it is so many times as much with the most users as with the fewest, and no chance."""
+FEWEST_DEMAND_INTERACTIONS = 400
+"""Fewest interactions of a well measured point: the mean of exponential demands is then within 10 %, 19 of 20 times."""
+GROWN_DEMAND_RATIO = 1.2
+"""A demand grows if it is significantly more than this many times as large with the most users as with the fewest."""
 
-_FEWEST_FOR_LINE = 3
-_SPREAD = 1.5
-"""A line needs a greatest throughput of so many times the least."""
-_NOTICED = 0.01
-_FULL = 0.97
-"""A resource that is busier than this has no time left."""
+_FEWEST_LINE_POINTS = 3
+_LINE_THROUGHPUT_RATIO = 1.5
+"""The line needs a largest throughput of at least this many times the smallest."""
+_BACKGROUND_SHARE = 0.01
+_NO_TIME_LEFT_SHARE = 0.97
+"""A resource that is busier than this has no idle time left."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What an interaction asks of one resource, in all its visits."""
+    """The service demand of an interaction at one resource, in seconds of all its visits."""
 
     resource: str
     servers: int
     seconds: float
-    """Of all points together."""
+    """The demand from all points together."""
     by_users: tuple[tuple[int, float], ...]
-    """Of each telling point, by users."""
+    """The demand of each well measured point, with its users."""
     grows: bool
-    """With the users, by more than chance."""
+    """Whether the demand grows significantly with the users."""
     background: float = 0.0
-    """The share of its time that is busy whatever the users do; taken off, and the demands are longer by it."""
+    """Share of the resource that is busy whatever the users do. Demands leave it out, and are longer by it."""
 
     @property
     def least_s(self) -> float:
-        """Of the point with the least."""
-        return min(one for _, one in self.by_users)
+        """The smallest demand of a point."""
+        return min(seconds for _, seconds in self.by_users)
 
     @property
     def most_s(self) -> float:
-        """Of the point with the most."""
-        return max(one for _, one in self.by_users)
+        """The largest demand of a point."""
+        return max(seconds for _, seconds in self.by_users)
 
     def with_users(self, users: float) -> tuple[float, float, float]:
-        """The demand with so many users: the least that it may be, the demand, and the most."""
+        """The demand with `users` users: its lower end, the demand itself, and its upper end."""
         if not self.grows:
             return self.least_s, self.seconds, self.most_s
-        at, each = (np.array(told, dtype=np.float64) for told in zip(*self.by_users, strict=True))
-        middle = float(np.interp(users, at, each))
-        if users <= at[-1]:
-            place = int(np.clip(np.searchsorted(at, users), 1, len(at) - 1))
-            beside = (float(each[place - 1]), float(each[place]))
-            return min(*beside, middle), middle, max(*beside, middle)
-        slope = max(0.0, float(each[-1] - each[0]) / float(at[-1] - at[0]))
-        return min(middle, self.seconds), middle, middle + slope * (users - float(at[-1]))
+        measured_users, demands_s = (np.array(values, dtype=np.float64) for values in zip(*self.by_users, strict=True))
+        demand_s = float(np.interp(users, measured_users, demands_s))
+        if users <= measured_users[-1]:
+            index = int(np.clip(np.searchsorted(measured_users, users), 1, len(measured_users) - 1))
+            neighbours = (float(demands_s[index - 1]), float(demands_s[index]))
+            return min(*neighbours, demand_s), demand_s, max(*neighbours, demand_s)
+        slope = max(0.0, float(demands_s[-1] - demands_s[0]) / float(measured_users[-1] - measured_users[0]))
+        return min(demand_s, self.seconds), demand_s, demand_s + slope * (users - float(measured_users[-1]))
 
 
-def demands_of(points: Sequence[Point], servers: Mapping[str, int | None]) -> tuple[Demand, ...]:
-    """By resource that can be full and was asked for anything, in the order of `servers`."""
-    found = []
+def demands_of(points: Sequence[LoadPoint], servers: Mapping[str, int | None]) -> tuple[Demand, ...]:
+    """The demands at the resources that can saturate and were used, in the order of `servers`."""
+    demands = []
     for resource, count in servers.items():
-        there = [one for one in points if one.utilisation.get(resource, 0.0) > 0.0]
-        if not count or not there or taken_by_others(there, resource):
+        used_points = [point for point in points if point.utilisation.get(resource, 0.0) > 0.0]
+        if not count or not used_points or is_taken_by_others(used_points, resource):
             continue
-        told = sorted(telling(there), key=lambda one: one.users)
-        other, each = _asked(there, told, resource, count)
-        weights = sum(one.interactions for one in there)
-        found.append(
+        good_points = sorted(well_measured_points(used_points), key=lambda point: point.users)
+        background, demand_by_users = _demands_by_users(used_points, good_points, resource, count)
+        weights = sum(point.interactions for point in used_points)
+        demands.append(
             Demand(
                 resource=resource,
                 servers=count,
-                seconds=sum(each[one.users] * one.interactions for one in there) / weights,
-                by_users=tuple((one.users, each[one.users]) for one in told),
-                grows=_grows(told, each),
-                background=other,
+                seconds=sum(demand_by_users[point.users] * point.interactions for point in used_points) / weights,
+                by_users=tuple((point.users, demand_by_users[point.users]) for point in good_points),
+                grows=_grows(good_points, demand_by_users),
+                background=background,
             )
         )
-    return tuple(found)
+    return tuple(demands)
 
 
-def own_told(points: Sequence[Point], resource: str) -> bool:
-    """Whether every point tells the users' own time at the resource."""
-    return resource == PROCESSORS and all(one.users_cpu_s is not None and one.others is not None for one in points)
+def has_own_time(points: Sequence[LoadPoint], resource: str) -> bool:
+    """Whether every point has the users' own time at the resource."""
+    return resource == PROCESSORS_RESOURCE and all(
+        point.users_cpu_s is not None and point.others is not None for point in points
+    )
 
 
-def taken_by_others(points: Sequence[Point], resource: str) -> bool:
-    """Whether the resource had no time left at every point, while the users did more and more: others use what they
-    leave, and how busy it is tells nothing of the users.
+def is_taken_by_others(points: Sequence[LoadPoint], resource: str) -> bool:
+    """Whether the resource had no idle time at any point, although the throughput grew.
+
+    Then others use what the users leave, and its utilisation shows nothing about the users.
     """
-    told = sorted(telling(points), key=lambda one: one.throughput.value)
-    if len(told) < 2 or min(one.utilisation.get(resource, 0.0) for one in told) < _FULL:
+    ordered = sorted(well_measured_points(points), key=lambda point: point.throughput.value)
+    if len(ordered) < 2 or min(point.utilisation.get(resource, 0.0) for point in ordered) < _NO_TIME_LEFT_SHARE:
         return False
-    return _more(told[0].throughput.value, told[-1].throughput.value, told[0], told[-1])
+    return _is_more(ordered[0].throughput.value, ordered[-1].throughput.value, ordered[0], ordered[-1])
 
 
-def telling(points: Sequence[Point]) -> list[Point]:
-    """The points with enough interactions for a mean that chance does not make; all, where fewer than two have."""
-    enough = [one for one in points if one.interactions >= TELLING]
-    return enough if len(enough) > 1 else list(points)
+def well_measured_points(points: Sequence[LoadPoint]) -> list[LoadPoint]:
+    """The points with enough interactions for a precise mean; all points if fewer than two have enough."""
+    good_points = [point for point in points if point.interactions >= FEWEST_DEMAND_INTERACTIONS]
+    return good_points if len(good_points) > 1 else list(points)
 
 
-def knee_of(point: Point, servers: Mapping[str, int | None]) -> float | None:
-    """N* by one point's own demands: the users with whom its busiest resource would have no time left; None where no
-    resource was measured.
-    """
+def saturation_users(point: LoadPoint, servers: Mapping[str, int | None]) -> float | None:
+    """The saturation point N* from the demands of one point, in users; None where no resource was measured."""
     demands = demands_of([point], servers)
-    most = max((one.seconds / one.servers for one in demands), default=0.0)
-    return (point.think_s + sum(one.seconds for one in demands)) / most if most else None
+    largest = max((demand.seconds / demand.servers for demand in demands), default=0.0)
+    return (point.think_s + sum(demand.seconds for demand in demands)) / largest if largest else None
 
 
-def _asked(
-    points: Sequence[Point], told: Sequence[Point], resource: str, servers: int
+def _demands_by_users(
+    points: Sequence[LoadPoint], good_points: Sequence[LoadPoint], resource: str, servers: int
 ) -> tuple[float, dict[int, float]]:
-    """The share of the resource that is taken whatever the users do; and by users what an interaction asks of the
-    rest.
-    """
-    if own_told(points, resource):
-        other = min(one.others or 0.0 for one in told)
-        other = other if other > _NOTICED else 0.0
-        return other, {one.users: (one.users_cpu_s or 0.0) / (1.0 - other) for one in points}
-    other = _background(told, resource)
-    left = {one.users: max(0.0, one.utilisation[resource] - other) / (1.0 - other) for one in points}
-    return other, {one.users: left[one.users] * servers / one.throughput.value for one in points}
+    """The background of the resource, and the demand of an interaction at the rest of it, by users."""
+    if has_own_time(points, resource):
+        background = min(point.others or 0.0 for point in good_points)
+        background = background if background > _BACKGROUND_SHARE else 0.0
+        return background, {point.users: (point.users_cpu_s or 0.0) / (1.0 - background) for point in points}
+    background = _background(good_points, resource)
+    used = {point.users: max(0.0, point.utilisation[resource] - background) / (1.0 - background) for point in points}
+    return background, {point.users: used[point.users] * servers / point.throughput.value for point in points}
 
 
-def _background(points: Sequence[Point], resource: str) -> float:
-    """The share of the resource that is busy without the users, by a line through its utilisation over the throughput;
-    0 where it is less than a hundredth, chance, or not to be told.
+def _background(points: Sequence[LoadPoint], resource: str) -> float:
+    """The background of a resource, as a share: the intercept of its utilisation over the throughput.
+
+    It is 0 where it is small, not significant, or unknown.
     """
-    rates = np.array([one.throughput.value for one in points])
-    if len(points) < _FEWEST_FOR_LINE or rates.max() < _SPREAD * rates.min():
+    rates = np.array([point.throughput.value for point in points])
+    if len(points) < _FEWEST_LINE_POINTS or rates.max() < _LINE_THROUGHPUT_RATIO * rates.min():
         return 0.0
     from scipy import stats
 
-    line = stats.linregress(rates, np.array([one.utilisation[resource] for one in points]))
-    least = float(line.intercept - stats.t.ppf(0.975, len(points) - 2) * line.intercept_stderr)
-    return float(line.intercept) if least > _NOTICED and line.slope > 0 else 0.0
+    line = stats.linregress(rates, np.array([point.utilisation[resource] for point in points]))
+    lower_end = float(line.intercept - stats.t.ppf(0.975, len(points) - 2) * line.intercept_stderr)
+    return float(line.intercept) if lower_end > _BACKGROUND_SHARE and line.slope > 0 else 0.0
 
 
-def _grows(points: Sequence[Point], each: Mapping[int, float]) -> bool:
-    """From the fewest users to the most."""
-    return _more(each[points[0].users], each[points[-1].users], points[0], points[-1])
+def _grows(points: Sequence[LoadPoint], demand_by_users: Mapping[int, float]) -> bool:
+    """Whether the demand grows from the point with the fewest users to the point with the most."""
+    return _is_more(demand_by_users[points[0].users], demand_by_users[points[-1].users], points[0], points[-1])
 
 
-def _more(before: float, after: float, first: Point, last: Point) -> bool:
-    """Whether a mean is more, and by more than chance: two of exponential laws differ by that 1 time in 20."""
+def _is_more(before: float, after: float, first: LoadPoint, last: LoadPoint) -> bool:
+    """Whether a mean grew significantly: the means of two exponential samples differ by that 1 time in 20."""
     if not before > 0.0 < after:
         return False
     chance = math.sqrt(1 / first.interactions + 1 / last.interactions)
-    return math.log(after / before) > max(math.log(GROWN), 2 * chance)
+    return math.log(after / before) > max(math.log(GROWN_DEMAND_RATIO), 2 * chance)

@@ -1,7 +1,7 @@
-"""A model of measured points, followed from one number of users to another: exact mean values, or the scalability law.
+"""Models of the measured points as functions of the number of users: exact mean values, and the scalability law.
 
-Each figure has the model's own doubt: mean values are solved again with the least and the most that an interaction may
-ask of each resource; the law has the interval of its regression. Neither holds the doubt that it is the right model.
+Each figure has an interval. Mean values are solved again with the lower and upper ends of the demands. The law has the
+interval of its regression. Neither interval includes the uncertainty that the model is the right one.
 """
 
 from __future__ import annotations
@@ -9,123 +9,142 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.sizing.curve import Figure
-from loadgo.sizing.models.basis import Basis, End, Kind, Networks, networks, users_of
+from loadgo.sizing.curve import MeasuredFigure
+from loadgo.sizing.models.basis import (
+    DemandEnd,
+    ModelBasis,
+    NetworkByUsers,
+    UserClassModel,
+    apportion_users,
+    solve_networks,
+)
 from loadgo.sizing.models.demands import Demand
 from loadgo.stats.resample import Interval
 from loadgo.theory.populations import Populations
 from loadgo.theory.scalability import FittedLaw
 
-MOST_USERS = 20_000
-"""No model is followed further."""
-_ENDS: tuple[End, End] = (0, 2)
+MOST_MODELLED_USERS = 20_000
+"""Most users for which a model is evaluated."""
+_DEMAND_ENDS: tuple[DemandEnd, DemandEnd] = (0, 2)
 
 
 @dataclass(frozen=True)
-class At:
-    """What a model says of one number of users."""
+class ModelFigures:
+    """The figures of a model for one number of users."""
 
     users: int
-    throughput: Figure
-    response_s: Figure
-    """The mean."""
-    utilisation: Mapping[str, Figure]
-    """Of each server of each resource."""
+    throughput: MeasuredFigure
+    response_s: MeasuredFigure
+    """Mean response time."""
+    utilisation: Mapping[str, MeasuredFigure]
+    """Utilisation of each server, by resource."""
 
 
 @dataclass(frozen=True)
-class Follow:
-    """A model that can be asked for any number of users from one on."""
+class FollowedModel:
+    """A model that can be evaluated for any number of users from 1 to `reach`."""
 
-    at: Callable[[int], At]
+    at: Callable[[int], ModelFigures]
     reach: int
-    """The most users that it can be asked for."""
+    """Most users for which the model can be evaluated."""
 
 
-def follow_mean_values(basis: Basis, wanted: int, least: int = 0) -> Follow:
-    """Exact mean values for up to `wanted` users, or as many as can be solved, but not fewer than were measured.
+def follow_mean_values(basis: ModelBasis, wanted: int, least: int = 0) -> FollowedModel:
+    """Exact mean values for up to `wanted` users, or for as many as can be solved.
 
-    Raises `ValueError` where fewer than `least`, or than were measured, can be solved.
+    Raises `ValueError` if fewer users than `least`, or than the largest point has, can be solved.
     """
-    kinds, (solved, ends, reach) = basis.kinds, _solved(basis, wanted, max(least, basis.most_users))
+    user_classes, (solved, ends, reach) = basis.kinds, _solve_ends(basis, wanted, max(least, basis.most_users))
 
-    def at(users: int) -> At:
-        here = users_of(kinds, users)
-        throughput, response_s = _totals(solved(users), here, kinds)
-        told = [_totals(one(users), here, kinds) for one in ends]
-        return At(
+    def at(users: int) -> ModelFigures:
+        counts = apportion_users(user_classes, users)
+        throughput, response_s = _totals(solved(users), counts, user_classes)
+        totals = [_totals(network(users), counts, user_classes) for network in ends]
+        return ModelFigures(
             users=users,
-            throughput=Figure(throughput, _span([x for x, _ in told])),
-            response_s=Figure(response_s, _span([r for _, r in told])),
-            utilisation=_busy(
-                basis.demands, solved(users).utilisation(here), [one(users).utilisation(here) for one in ends]
+            throughput=MeasuredFigure(throughput, _interval_of([throughput_end for throughput_end, _ in totals])),
+            response_s=MeasuredFigure(response_s, _interval_of([response_end for _, response_end in totals])),
+            utilisation=_utilisation_figures(
+                basis.demands,
+                solved(users).utilisation(counts),
+                [network(users).utilisation(counts) for network in ends],
             ),
         )
 
-    return Follow(at, reach)
+    return FollowedModel(at, reach)
 
 
-def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach: int) -> Follow:
-    """The scalability law, with the response N / X - Z and the utilisation X D / c that go with its throughput."""
+def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach: int) -> FollowedModel:
+    """The scalability law, with the response N / X - Z and the utilisation X D / c that follow from its throughput."""
 
-    def at(users: int) -> At:
-        throughput, between = law.law.throughput(users), law.prediction_interval(users)
-        response = None
-        if between is not None:
-            slowest = users / between.low - think_s if between.low > 0 else float("inf")
-            response = Interval(max(0.0, users / between.high - think_s), max(0.0, slowest))
-        return At(
+    def at(users: int) -> ModelFigures:
+        throughput, interval = law.law.throughput(users), law.prediction_interval(users)
+        response_interval = None
+        if interval is not None:
+            slowest_s = users / interval.low - think_s if interval.low > 0 else float("inf")
+            response_interval = Interval(max(0.0, users / interval.high - think_s), max(0.0, slowest_s))
+        return ModelFigures(
             users=users,
-            throughput=Figure(throughput, between),
-            response_s=Figure(max(0.0, users / throughput - think_s), response),
-            utilisation=_busy(
-                demands, *_shares(demands, throughput, () if between is None else (between.low, between.high))
+            throughput=MeasuredFigure(throughput, interval),
+            response_s=MeasuredFigure(max(0.0, users / throughput - think_s), response_interval),
+            utilisation=_utilisation_figures(
+                demands, *_shares(demands, throughput, () if interval is None else (interval.low, interval.high))
             ),
         )
 
-    return Follow(at, min(reach, MOST_USERS))
+    return FollowedModel(at, min(reach, MOST_MODELLED_USERS))
 
 
-def _solved(basis: Basis, wanted: int, least: int) -> tuple[Networks, tuple[Networks, ...], int]:
-    """The network; the same with the least and the most of the demands, where they differ; and how far it reaches."""
-    demands, kinds, reach = basis.demands, basis.kinds, min(wanted, MOST_USERS)
+def _solve_ends(basis: ModelBasis, wanted: int, least: int) -> tuple[NetworkByUsers, tuple[NetworkByUsers, ...], int]:
+    """The network, the networks with the lower and upper ends of the demands if they differ, and the most users."""
+    demands, user_classes, reach = basis.demands, basis.kinds, min(wanted, MOST_MODELLED_USERS)
     differ = any(demand.least_s != demand.most_s for demand in demands)
     while True:
         try:
-            ends = tuple(networks(kinds, demands, reach, end) for end in _ENDS) if differ else ()
-            return networks(kinds, demands, reach), ends, reach
+            ends = tuple(solve_networks(user_classes, demands, reach, end) for end in _DEMAND_ENDS) if differ else ()
+            return solve_networks(user_classes, demands, reach), ends, reach
         except ValueError:
             if reach <= least:
                 raise
             reach = max(least, reach // 2)
 
 
-def _busy(
+def _utilisation_figures(
     demands: Sequence[Demand], busy: Mapping[str, float], ends: Sequence[Mapping[str, float]]
-) -> dict[str, Figure]:
-    """How busy each resource is with the users, of what others leave of it, as a share of the whole with the others."""
+) -> dict[str, MeasuredFigure]:
+    """The utilisation of each resource with its background, from `busy`, its utilisation without the background."""
 
-    def whole(demand: Demand, shares: Mapping[str, float]) -> float:
+    def with_background(demand: Demand, shares: Mapping[str, float]) -> float:
         return demand.background + (1.0 - demand.background) * shares[demand.resource]
 
-    return {d.resource: Figure(whole(d, busy), _span([whole(d, end) for end in ends])) for d in demands}
+    return {
+        demand.resource: MeasuredFigure(
+            with_background(demand, busy), _interval_of([with_background(demand, end_shares) for end_shares in ends])
+        )
+        for demand in demands
+    }
 
 
 def _shares(
     demands: Sequence[Demand], throughput: float, ends: Sequence[float]
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
-    """X D / c for this throughput, and for both ends of its doubt."""
-    shares = [{d.resource: rate * d.seconds / d.servers for d in demands} for rate in (throughput, *ends)]
+    """The utilisation X D / c for this throughput, and for both ends of its interval."""
+    shares = [
+        {demand.resource: rate * demand.seconds / demand.servers for demand in demands} for rate in (throughput, *ends)
+    ]
     return shares[0], shares[1:]
 
 
-def _totals(solved: Populations, here: Sequence[int], kinds: Sequence[Kind]) -> tuple[float, float]:
-    """Throughput and mean response of all classes together, delays with it."""
-    rates, responses = solved.throughput(here), solved.response_s(here)
-    whole = sum(rates)
-    waited = sum(x * (r + kind.delay_s) for x, r, kind in zip(rates, responses, kinds, strict=True))
-    return whole, waited / whole if whole else 0.0
+def _totals(solved: Populations, counts: Sequence[int], user_classes: Sequence[UserClassModel]) -> tuple[float, float]:
+    """Throughput and mean response of all classes together, with their delays."""
+    rates, responses = solved.throughput(counts), solved.response_s(counts)
+    throughput = sum(rates)
+    weighted_response = sum(
+        rate * (response_s + user_class.delay_s)
+        for rate, response_s, user_class in zip(rates, responses, user_classes, strict=True)
+    )
+    return throughput, weighted_response / throughput if throughput else 0.0
 
 
-def _span(values: Sequence[float]) -> Interval | None:
+def _interval_of(values: Sequence[float]) -> Interval | None:
     return Interval(min(values), max(values)) if values else None

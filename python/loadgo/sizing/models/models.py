@@ -1,9 +1,9 @@
-"""What models make of the measured points of a capacity: bounds, exact mean values and the scalability law, together.
+"""The models of a capacity's measured points: bounds, exact mean values and the scalability law.
 
-Each has its own extrapolation, and its doubt: the mean values are solved with the least and the most that any point
-asks of each resource, the law has its interval of regression. How far each is off at the points that were measured, and
-at the greatest when that is left out of the fit, is told beside: a model that misses what is known tells nothing of
-what is not. Mean values need constant demands and nobody holding two resources at once; the law knows no think time.
+Each model extrapolates with an interval. Mean values are solved with the smallest and largest demands of all points,
+and the law has the interval of its regression. Each also has its errors at the measured points, and at
+the largest point when that is left out of the fit. A model that misses known points does not predict others. Mean
+values assume constant demands, and that no user holds two resources at once. The law ignores think time.
 """
 
 from __future__ import annotations
@@ -13,30 +13,43 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from loadgo.notation.figures import people
-from loadgo.sizing.curve import Class, Point
-from loadgo.sizing.models.answers import Asked, Holds, asked_of, bounds_hold, model_holds, wanted_reach
-from loadgo.sizing.models.basis import Basis, Kind, basis_of
-from loadgo.sizing.models.demands import Demand, own_told, taken_by_others, telling
-from loadgo.sizing.models.extrapolation import MOST_USERS, At, Follow, follow_law, follow_mean_values
+from loadgo.sizing.curve import LoadPoint, MixClass
+from loadgo.sizing.models.answers import (
+    ModelCapacity,
+    ModelTarget,
+    capacity_bounds,
+    model_capacity,
+    model_targets,
+    users_that_miss_all,
+)
+from loadgo.sizing.models.basis import ModelBasis, UserClassModel, model_basis
+from loadgo.sizing.models.demands import Demand, has_own_time, is_taken_by_others, well_measured_points
+from loadgo.sizing.models.extrapolation import (
+    MOST_MODELLED_USERS,
+    FollowedModel,
+    ModelFigures,
+    follow_law,
+    follow_mean_values,
+)
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, fitted_law
 
-Name = Literal["mean values", "scalability law"]
+ModelName = Literal["mean values", "scalability law"]
 
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
-_STEPS = 60
-"""Points of a curve, about."""
+_CURVE_STEPS = 60
+"""Approximate number of points of a curve."""
 
-MOST_TIMES = 10
-"""The scalability law is asked for at most so many times the users that were measured: it knows no resource's end."""
-_OVER = 1.05
-"""A law that is above the bounds by more than this is told."""
+MOST_LAW_USERS_RATIO = 10
+"""The scalability law is evaluated for at most this many times the measured users, since it knows no saturation."""
+_ABOVE_BOUNDS_RATIO = 1.05
+"""A note reports a law with more than this many times the throughput of the bounds."""
 
 
 @dataclass(frozen=True)
-class Miss:
-    """How far a model is off at a measured point, relative: 0.1 is a tenth more than measured."""
+class ModelMiss:
+    """The relative errors of a model at a measured point: 0.1 is 10 % more than measured."""
 
     users: int
     throughput: float
@@ -44,18 +57,18 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Model:
-    """One model, followed over the users."""
+class CapacityModel:
+    """One model, with its figures over the users and its errors."""
 
-    name: Name
-    curve: tuple[At, ...]
-    """Somewhat beyond what was measured."""
-    throughput_miss: Miss
-    """At the telling point where its throughput is off the most."""
-    response_miss: Miss | None
-    """At the telling point where its response is off the most; None where no response was measured."""
-    held_out: Miss | None
-    """At the point with the most users, when the model is made without it; None where too few are left."""
+    name: ModelName
+    curve: tuple[ModelFigures, ...]
+    """The figures over the users, to some way beyond the measured points."""
+    throughput_miss: ModelMiss
+    """The errors at the well measured point with the largest error of the throughput."""
+    response_miss: ModelMiss | None
+    """The errors at the well measured point with the largest error of the response; None without a response."""
+    held_out: ModelMiss | None
+    """The errors at the point with the most users, of a model made without it; None if too few points are left."""
 
 
 @dataclass(frozen=True)
@@ -63,71 +76,73 @@ class Models:
     """All models of one capacity."""
 
     used: tuple[int, ...]
-    """The numbers of users that they are made from."""
+    """The numbers of users of the points that the models use."""
     think_s: float
     demands: tuple[Demand, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[UserClassModel, ...]
     delay_s: float
-    """Of the mean interaction, what no resource explains."""
+    """The part of the mean response that no resource explains."""
     saturation_users: float | None
-    """N*: from there on the first resource has no time left; None where no resource was measured."""
+    """The saturation point N*, in users; None where no resource was measured."""
     saturates: str | None
-    """That resource."""
+    """The resource that is saturated first."""
     bounds: tuple[JobBounds, ...]
-    """Over the users; empty where no resource was measured."""
-    mean_values: Model | None
-    scalability: Model | None
+    """The bounds over the users; empty where no resource was measured."""
+    mean_values: CapacityModel | None
+    scalability: CapacityModel | None
     law: FittedLaw | None
-    asked: tuple[Asked, ...]
-    """The targets that models can be asked for."""
-    holds: tuple[Holds, ...]
-    """How many users each would hold."""
+    asked: tuple[ModelTarget, ...]
+    """The targets in the terms of the models."""
+    holds: tuple[ModelCapacity, ...]
+    """The capacity by each model."""
     notes: tuple[str, ...]
-    """What no model could be made of, and what to doubt."""
+    """Sentences on unused points, models that could not be made, and limits of the models."""
 
     @property
-    def models(self) -> tuple[Model, ...]:
-        """Those that there are."""
-        return tuple(one for one in (self.mean_values, self.scalability) if one is not None)
+    def models(self) -> tuple[CapacityModel, ...]:
+        """The mean values and the scalability law, as far as they could be made."""
+        return tuple(model for model in (self.mean_values, self.scalability) if model is not None)
 
 
 def models_of(
-    points: Sequence[Point], servers: Mapping[str, int | None], classes: Sequence[Class] = ()
+    points: Sequence[LoadPoint], servers: Mapping[str, int | None], classes: Sequence[MixClass] = ()
 ) -> Models | None:
     """The models of these points; None where no point is valid and steady.
 
-    `servers` has how many servers each resource of `Point.utilisation` has; `classes` are those of a mix.
+    `servers` has the number of servers of each resource in `LoadPoint.utilisation`; `classes` are those of a mix.
     """
-    basis = basis_of(points, servers, classes)
+    basis = model_basis(points, servers, classes)
     if basis is None:
         return None
-    without = basis_of(basis.points[:-1], servers, classes)
-    asked, grid, notes = asked_of(basis.points), _grid(basis), _doubts(points, basis)
-    wanted = max(grid[-1], wanted_reach(asked, basis.demands, basis.think_s))
-    solved = _or_note("mean values", notes, lambda: follow_mean_values(basis, wanted)) if basis.demands else None
-    law = _or_note("scalability law", notes, lambda: _law(basis))
-    fitted = follow_law(law, basis.think_s, basis.demands, MOST_TIMES * basis.most_users) if law else None
-    notes += _too_much(grid, basis, law)
+    without = model_basis(basis.points[:-1], servers, classes)
+    targets, grid, notes = model_targets(basis.points), _curve_users(basis), _basis_notes(points, basis)
+    reach = max(grid[-1], users_that_miss_all(targets, basis.demands, basis.think_s))
+    solved = _try_model("mean values", notes, lambda: follow_mean_values(basis, reach)) if basis.demands else None
+    law = _try_model("scalability law", notes, lambda: _fit_law(basis))
+    followed_law = (
+        follow_law(law, basis.think_s, basis.demands, MOST_LAW_USERS_RATIO * basis.most_users) if law else None
+    )
+    notes += _above_bounds_note(grid, basis, law)
     return Models(
-        used=tuple(one.users for one in basis.points),
+        used=tuple(point.users for point in basis.points),
         think_s=basis.think_s,
         demands=basis.demands,
         kinds=basis.kinds,
         delay_s=basis.delay_s,
         saturation_users=basis.knee,
         saturates=basis.busiest,
-        bounds=tuple(basis.bounds(n) for n in grid) if basis.demands else (),
-        mean_values=_model("mean values", solved, basis, grid, _solved_without(without, basis)),
-        scalability=_model("scalability law", fitted, basis, grid, _fitted_without(without)),
+        bounds=tuple(basis.bounds(users) for users in grid) if basis.demands else (),
+        mean_values=_followed_model("mean values", solved, basis, grid, _mean_values_without(without, basis)),
+        scalability=_followed_model("scalability law", followed_law, basis, grid, _law_without(without)),
         law=law,
-        asked=asked,
-        holds=_holds(basis, asked, solved, fitted),
+        asked=targets,
+        holds=_model_capacities(basis, targets, solved, followed_law),
         notes=tuple(notes),
     )
 
 
-def _or_note(name: str, notes: list[str], make: Callable[[], _Made]) -> _Made | None:
-    """What is made, or a note why it cannot be."""
+def _try_model(name: str, notes: list[str], make: Callable[[], _Result]) -> _Result | None:
+    """The result of `make`; if it raises `ValueError`, None and a note."""
     try:
         return make()
     except ValueError as refusal:
@@ -135,98 +150,104 @@ def _or_note(name: str, notes: list[str], make: Callable[[], _Made]) -> _Made | 
         return None
 
 
-def _law(basis: Basis) -> FittedLaw:
-    return fitted_law([one.users for one in basis.points], [one.throughput.value for one in basis.points])
+def _fit_law(basis: ModelBasis) -> FittedLaw:
+    return fitted_law([point.users for point in basis.points], [point.throughput.value for point in basis.points])
 
 
-def _too_much(grid: Sequence[int], basis: Basis, law: FittedLaw | None) -> list[str]:
-    """From where on the law would have a resource that has no time left do more than it can."""
+def _above_bounds_note(grid: Sequence[int], basis: ModelBasis, law: FittedLaw | None) -> list[str]:
+    """A note if the law has more throughput than the bounds allow, with the number of users where that begins."""
     if law is None or not basis.demands:
         return []
-    full = [n for n in grid if n >= (basis.knee or 0.0)]
-    over = [n for n in full if law.law.throughput(n) > basis.bounds(n).most_throughput * _OVER]
-    if not over:
+    saturated = [users for users in grid if users >= (basis.knee or 0.0)]
+    above = [
+        users
+        for users in saturated
+        if law.law.throughput(users) > basis.bounds(users).most_throughput * _ABOVE_BOUNDS_RATIO
+    ]
+    if not above:
         return []
-    return [f"The scalability law has more throughput than the resources can give, from {people(over[0])} on."]
+    return [f"The scalability law has more throughput than the resources can give, from {people(above[0])} on."]
 
 
-def _solved_without(without: Basis | None, basis: Basis) -> Follow | None:
-    """The mean values made without the point with the most users; None where nothing is left to make them of."""
+def _mean_values_without(without: ModelBasis | None, basis: ModelBasis) -> FollowedModel | None:
+    """The mean values of a model without the point with the most users; None where they cannot be made."""
     if without is None or not without.demands:
         return None
-    return _or_note("", [], lambda: follow_mean_values(without, basis.most_users, basis.most_users))
+    return _try_model("", [], lambda: follow_mean_values(without, basis.most_users, basis.most_users))
 
 
-def _fitted_without(without: Basis | None) -> Follow | None:
-    law = _or_note("", [], lambda: _law(without)) if without is not None else None
-    return follow_law(law, without.think_s, (), MOST_USERS) if law and without else None
+def _law_without(without: ModelBasis | None) -> FollowedModel | None:
+    law = _try_model("", [], lambda: _fit_law(without)) if without is not None else None
+    return follow_law(law, without.think_s, (), MOST_MODELLED_USERS) if law and without else None
 
 
-def _model(
-    name: Name, follow: Follow | None, basis: Basis, grid: Sequence[int], without: Follow | None
-) -> Model | None:
-    """The model over the users, with what it misses; None where there is none."""
+def _followed_model(
+    name: ModelName, follow: FollowedModel | None, basis: ModelBasis, grid: Sequence[int], without: FollowedModel | None
+) -> CapacityModel | None:
+    """The model with its curve and its errors; None without a model."""
     if follow is None:
         return None
-    misses = [_miss(follow, point) for point in telling(basis.points)]
+    misses = [_model_miss(follow, point) for point in well_measured_points(basis.points)]
     answered = [miss for miss in misses if miss.response is not None]
-    return Model(
+    return CapacityModel(
         name=name,
-        curve=tuple(follow.at(n) for n in grid if n <= follow.reach),
-        throughput_miss=max(misses, key=lambda one: abs(one.throughput)),
-        response_miss=max(answered, key=lambda one: abs(one.response or 0.0), default=None),
-        held_out=None if without is None else _miss(without, basis.points[-1]),
+        curve=tuple(follow.at(users) for users in grid if users <= follow.reach),
+        throughput_miss=max(misses, key=lambda miss: abs(miss.throughput)),
+        response_miss=max(answered, key=lambda miss: abs(miss.response or 0.0), default=None),
+        held_out=None if without is None else _model_miss(without, basis.points[-1]),
     )
 
 
-def _miss(follow: Follow, point: Point) -> Miss:
-    told, mean = follow.at(point.users), point.response_s.get("mean")
-    return Miss(
+def _model_miss(follow: FollowedModel, point: LoadPoint) -> ModelMiss:
+    figures, mean = follow.at(point.users), point.response_s.get("mean")
+    return ModelMiss(
         users=point.users,
-        throughput=told.throughput.value / point.throughput.value - 1.0,
-        response=told.response_s.value / mean.value - 1.0 if mean and mean.value else None,
+        throughput=figures.throughput.value / point.throughput.value - 1.0,
+        response=figures.response_s.value / mean.value - 1.0 if mean and mean.value else None,
     )
 
 
-def _holds(basis: Basis, asked: Sequence[Asked], solved: Follow | None, fitted: Follow | None) -> tuple[Holds, ...]:
-    found = [bounds_hold(basis.bounds, asked, basis.most_users)] if basis.demands else []
+def _model_capacities(
+    basis: ModelBasis, targets: Sequence[ModelTarget], solved: FollowedModel | None, fitted: FollowedModel | None
+) -> tuple[ModelCapacity, ...]:
+    capacities = [capacity_bounds(basis.bounds, targets, basis.most_users)] if basis.demands else []
     for name, follow in (("mean values", solved), ("scalability law", fitted)):
         if follow is not None:
-            found.append(model_holds(name, follow, asked, basis.most_users))
-    return tuple(one for one in found if one is not None)
+            capacities.append(model_capacity(name, follow, targets, basis.most_users))
+    return tuple(holds for holds in capacities if holds is not None)
 
 
-def _grid(basis: Basis) -> list[int]:
-    """The numbers of users of a curve: to half as many again as measured, or past the knee where that is near."""
+def _curve_users(basis: ModelBasis) -> list[int]:
+    """The numbers of users of a curve, up to 1.5 times the measured ones, or past a near saturation point."""
     most = basis.most_users
-    last = min(max(1.5 * most, 1.2 * (basis.knee or 0.0)), max(3.0 * most, 10.0), MOST_USERS)
+    last = min(max(1.5 * most, 1.2 * (basis.knee or 0.0)), max(3.0 * most, 10.0), MOST_MODELLED_USERS)
     end = max(most, round(last))
-    even = {1 + round(step * (end - 1) / _STEPS) for step in range(_STEPS + 1)}
-    return sorted(even | {one.users for one in basis.points})
+    even = {1 + round(step * (end - 1) / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)}
+    return sorted(even | {point.users for point in basis.points})
 
 
-def _doubts(points: Sequence[Point], basis: Basis) -> list[str]:
-    """What was left out, and what a model with constant demands does not hold."""
-    found = []
-    if left := sorted({one.users for one in points} - {one.users for one in basis.points}):
-        found.append(f"Not used, since not steady or not valid: {people(*left)}.")
+def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
+    """Notes on unused points, others that use the resources, backgrounds, and growing demands."""
+    notes = []
+    if unused := sorted({point.users for point in points} - {point.users for point in basis.points}):
+        notes.append(f"Not used, since not steady or not valid: {people(*unused)}.")
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
-        if taken_by_others(basis.points, name):
-            found.append(
+        if is_taken_by_others(basis.points, name):
+            notes.append(
                 f"{name.capitalize()} had no time left at any point, though the users did more and more: others use "
                 "what users leave, and no model can tell how much they need."
             )
-    for one in basis.demands:
-        if one.background:
-            whose = "taken by others" if own_told(basis.points, one.resource) else "busy whatever the users do"
-            found.append(
-                f"{one.background:.0%} of {one.resource} is {whose}: taken off, and the demands of "
-                f"{one.resource} are {1 / (1 - one.background):.2f} times as long by it."
+    for demand in basis.demands:
+        if demand.background:
+            whose = "taken by others" if has_own_time(basis.points, demand.resource) else "busy whatever the users do"
+            notes.append(
+                f"{demand.background:.0%} of {demand.resource} is {whose}: taken off, and the demands of "
+                f"{demand.resource} are {1 / (1 - demand.background):.2f} times as long by it."
             )
-        if one.grows:
-            (first, before), (last, after) = one.by_users[0], one.by_users[-1]
-            found.append(
-                f"An interaction asks {after / before:.1f} times as much of {one.resource} with {people(last)} as with "
-                f"{first}: mean values follow that from point to point; beyond, it may stay so or grow on."
+        if demand.grows:
+            (first, before), (last, after) = demand.by_users[0], demand.by_users[-1]
+            notes.append(
+                f"An interaction asks {after / before:.1f} times as much of {demand.resource} with {people(last)} as "
+                f"with {first}: mean values follow that from point to point; beyond, it may stay so or grow on."
             )
-    return found
+    return notes
