@@ -81,7 +81,7 @@ def test_a_target_that_no_number_of_users_meets_is_told_in_words(tmp_path: Path)
     script, machine = paths(tmp_path)
     made = loadgo.capacity(script, on=machine, target="p90 < 100ms")
     assert (made.end, made.answer, made.interval, made.bad) == ("no number", 0, (0, 0), True)
-    assert made.in_words.startswith("Not even one user: with one user p90 is")
+    assert made.in_words.startswith("No number of users meets p90 < 100ms: with one user p90 is")
     assert made.trials == 1
 
 
@@ -118,7 +118,7 @@ def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) ->
         ({"target": "p90 < 4s", "within": 0}, "at least 1"),
         ({"target": "p90 < 4s", "trials": 0}, "at least 1"),
         ({"target": "speed < 4s"}, "'speed' is no figure"),
-        ({"target": "throughput > 3/s"}, "give a ceiling too"),
+        ({"target": "throughput > 3/s"}, "add a ceiling"),
         ({"target": "p90(edit) < 4s"}, "no command 'edit'; the commands are: work"),
         ({"target": "busy(drum) < 90%"}, "no resource 'drum'"),
         ({"target": "p90 < 4s", "shortest": "5min", "longest": "1min"}, "longer than the longest"),

@@ -90,19 +90,19 @@ def _answer_without_others(
             return CapacityAnswer("contradiction", None, None, floor.target, _floor_in_words(floor, outcome.users))
         words = (
             f"Every number of users tried, up to the limit of {outcome.users:,}, meets "
-            f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The most is not known: "
-            "allow more with --max-users."
+            f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The capacity is not "
+            "known: allow more users with --max-users."
         )
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
     if isinstance(outcome, NoNumberMeets):
         target = goal.targets[outcome.binding]
-        words = f"Not even one user: {_measured_in_words(1, points)}, and {target.text} was asked for."
+        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
         return CapacityAnswer("no number", 0, (0, 0), target, words)
     end: SearchEnd = "stopped" if context.stopped else "open"
     reason = "the search was stopped" if context.stopped else outcome.why
     ends = f"at least {outcome.low:,}" if outcome.high is None else f"{outcome.low:,} to {outcome.high:,}"
-    range_in_words = f": it is {ends}" if outcome.low or outcome.high is not None else ""
-    words = f"It could not be told how many users{range_in_words}; {reason}."
+    range_in_words = f", only that it is {ends}" if outcome.low or outcome.high is not None else ""
+    words = f"The capacity is not known{range_in_words}: {reason}."
     return CapacityAnswer(end, None, (outcome.low, outcome.high), None, words)
 
 
@@ -133,16 +133,16 @@ def _found_answer(
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
     if users == 0:
-        words = f"Not even one user meets {target.text}: {_measured_in_words(1, points)}."
+        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
         return CapacityAnswer("no number", 0, (0, high), target, words)
     words = _capacity_in_words(users, low, high, target, points)
     if not outcome.enough:
-        words += " More trials would narrow it: the limit of trials came first."
+        words += " The interval is wider than wanted, since the limit of trials was reached."
     measured = _measured_in_words(users, points)
     words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
     open_floor = unmet_floor(users, points, goal)
     if open_floor is not None:
-        words += f" Whether {open_floor.target.text} is met there could not be told."
+        words += f" Whether {open_floor.target.text} is met there is not known."
     return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, first))
 
 
@@ -158,15 +158,15 @@ def _capacity_in_words(users: int, low: int, high: int, target: Target, points: 
     at_answer = [verdict for point in points if point.users == users for verdict in point.verdicts]
     values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
     if any(value > target.limit for value in values):
-        lower = f"{people(low)} for sure" if low else "Perhaps not even one user"
-        return f"{lower}, {people(users)} by all that was measured: the answer lies {interval}."
+        lower = f"At least {people(low)}" if low else "Perhaps no user"
+        return f"{lower}, most likely {users:,}: the answer lies {interval}."
     return f"{people(users)}; with more, {target.text} is missed. The answer lies {interval}."
 
 
 def _turned_away_answer(outcome: CapacityFound, turned_away: int) -> CapacityAnswer:
     """The answer of a system that refuses log-ins before any target is missed."""
     users = outcome.users
-    words = f"{people(users)}; of {users + 1:,}, {turned_away:,} could not log in. The targets are met until then."
+    words = f"{people(users)}; of {users + 1:,}, {turned_away:,} could not log in. Up to then the targets are met."
     return CapacityAnswer("found" if users else "no number", users, (users, users), None, words)
 
 
@@ -177,7 +177,7 @@ def _missed_floor(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> 
 
 def _floor_in_words(floor: TargetVerdict, users: int) -> str:
     measured = "too little" if floor.value is None else f"{number(floor.value.value)}/s"
-    return f"with {people(users)} the throughput is {measured}, while {floor.target.text} was asked for."
+    return f"with {people(users)} the throughput is {measured}, which misses {floor.target.text}."
 
 
 def _targets_in_words(targets: Sequence[Target]) -> str:
@@ -221,8 +221,8 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
     if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
         return (
-            f" No resource is short there ({busiest}: {share(near.utilisation[busiest])} busy): what holds users up is "
-            "no resource's time, such as a limit, a lock, or the length of the work itself."
+            f" No resource is saturated there ({busiest}: {share(near.utilisation[busiest])} busy): a limit, a lock, "
+            "or the work itself makes users wait."
         )
     verb = "would be" if first.users > users else "are" if first.resource.endswith("s") else "is"
-    return f" {first.resource.capitalize()} {verb} full first, from {digits(first.users)} users on."
+    return f" {first.resource.capitalize()} {verb} saturated first, from {digits(first.users)} users on."

@@ -170,13 +170,12 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     check_resources(targets, [name for name, count in site.servers.items() if count is not None])
     if not any(target.sense == "most" for target in targets):
         raise BadArgument(
-            f"target {targets[0].text!r}: more users only come nearer to it, so that there is no most; "
-            "give a ceiling too, such as 'p90 < 2s'"
+            f"target {targets[0].text!r} is a floor, which more users come nearer to; add a ceiling, such as 'p90 < 2s'"
         )
     if options.within is not None and options.within < 1:
-        raise BadArgument(f"an interval of {options.within} users cannot be had: at least 1")
+        raise BadArgument(f"an interval of {options.within} users is too narrow: at least 1")
     if options.trials is not None and options.trials < 1:
-        raise BadArgument(f"{options.trials} trials tell nothing: at least 1, and some ten for an answer")
+        raise BadArgument(f"{options.trials} trials are too few: at least 1, and some ten for an answer")
     default_max_users = DEFAULT_MAX_USERS_HOST if site.live else DEFAULT_MAX_USERS_MACHINE
     return SearchGoal(
         targets=targets,
@@ -259,12 +258,12 @@ def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site
     notes = []
     unsteady = sum(1 for trial in search_result.left_out if trial.valid and not trial.cut_short)
     if unsteady:
-        notes.append(f"trials that were not steady: {unsteady}; each was done again, longer.")
+        notes.append(f"trials that were not steady: {unsteady}; each was repeated, longer.")
     early = sum(1 for trial in search_result.trials if trial.cut_short)
     if early:
-        notes.append(f"the rest of trials that missed a target widely, and were ended early: {early}.")
+        notes.append(f"the rest of trials that missed a target widely and ended early: {early}.")
     refused = [trial for trial in search_result.trials if trial.refused]
     notes += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):
-        notes.append("records were lost: figures are of what is recorded.")
+        notes.append("lost records: figures are from the others.")
     return tuple(notes)

@@ -108,7 +108,7 @@ def _response_chart(capacity: Capacity) -> Chart | None:
     top = axis_end(dots, lines, [target.limit for target in drawn_limits(capacity)])
     axis = _FigureAxis("response time", top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(capacity, top)))
-    caption = f"{_caption(capacity)}{' Models tell the mean.' if lines else ''}"
+    caption = f"{_caption(capacity)}{' Models have the mean.' if lines else ''}"
     return chart_of("capacity-response", "Response time", caption, layered, 280)
 
 
@@ -131,11 +131,11 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
     tooltip = ["what:N", "users:Q", alt.Tooltip("value:Q", title="busy", format=axis.format)]
     points = _users_chart(capacity, measured_busy(capacity, names)).mark_point(filled=True, size=60, opacity=1)
     layers.append(points.encode(y=axis.encoding("value"), color=color, tooltip=tooltip))
-    caption = f"Of each server of a resource. Points are measured{', lines by mean values' if lines else ''}."
+    caption = f"For each server of a resource. Points are measured{', lines are mean values' if lines else ''}."
     if count > len(names):
         caption += f" The {len(names)} busiest of {count} resources."
     layered = alt.layer(*layers)
-    return chart_of("capacity-busy", "How busy each resource is", caption + _answer_words(capacity), layered, 240)
+    return chart_of("capacity-busy", "Utilisation of each resource", caption + _answer_words(capacity), layered, 240)
 
 
 def _busy_lines(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:
@@ -188,10 +188,10 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
         *_answer_level(capacity), base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=60, opacity=1)
     )
     caption = (
-        "The saturation point is by what an interaction asked with so many faults: (think time + demands) / the "
-        "greatest demand of a server. Where the users that there are come to it, the machine is full."
+        "The saturation point is (think time + demands) / the largest demand of a server, with the demands at this "
+        "number of faults. Where the measured users reach it, the machine is saturated."
     )
-    caption += " The level line is the answer." if _answer_level(capacity) else ""
+    caption += " The horizontal line is the answer." if _answer_level(capacity) else ""
     return chart_of("capacity-faults", "Users against page faults a command", caption, layered, 240)
 
 
@@ -270,14 +270,14 @@ def _answer_level(capacity: Capacity) -> list[alt.Chart]:
 def _answer_words(capacity: Capacity) -> str:
     if not capacity.answer:
         return ""
-    return f" The upright line is the answer{' and its interval' if len(_answer_layers(capacity)) > 1 else ''}."
+    return f" The vertical line is the answer{' and its interval' if len(_answer_layers(capacity)) > 1 else ''}."
 
 
 def _caption(capacity: Capacity) -> str:
     has_intervals = any(point.throughput.interval for point in capacity.points)
     caption = f"Points are measured{', with their 95 % intervals' if has_intervals else ''}."
     if capacity.models is not None and capacity.models.models:
-        caption += " Models are dashed beyond the last point, and their areas are their doubt."
+        caption += " Models are dashed beyond the last point, and their areas are their intervals."
     if capacity.models is not None and capacity.models.bounds:
-        caption += " The grey area is what balanced jobs allow."
+        caption += " The grey area lies between the bounds for balanced jobs."
     return caption + _answer_words(capacity)

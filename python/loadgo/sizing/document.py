@@ -44,7 +44,7 @@ def capacity_document(capacity: Capacity) -> Document:
     tables = capacity_tables(capacity)
     table_count = 1 if capacity.points else 0
     return Document(
-        title=f"how many users {capacity.on} holds",
+        title=f"capacity of {capacity.on} in users",
         answer=capacity.in_words,
         warnings=_capacity_warnings(capacity),
         about=_about_lines(capacity),
@@ -63,13 +63,13 @@ def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
     warnings = [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
     if invalid := [point for point in capacity.points if not point.valid]:
-        warnings.append(f"With {_users_in_words(invalid)} what was measured is not valid: see Steady state.")
+        warnings.append(f"With {_users_in_words(invalid)} the trials are not valid: see Steady state.")
     return tuple(warnings)
 
 
 def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     limits = capacity.limits
-    default_note = "" if limits.said else ", which nobody asked for: it is the usual limit"
+    default_note = "" if limits.said else ", the default limit"
     trials = "1 trial" if capacity.trials == 1 else f"{capacity.trials:,} trials"
     notes = [
         (
@@ -80,9 +80,7 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes.append(
-            ("Open", "The interval of what was measured with so many users holds the limit: they alone do not tell.")
-        )
+        notes.append(("Open", "the 95 % interval with these users includes the limit, or has too few samples."))
     notes += [*_others_notes(capacity), *_model_notes(capacity)]
     return [*notes, *(("Left out", note) for note in capacity.notes)]
 
@@ -93,16 +91,15 @@ def _others_notes(capacity: Capacity) -> list[tuple[str, str]]:
     if others is None:
         return []
     note = (
-        f"{share(others)} of the processors' time was neither the users' nor loadgo's: other programs, and the "
-        "kernel's own work. It is in how busy the processors are, and in nothing that an interaction asks for. "
-        "loadgo meter --for 10s tells whose it is."
+        f"other programs and the kernel's own work used {share(others)} of the processors' time. The utilisation "
+        "includes it, the service demands do not. loadgo meter --for 10s shows the programs."
     )
     return [("Others", note)]
 
 
 def _steady_notes(capacity: Capacity) -> list[str]:
     usable = [point for point in capacity.points if point.steady and point.valid]
-    proofs = [f"Proved with {_users_in_words(usable)}."] if usable else []
+    proofs = [f"Steady with {_users_in_words(usable)}."] if usable else []
     others = [point for point in capacity.points if not (point.steady and point.valid)]
     return proofs + [f"With {_users_in_words([point])}: {point.steady_why}." for point in others]
 
@@ -121,20 +118,20 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
         notes.append(
             (
                 "Mean values",
-                "a queueing model: how long interactions wait for each resource, by what they ask of it (the table "
-                "above). The doubt is by the least and the most that they were seen to ask.",
+                "a queueing model with the service demands of the table above. Its interval is from the smallest and "
+                "the largest demand of a point.",
             )
         )
     if models.law is not None:
         notes.append(("Scalability law", _law_in_words(models.law)))
     if any(model_capacity.by == "bounds" for model_capacity in models.holds):
-        notes.append(("Bounds", "whatever the queues are like, the number lies between these."))
+        notes.append(("Bounds", "limits of the capacity for any queueing discipline."))
     if models.models:
         notes.append(
             (
-                "Off",
-                "is how far a model is from what was measured where it is furthest; left out is how far it misses the "
-                "response with the most users when it is made without them. * is beyond what was measured.",
+                "Error",
+                "the largest error of a model at a measured point; without the most users, its error in the response "
+                "with them when it is made without their point. * is beyond the measured points.",
             )
         )
     for model_target in models.asked:
@@ -142,8 +139,8 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
             limit = seconds(model_target.limit)
             notes.append(
                 (
-                    "Asked",
-                    f"models tell mean times, so {model_target.target.text} is asked of them as mean < {limit}: with "
+                    "Targets",
+                    f"models have mean times, so {model_target.target.text} becomes mean < {limit}: with "
                     f"{people(model_target.at_users)} it was {digits(model_target.ratio)} times the mean.",
                 )
             )
@@ -152,14 +149,14 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
 
 def _law_in_words(fitted: FittedLaw) -> str:
     law = fitted.law
-    peak = f"most with {digits(law.peak_users)} users, {digits(law.peak)}/s" if law.beta else "no peak"
+    peak = f"peak {digits(law.peak)}/s with {digits(law.peak_users)} users" if law.beta else "no peak"
     alpha, beta, gamma = (
         _parameter_in_words(value, fitted.intervals[name])
         for name, value in (("alpha", law.alpha), ("beta", law.beta), ("gamma", law.gamma))
     )
     return (
-        f"a curve through the throughputs alone, of work that is done one at a time (contention {alpha}) and work that "
-        f"each makes for each other (coherency {beta}); one user {gamma} a second; {peak}."
+        f"a curve through the throughputs alone: contention {alpha}, coherency {beta}, throughput of one user "
+        f"{gamma} a second; {peak}."
     )
 
 

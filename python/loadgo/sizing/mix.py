@@ -82,9 +82,9 @@ def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, .
 def _parse_part(text: str) -> tuple[bundled.Source, int]:
     name, equals, weight = text.rpartition("=")
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
-        raise BadArgument(f"mix: {text!r} is no script with its weight in whole users, such as heavy.toml=1")
+        raise BadArgument(f"mix: {text!r} is not a script with an integer weight, such as heavy.toml=1")
     source = bundled.find_script(name.strip())
-    parse_script_file(source)
+    parsed_script(source)
     return source, int(weight)
 
 
@@ -94,7 +94,7 @@ def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixCla
     for key, usual in _SESSION_DEFAULTS.items():
         values = {json.dumps(script.get(key, usual)) for script in scripts}
         if len(values) > 1:
-            raise BadArgument(f"mix: the scripts differ in `{key}`, which is of a whole session: make it the same")
+            raise BadArgument(f"mix: the scripts differ in `{key}`, which must be the same for a whole session")
         if scripts[0].get(key, usual) is not None:
             joined[key] = scripts[0].get(key, usual)
     needs = list(dict.fromkeys(need for script in scripts for need in script.get("needs", [])))

@@ -75,7 +75,7 @@ def _steadiness(trials: Sequence[CapacityTrial]) -> tuple[bool, str]:
     """Whether the longest trial was steady, and the reason in words."""
     longest = max(trials, key=lambda trial: trial.counted)
     if longest.cut_short:
-        return False, "it was ended early: a target was missed widely"
+        return False, "it ended early, since a target was missed widely"
     proof = steadiness(longest)
     return proof.steady, proof.why
 

@@ -102,7 +102,7 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
     figures = []
     for target, tally in zip(goal.targets, trial.tallies, strict=True):
         if not tally.weight:
-            figures.append(f"nothing of {target.text}")
+            figures.append(f"no interaction for {target.text}")
         elif target.share is not None:
             figures.append(f"{tally.ratio:.1%} slower than {target.limit:g} s")
         elif target.measure in ("errors", "busy"):

@@ -55,8 +55,8 @@ MOST_LEAP_RATIO = 3
 """On a shared host, the next trial has at most this many times the users of the largest trial before."""
 
 
-_NEAR_LIMIT_REASON = "the limit of users is too near the answer: allow more with --max-users"
-_TOO_SHORT_REASON = "the longest trials do not tell: allow longer ones with --longest"
+_NEAR_LIMIT_REASON = "the answer is too close to --max-users, so allow more users"
+_TOO_SHORT_REASON = "the longest trials do not decide it, so allow longer ones with --longest"
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ def _search_upwards(
     excesses = [_measured_excess(target_index, most_users, trials, goal) for target_index in goal.ceilings]
     nearest = max(excesses, default=0.0)
     if bracket.met < most_users and most_users == 1 and nearest > 0:
-        return _longer_trial(1, trials, goal, Undecided(0, None, "one user alone is too near the limit to tell"))
+        return _longer_trial(
+            1, trials, goal, Undecided(0, None, "one user alone is too close to the limit of a target")
+        )
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
         return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.shortest)
     guess = _estimated_limit_users(trials, goal)
@@ -368,7 +370,7 @@ def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossi
 
 def _outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> SearchOutcome:
     """The outcome when the largest number of trials is reached."""
-    reason = f"{len(trials)} trials were all that was allowed: allow more with --trials"
+    reason = f"{len(trials)} trials did not decide it, so allow more with --trials"
     if bracket.missed is not None:
         crossing_and_target = find_crossing(trials, goal, _interpolated_users(trials, goal, bracket))
         if crossing_and_target is not None:

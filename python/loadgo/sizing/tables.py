@@ -54,7 +54,7 @@ def _curve_table(capacity: Capacity) -> Table | None:
     for rank, name in enumerate(resources):
         columns.append(column(name, lambda point, name=name: share(point.utilisation.get(name)), min(rank, 1) * 4))  # type: ignore[misc]
     if any(point.others is not None for point in points):
-        columns.append(column("others'", lambda point: share(point.others), spare=1))
+        columns.append(column("others", lambda point: share(point.others), spare=1))
         columns.append(column("users' CPU", lambda point: seconds(point.users_cpu_s), spare=6))
     if any(point.cost_user_hour is not None for point in points):
         columns.append(column("a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare=6))
@@ -104,14 +104,14 @@ def _models_table(capacity: Capacity) -> Table | None:
     names, users, intervals, throughput_errors, response_errors, held_out_errors, target = zip(*rows, strict=True)
     columns = (
         Column("", names),
-        Column("users held", users),
-        Column("doubt", intervals),
-        Column("throughput off", throughput_errors, spare=1),
-        Column("response off", response_errors),
-        Column(f"{models.used[-1]:,} left out", held_out_errors, spare=2),
-        Column("decides", target, spare=3),
+        Column("capacity", users),
+        Column("interval", intervals),
+        Column("throughput error", throughput_errors, spare=1),
+        Column("response error", response_errors),
+        Column(f"error without {models.used[-1]:,}", held_out_errors, spare=2),
+        Column("limited by", target, spare=3),
     )
-    return Table("How many users each would hold", tuple(column for column in columns if any(column.cells)))
+    return Table("Capacity by model", tuple(column for column in columns if any(column.cells)))
 
 
 def _model_row(model: CapacityModel, models: Models) -> tuple[str, str, str, str, str, str, str]:
@@ -161,13 +161,13 @@ def _demands_table(capacity: Capacity) -> Table | None:
     demands_s = [*(demand.seconds for demand in demands), *delays]
     ranges = (_demand_range(demand.least_s, demand.most_s) for demand in demands)
     columns = (
-        Column("resource", (*(demand.resource for demand in demands), *("a delay" for _ in delays))),
+        Column("resource", (*(demand.resource for demand in demands), *("other delay" for _ in delays))),
         Column("servers", (*(f"{demand.servers:,}" for demand in demands), *empty)),
-        Column("an interaction", tuple(seconds(demand_s) for demand_s in demands_s)),
-        Column("from point to point", (*ranges, *empty), spare=1),
-        Column("full with", (*(f"{digits(users)} users" for users in _saturation_users(models)), *empty)),
+        Column("demand", tuple(seconds(demand_s) for demand_s in demands_s)),
+        Column("range", (*ranges, *empty), spare=1),
+        Column("saturated from", (*(f"{digits(users)} users" for users in _saturation_users(models)), *empty)),
     )
-    return Table("What an interaction asks of each resource", columns)
+    return Table("Service demands", columns)
 
 
 def _saturation_users(models: Models) -> list[float]:

@@ -31,7 +31,7 @@ def parse_targets(texts: str | Sequence[str]) -> tuple[Target, ...]:
     ]
     targets = tuple(dict.fromkeys(map(_target_from, comparisons)))
     if not targets:
-        raise BadArgument("no target is given: say what must hold, such as `target='p90 < 2s'`").about("target")
+        raise BadArgument("no target is given: name one, such as `target='p90 < 2s'`").about("target")
     _check_agreement(targets)
     return targets
 

@@ -267,7 +267,7 @@ def _validity(
     if audit is not None and audit.verdict == "broken":
         return (
             False,
-            f"Little's law does not hold: {audit.measured:.1f} users there, {audit.computed:.1f} by the records",
+            f"Little's law does not hold: {audit.measured:.1f} users measured, {audit.computed:.1f} computed",
         )
     return True, ""
 

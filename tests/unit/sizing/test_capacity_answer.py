@@ -16,7 +16,7 @@ def test_a_number_that_was_measured_beyond_the_limit_is_not_sure() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
     answer = said(beyond, beyond - 1, beyond)
     assert answer.users == beyond
-    assert answer.in_words.startswith(f"{beyond - 1} users for sure, {beyond} users by all that was measured")
+    assert answer.in_words.startswith(f"At least {beyond - 1} users, most likely {beyond}")
 
 
 def test_a_number_that_was_measured_within_the_limit_is_the_answer() -> None:

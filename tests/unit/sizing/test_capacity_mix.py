@@ -70,8 +70,8 @@ def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
     ("mix", "words"),
     [
         ("typical-user=1", "at least two"),
-        ("typical-user=1,light", "no script with its weight"),
-        ("typical-user=1,light=0", "no script with its weight"),
+        ("typical-user=1,light", "not a script with an integer weight"),
+        ("typical-user=1,light=0", "not a script with an integer weight"),
         ("typical-user=1,typical-user=2", "the same name"),
         ("typical-user=1,nobody=2", "there is no script called 'nobody'"),
     ],

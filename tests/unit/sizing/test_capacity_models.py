@@ -183,7 +183,7 @@ def test_demands_that_grow_with_the_users_are_told_and_widen_the_doubt() -> None
     grown = replace(last, utilisation={"processors": 0.99, "disk": 0.9}, throughput=replace(last.throughput, value=2.0))
     told = models_of([first, grown], SERVERS)
     assert told is not None
-    assert any("times as much of disk with 40 users as with 10" in note for note in told.notes)
+    assert any("times as large with 40 users as with 10" in note for note in told.notes)
     assert told.mean_values is not None
     between = told.mean_values.curve[-1].throughput.interval
     assert between is not None
@@ -228,7 +228,7 @@ def test_a_resource_that_others_keep_full_tells_no_demand() -> None:
     told = models_of(points, SERVERS)
     assert told is not None
     assert [one.resource for one in told.demands] == ["disk"]
-    assert any(note.startswith("Processors had no time left at any point") for note in told.notes)
+    assert any(note.startswith("Processors had no idle time at any point") for note in told.notes)
     full = models_of([replace(one, utilisation={"processors": 0.999}) for one in exacts(60, 80)], SERVERS)
     assert full is not None
     assert [one.resource for one in full.demands] == ["processors"]

@@ -93,8 +93,8 @@ def test_the_resource_that_is_full_first_is_one_number_everywhere() -> None:
     assert first is not None
     assert (first.resource, first.users) == ("processors", made.models.saturation_users)
     found = answer_of(CapacityFound(34, 34, 34, 0, enough=True), made.points, WANTED, AnswerContext(first))
-    assert "Processors would be full first, from 37.3 users on." in found.in_words
-    assert rows(grid(made, "What an interaction"))["processors"][-1] == "37.3 users"
+    assert "Processors would be saturated first, from 37.3 users on." in found.in_words
+    assert rows(grid(made, "Service demands"))["processors"][-1] == "37.3 users"
 
 
 def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
@@ -156,6 +156,6 @@ def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     curve = rows(grid(made, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = render_capacity(made, "text", width=120)
-    assert "30.0 % of the processors' time was neither the users' nor loadgo's" in " ".join(text.split())
+    assert "kernel's own work used 30.0 % of the processors' time." in " ".join(text.split())
     told = json.loads(render_capacity(made, "json"))["points"]
     assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3

@@ -53,17 +53,17 @@ def test_text_fits_its_width_and_begins_with_the_answer(made: Capacity, mix: Cap
 def test_the_answer_is_marked_in_the_curve_and_beside_the_models(made: Capacity) -> None:
     told = rows(grid(made, "Measured"))
     assert [users for users, cells in told.items() if "the answer" in cells] == ["34"]
-    assert rows(grid(made, "How many"))["measured"][:2] == ("34", "33–35")
+    assert rows(grid(made, "Capacity by"))["measured"][:2] == ("34", "33–35")
 
 
 def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity) -> None:
-    told = grid(made, "How many")
+    told = grid(made, "Capacity by")
     assert [one.heading for one in told.columns][1:6] == [
-        "users held",
-        "doubt",
-        "throughput off",
-        "response off",
-        "40 left out",
+        "capacity",
+        "interval",
+        "throughput error",
+        "response error",
+        "error without 40",
     ]
     cells = rows(told)
     assert cells["mean values"][0] == "36"
@@ -74,15 +74,15 @@ def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity)
 
 
 def test_what_lies_beyond_the_measured_is_starred() -> None:
-    told = rows(grid(capacity_of(exacts(5, 15, 25)), "How many"))
+    told = rows(grid(capacity_of(exacts(5, 15, 25)), "Capacity by"))
     assert told["mean values"][0] == "36 *"
 
 
 def test_demands_and_where_each_resource_saturates(made: Capacity) -> None:
-    told = rows(grid(made, "What an interaction"))
+    told = rows(grid(made, "Service demands"))
     assert told["processors"] == ("2", "600 ms", "600 ms", "37.3 users")
     assert told["disk"][3] == "56.0 users"
-    assert told["a delay"][1] == "400 ms"
+    assert told["other delay"][1] == "400 ms"
 
 
 def test_a_mix_shows_each_class_at_the_answer(mix: Capacity) -> None:
@@ -97,11 +97,11 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
     broken = replace(exact(30), valid=False, steady_why="12 lines were sent too late", lost=7)
     page = capacity_document(capacity_of([exact(5), odd, broken, exact(34)]))
     notes = [line for label, line in page.notes if label == "Steady state"]
-    assert notes[0] == "Proved with 5 and 34 users."
+    assert notes[0] == "Steady with 5 and 34 users."
     assert "With 15 users: the second half was 30 % slower than the first." in notes
     assert page.warnings == (
         "With 30 users 7 records were lost.",
-        "With 30 users what was measured is not valid: see Steady state.",
+        "With 30 users the trials are not valid: see Steady state.",
     )
     first = page.sections[0]
     assert isinstance(first, Table)
@@ -112,10 +112,9 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
 
 def test_the_limit_that_nobody_said_and_the_ratio_of_a_quantile_are_told(made: Capacity) -> None:
     notes = dict(capacity_document(made).notes)
-    assert "up to 200 users, which nobody asked for" in notes["Search"]
-    assert notes["Asked"] == (
-        "models tell mean times, so p90 < 5s is asked of them as mean < 2.50 s: with 36 users it was "
-        "2.00 times the mean."
+    assert "up to 200 users, the default limit" in notes["Search"]
+    assert notes["Targets"] == (
+        "models have mean times, so p90 < 5s becomes mean < 2.50 s: with 36 users it was 2.00 times the mean."
     )
     assert "contention" in notes["Scalability law"]
 

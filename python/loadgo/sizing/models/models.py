@@ -234,20 +234,20 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if is_taken_by_others(basis.points, name):
             notes.append(
-                f"{name.capitalize()} had no time left at any point, though the users did more and more: others use "
-                "what users leave, and no model can tell how much they need."
+                f"{name.capitalize()} had no idle time at any point, although the throughput grew: others use what "
+                "the users leave, so the users' demand is not known."
             )
     for demand in basis.demands:
         if demand.background:
             whose = "taken by others" if has_own_time(basis.points, demand.resource) else "busy whatever the users do"
             notes.append(
-                f"{demand.background:.0%} of {demand.resource} is {whose}: taken off, and the demands of "
-                f"{demand.resource} are {1 / (1 - demand.background):.2f} times as long by it."
+                f"{demand.background:.0%} of {demand.resource} is {whose}: it is subtracted, and makes the demands of "
+                f"{demand.resource} {1 / (1 - demand.background):.2f} times as long."
             )
         if demand.grows:
             (first, before), (last, after) = demand.by_users[0], demand.by_users[-1]
             notes.append(
-                f"An interaction asks {after / before:.1f} times as much of {demand.resource} with {people(last)} as "
-                f"with {first}: mean values follow that from point to point; beyond, it may stay so or grow on."
+                f"The demand of {demand.resource} is {after / before:.1f} times as large with {people(last)} as with "
+                f"{first}: mean values interpolate it; beyond the points it may stay constant or grow on."
             )
     return notes
