@@ -84,7 +84,7 @@ def _parse_part(text: str) -> tuple[bundled.Source, int]:
     if not equals or not weight.strip().isdigit() or not 1 <= int(weight) <= 1_000_000:
         raise BadArgument(f"mix: {text!r} is not a script with an integer weight, such as heavy.toml=1")
     source = bundled.find_script(name.strip())
-    parsed_script(source)
+    parse_script_file(source)
     return source, int(weight)
 
 
