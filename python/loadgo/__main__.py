@@ -15,7 +15,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, before)
         app.main()
     except KeyboardInterrupt:
-        sys.exit(output.INTERRUPTED)
+        sys.exit(output.STATUS_INTERRUPTED)
 
 
 if __name__ == "__main__":

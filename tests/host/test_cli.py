@@ -96,7 +96,7 @@ def test_help_loads_nothing_of_the_analysis() -> None:
         (["report", "--format", "odt"], "odt"),
         (["query", "SELECT 1"], "there is no run"),
         (["query", "SELECT 1", "nowhere"], "nowhere"),
-        (["query", "SELECT 1", "one", "--run", "other"], "one run is asked: one or --run other"),
+        (["query", "SELECT 1", "one", "--run", "other"], "name one run: one or --run other"),
     ],
 )
 def test_a_mistake_is_told_in_words_and_nothing_runs(arguments: Sequence[str], words: str, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_an_interrupt_is_the_commands_and_the_row_is_shown(bench: Bench) -> None
         (("--to", "127.0.0.1:1"), "leave --to out, or the command"),
         (("--size", "1GiB", "--at-most", "5s"), "leave --size, --at-most out, or the command"),
         (("--csv", "no/such/folder/rows.csv"), "there is no folder"),
-        (("--csv", "other.csv"), "other.csv is another table"),
+        (("--csv", "other.csv"), "other.csv is not a table of commands"),
         (("--tariff", "no-such-tariff"), "no-such-tariff"),
     ],
 )

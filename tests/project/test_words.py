@@ -16,6 +16,7 @@ PLAIN: frozenset[str] = frozenset(
         "crates/sys",
         "examples",
         "loadgo/attribution",
+        "loadgo/cli",
         "loadgo/comparison",
         "loadgo/costs",
         "loadgo/decomposition",

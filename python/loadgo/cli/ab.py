@@ -1,4 +1,4 @@
-"""The command that runs two variants in turn, and says how they differ."""
+"""The command that runs two variants in turn and prints their difference."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.options import On, Set, Tariff
-from loadgo.cli.output import GOOD, INTERRUPTED, note, told
+from loadgo.cli.options import SetOption, SystemOption, TariffOption
+from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 _SET_HELP = "The same for this variant alone. May be given again."
@@ -25,23 +25,25 @@ def ab(
     think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
     typing: Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")] = None,
     warm_up: Annotated[str | None, typer.Option(help="The beginning of each run that is left out.")] = None,
-    limit: Annotated[str | None, typer.Option(help="What the users may have, all together: see loadgo run.")] = None,
+    limit: Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")] = None,
     limit_a: Annotated[str | None, typer.Option(help="The same for A alone.")] = None,
     limit_b: Annotated[str | None, typer.Option(help="The same for B alone.")] = None,
     before_a: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
     before_b: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
-    on: On = "here",
+    on: SystemOption = "here",
     on_a: Annotated[str | None, typer.Option(metavar="SYSTEM", help="The simulated machine of A alone.")] = None,
     on_b: Annotated[str | None, typer.Option(metavar="SYSTEM", help="The simulated machine of B alone.")] = None,
-    set: Set = None,
+    set: SetOption = None,
     set_a: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help=_SET_HELP)] = None,
     set_b: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help=_SET_HELP)] = None,
-    margin: Annotated[str, typer.Option(metavar="PERCENT", help="A change that counts as none.")] = "5%",
+    margin: Annotated[
+        str, typer.Option(metavar="PERCENT", help="A relative change that is too small to matter.")
+    ] = "5%",
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="What has to be decided: response, 'p90 response', cpu, throughput. May be given again; response and "
-            "cpu when nothing is said."
+            help="A measure that must have a verdict: response, 'p90 response', cpu, throughput. May be given again; "
+            "by default response and cpu."
         ),
     ] = None,
     pairs: Annotated[int, typer.Option(min=1, help="The most pairs of runs.")] = 30,
@@ -50,22 +52,22 @@ def ab(
         Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     out: Annotated[Path | None, typer.Option(help="The folder of all runs; a new one in runs/ by default.")] = None,
     format: FormatOption = "text",
     output: FileOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell each pair.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not report each pair.")] = False,
 ) -> None:
     """Runs A and B in turn, in pairs of short runs, until it is known how B differs from A."""
-    with told():
+    with errors_as_messages():
         from loadgo.pairing.document import render_experiment
         from loadgo.pairing.experiment import DECISIVE_MEASURES
-        from loadgo.pairing.experiment import ab as compared
+        from loadgo.pairing.experiment import ab as run_pairs
         from loadgo.pairing.variant import Variant
 
         page = page_output(format, output, "ab.html")
         common = tuple(set or ())
-        made = compared(
+        experiment = run_pairs(
             Variant(a, on_a or on, (*common, *(set_a or ())), limit_a or limit, before_a),
             Variant(b or a, on_b or on, (*common, *(set_b or ())), limit_b or limit, before_b),
             users=users,
@@ -81,7 +83,7 @@ def ab(
             time_limit=time_limit,
             tariff=tariff,
             out=out,
-            progress=None if quiet else note,
+            progress=None if quiet else print_note,
         )
-        page.show(render_experiment, made)
-        raise typer.Exit(INTERRUPTED if made.end == "stopped" else GOOD)
+        page.show(render_experiment, experiment)
+        raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

@@ -1,4 +1,4 @@
-"""The command line: each command calls the function of the same name and prints its answer; here `run` and `report`."""
+"""The command line: the list of all commands, and the commands `run` and `report`."""
 
 from __future__ import annotations
 
@@ -17,27 +17,40 @@ from loadgo.cli.cost import cost
 from loadgo.cli.fit import fit
 from loadgo.cli.machines import machines, reproduce, simulate
 from loadgo.cli.meter import meter
-from loadgo.cli.options import FORMAT_HELP, By, Draws, Format, On, Output, Quiet, Set, Tariff, Top, Until, Vocabulary
+from loadgo.cli.options import (
+    FORMAT_HELP,
+    ByOption,
+    DrawsOption,
+    QuietOption,
+    ReportFileOption,
+    ReportFormat,
+    SetOption,
+    SystemOption,
+    TariffOption,
+    TopOption,
+    UntilOption,
+    VocabularyOption,
+)
 from loadgo.cli.output import (
-    BAD,
-    GOOD,
-    INTERRUPTED,
-    complain,
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    STATUS_INTERRUPTED,
     complain_of_leftovers,
-    console,
-    deliver,
-    in_colour,
-    note,
+    error_console,
+    errors_as_messages,
     notes_without,
-    say,
-    told,
+    print_error,
+    print_note,
+    print_output,
+    wants_color,
+    write_report,
 )
 from loadgo.cli.profile import profile
 from loadgo.cli.transfer import transfer
 from loadgo.cli.watch import watch as watch_command
-from loadgo.cli.watch import watched
+from loadgo.cli.watch import with_watcher
 
-FIRST_STEPS = """\
+FIRST_STEPS_TEXT = """\
 loadgo loads this host with users who type, and tells how many it holds, what each interaction costs, and where the
 time goes. A first command that works:
 
@@ -68,14 +81,14 @@ def main() -> None:
 
 
 @app.callback(invoke_without_command=True)
-def _first(
+def _without_command(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        say(f"loadgo {loadgo.__version__}\n")
+        print_output(f"loadgo {loadgo.__version__}\n")
     elif context.invoked_subcommand is None:
-        say(FIRST_STEPS)
+        print_output(FIRST_STEPS_TEXT)
 
 
 @app.command()
@@ -83,13 +96,13 @@ def run(
     script: Annotated[
         str, typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one (a TOML file).")
     ],
-    users: Annotated[int | None, typer.Option(help="How many users; 1 when nothing is said.")] = None,
+    users: Annotated[int | None, typer.Option(help="Number of users; by default 1.")] = None,
     passes: Annotated[
-        int | None, typer.Option(help="How often each user types the script; the script says it by default.")
+        int | None, typer.Option(help="How often each user types the script; by default the script's number.")
     ] = None,
     duration: Annotated[
         str | None,
-        typer.Option("--for", help="Type for so long from when the load is whole (see --warm-up): 90s, 10min."),
+        typer.Option("--for", help="Length of the load after the warm-up (see --warm-up): 90s, 10min."),
     ] = None,
     think: Annotated[
         str | None,
@@ -106,43 +119,45 @@ def run(
     ] = None,
     warm_up: Annotated[
         str | None,
-        typer.Option(help="Leave this time out of the figures; by default until everybody has typed a line."),
+        typer.Option(help="Leave this time out of the figures; by default until every user has typed a line."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed: the same users, to the keystroke.")] = 1,
-    on: On = "here",
-    set: Set = None,
-    until: Until = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the users; the same seed gives the same keystrokes at the same times.")
+    ] = 1,
+    on: SystemOption = "here",
+    set: SetOption = None,
+    until: UntilOption = None,
     limit: Annotated[
-        str | None, typer.Option(help="What the users may have, all together: memory=256M,cpus=1,swap=zram:1G.")
+        str | None, typer.Option(help="Limits of all users together: memory=256M,cpus=1,swap=zram:1G.")
     ] = None,
     usage_every: Annotated[
         int | None,
-        typer.Option(min=1, help="Read usage for every n-th interaction of a user only; the driver works less."),
+        typer.Option(min=1, help="Read usage for every n-th interaction of a user only, which costs the driver less."),
     ] = None,
     meters: Annotated[
         Literal["none", "cheap", "exact"] | None,
-        typer.Option(help="The kernel's meters; cheap where the host allows them when nothing is said, else none."),
+        typer.Option(help="The kernel's meters; by default cheap if the host allows them, else none."),
     ] = None,
-    fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, where that is permitted.")] = True,
-    processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor, and on no other.")] = None,
+    fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, if the host permits it.")] = True,
+    processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor only.")] = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(help="Exit with 1 when this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
+        typer.Option(help="Exit with 1 if this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
-    draws: Draws = None,
-    tariff: Tariff = "default",
-    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "text",
-    watch: Annotated[bool, typer.Option("--watch", help="Show it in a browser while it goes.")] = False,
-    quiet: Quiet = False,
+    draws: DrawsOption = None,
+    tariff: TariffOption = "default",
+    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    watch: Annotated[bool, typer.Option("--watch", help="Show the run in a browser while it goes.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Loads the system with users who type SCRIPT, and prints the report."""
-    with told():
-        from loadgo.cli.progress import bar
+    with errors_as_messages():
+        from loadgo.cli.progress import progress_bar
         from loadgo.running.host import Driver
 
-        with bar(console(), shown=not quiet) as shown, watched(shown, wanted=watch) as progress:
-            made = loadgo.run(
+        with progress_bar(error_console(), shown=not quiet) as shown, with_watcher(shown, wanted=watch) as progress:
+            finished = loadgo.run(
                 script,
                 on=on,
                 users=users,
@@ -167,64 +182,76 @@ def run(
                 draws=draws,
             )
         if quiet:
-            say(f"{made.folder}\n")
+            print_output(f"{finished.folder}\n")
         else:
-            deliver(loadgo.report(made, format=format, tariff=tariff, color=in_colour()), format, made.folder, None)
-            note("\n".join((*notes_without(made.left_behind, made.notes), f"the run is in {made.folder}")))
-        complain_of_leftovers(made.left_behind)
-        _conclude(made)
+            write_report(
+                loadgo.report(finished, format=format, tariff=tariff, color=wants_color()),
+                format,
+                finished.folder,
+                None,
+            )
+            print_note(
+                "\n".join(
+                    (
+                        *notes_without(finished.left_behind, finished.notes),
+                        f"the run is in {finished.folder}",
+                    )
+                )
+            )
+        complain_of_leftovers(finished.left_behind)
+        _exit_with_status(finished)
 
 
 @app.command()
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
-    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "text",
-    output: Output = None,
-    tariff: Tariff = "default",
+    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    output: ReportFileOption = None,
+    tariff: TariffOption = "default",
     phases: Annotated[
         Literal["steady", "all"], typer.Option(help="The steady part of the run, or all of it.")
     ] = "steady",
     target: Annotated[
-        str | None, typer.Option(help="The response time that matters: lateness must be small beside it.")
+        str | None, typer.Option(help="The response time that matters: the driver's lateness must be small beside it.")
     ] = None,
     chart: Annotated[
-        str | None, typer.Option(help="The picture for svg and png; for csv, the one whose data are written.")
+        str | None, typer.Option(help="The chart for svg and png; for csv, the chart whose data are written.")
     ] = None,
-    vocabulary: Vocabulary = "today",
-    by: By = None,
-    top: Top = None,
+    vocabulary: VocabularyOption = "today",
+    by: ByOption = None,
+    top: TopOption = None,
 ) -> None:
-    """Prints the report of a run that was recorded."""
-    with told():
+    """Prints the report of a recorded run."""
+    with errors_as_messages():
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
 
         folder = find_run(run)
-        seconds = None if target is None else span_s(target)
+        target_s = None if target is None else span_s(target)
         content = loadgo.report(
             folder,
             format=format,
             tariff=tariff,
             phases=phases,
-            target=seconds,
+            target=target_s,
             chart=chart,
-            color=in_colour(),
+            color=wants_color(),
             vocabulary=vocabulary,
             by=by,
             top=top,
         )
-        deliver(content, format, folder, output)
+        write_report(content, format, folder, output)
 
 
-def _conclude(made: loadgo.Run) -> None:
-    """Says what the conditions came to, and exits as the finding asks."""
-    for finding in made.findings:
+def _exit_with_status(finished: loadgo.Run) -> None:
+    """Prints the conditions that failed, and exits with the status of the run."""
+    for finding in finished.findings:
         if finding.failed:
-            complain(f"failed: {finding.text}")
-    if made.outcome == "stopped":
-        complain("the run was stopped before its end; the report is of what was done by then")
-        raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(BAD if made.bad else GOOD)
+            print_error(f"failed: {finding.text}")
+    if finished.outcome == "stopped":
+        print_error("the run was stopped before its end; the report covers what was done by then")
+        raise typer.Exit(STATUS_INTERRUPTED)
+    raise typer.Exit(STATUS_BAD_FINDING if finished.bad else STATUS_GOOD)
 
 
 for command in (

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.options import On, Set, Tariff
-from loadgo.cli.output import BAD, GOOD, INTERRUPTED, note, told
+from loadgo.cli.options import SetOption, SystemOption, TariffOption
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 
@@ -17,8 +17,8 @@ def capacity(
         list[str],
         typer.Option(
             metavar="MEASURE<LIMIT",
-            help="What must hold: 'p90 < 2s', 'mean(edit) < 500ms', 'errors < 1%', 'busy(processors) < 80%', "
-            "'throughput > 3/s'. May be given again: all must hold.",
+            help="A condition that must hold: 'p90 < 2s', 'mean(edit) < 500ms', 'errors < 1%', "
+            "'busy(processors) < 80%', 'throughput > 3/s'. May be given again: all must hold.",
         ),
     ],
     script: Annotated[
@@ -32,48 +32,51 @@ def capacity(
             help="Users of several classes, each with its script: heavy.toml=1,ordinary.toml=3,light=6.",
         ),
     ] = None,
-    on: On = "here",
+    on: SystemOption = "here",
     max_users: Annotated[
         int | None,
-        typer.Option(help="Never log in more. 10,000 on a simulated machine; on this host 8, when nothing is said."),
+        typer.Option(help="Never log in more users; by default 10,000 on a simulated machine, 8 on this host."),
     ] = None,
     within: Annotated[
         int | None,
-        typer.Option(min=1, help="Search until the interval's ends differ by so many users; 2 %, at least 1."),
+        typer.Option(
+            min=1, help="Search until the interval's ends differ by this many users; by default 2 %, at least 1."
+        ),
     ] = None,
     think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
     typing: Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")] = None,
-    set: Set = None,
-    limit: Annotated[str | None, typer.Option(help="What the users may have, all together: see loadgo run.")] = None,
+    set: SetOption = None,
+    limit: Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")] = None,
     meters: Annotated[
         Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
     ] = None,
     shortest: Annotated[
-        str | None, typer.Option(help="The shortest trial, of the system's own time; 30s on this host.")
+        str | None, typer.Option(help="The shortest trial, in the system's own time; 30s on this host.")
     ] = None,
     longest: Annotated[
-        str | None, typer.Option(help="The longest trial, of the system's own time; 5min on this host.")
+        str | None, typer.Option(help="The longest trial, in the system's own time; 5min on this host.")
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="The most trials; 24 on this host, 60 on a simulated machine.")
+        int | None,
+        typer.Option(min=1, help="The largest number of trials; 24 on this host, 60 on a simulated machine."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The first trial's seed; each has the next.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the trials' folders are kept; on this host in runs/, on a machine nowhere."),
+        typer.Option(help="The folder that keeps the trials' runs; by default runs/ on this host, none on a machine."),
     ] = None,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell each trial.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not report each trial.")] = False,
 ) -> None:
     """Finds how many users who type SCRIPT the system holds, so that every target is met."""
-    with told():
-        from loadgo.sizing.capacity import capacity as found
+    with errors_as_messages():
+        from loadgo.sizing.capacity import capacity as find_capacity
         from loadgo.sizing.document import render_capacity
 
         page = page_output(format, output, "capacity.html")
-        made = found(
+        answer = find_capacity(
             script,
             target=target,
             on=on,
@@ -91,9 +94,9 @@ def capacity(
             seed=seed,
             tariff=tariff,
             out=out,
-            progress=None if quiet else note,
+            progress=None if quiet else print_note,
         )
-        page.show(render_capacity, made)
-        if made.end == "stopped":
-            raise typer.Exit(INTERRUPTED)
-        raise typer.Exit(BAD if made.bad else GOOD)
+        page.show(render_capacity, answer)
+        if answer.end == "stopped":
+            raise typer.Exit(STATUS_INTERRUPTED)
+        raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

@@ -1,4 +1,4 @@
-"""The commands beside `run` and `report`: lists, single commands, recordings, questions."""
+"""The commands for lists of runs, ready messages, recordings, this host's abilities, and queries."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Annotated, Literal
 import typer
 
 import loadgo
-from loadgo.cli.options import Tariff
-from loadgo.cli.output import complain, note, say, told
+from loadgo.cli.options import TariffOption
+from loadgo.cli.output import errors_as_messages, print_error, print_note, print_output
 from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output, wide_text_chars
 
 
 def runs(format: ListFormatOption = "text", output: FileOption = None) -> None:
-    """Lists the runs that were recorded, the newest last."""
-    with told():
+    """Lists the recorded runs, the newest last."""
+    with errors_as_messages():
         from loadgo.cli.lists import run_list
         from loadgo.documents.listing import render_listing
 
         page = page_output(format, output, "runs.html")
         recorded = run_list(loadgo.runs())
         if not recorded.rows:
-            note("there are no runs yet: make one with `loadgo run typical-user`")
+            print_note("there are no runs yet: make one with `loadgo run typical-user`")
         if recorded.rows or format != "text":
             page.write(render_listing(recorded, format))
 
@@ -39,21 +39,21 @@ def ready(
         typer.Option("--cold", help="Drop its pages first; runs it three times: cold first, warm first, following."),
     ] = False,
     quiet_output: Annotated[
-        bool, typer.Option("--quiet-output", help="What the command itself prints and complains of is lost.")
+        bool, typer.Option("--quiet-output", help="Discard the output and the errors of the command itself.")
     ] = False,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Runs COMMAND and tells what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
-    with told():
+    """Runs COMMAND and prints what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
+    with errors_as_messages():
         from loadgo.running.command_meter import NotRun
 
         page = page_output(format, output, "ready.html", beside_command=True)
         try:
             message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
         except NotRun as refusal:
-            complain(str(refusal))
+            print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
         # Imported after the runs: a command with less memory than loadgo cannot be measured.
         from loadgo.ready_message.document import render_ready
@@ -70,22 +70,22 @@ def record(
         typer.Option(help="Make the script of this asciicast file (version 2 or 3; - is the input) instead."),
     ] = None,
     cast: Annotated[
-        Path | None, typer.Option(help="Keep the session as an asciicast file too, secrets left out.")
+        Path | None, typer.Option(help="Keep the session as an asciicast file too, without secrets.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Makes a script of a session at a real shell, with think times and typing rate apart from response times."""
-    with told():
+    """Makes a script of a session at a real shell, with its think times and its typing rate."""
+    with errors_as_messages():
         from loadgo.running.record import closing_message, opening_message
 
         if from_cast is None:
-            note(opening_message(path, shell))
-        note(closing_message(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
+            print_note(opening_message(path, shell))
+        print_note(closing_message(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
 def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:
-    """Tells what can be measured and controlled on this host, and why not the rest."""
-    with told():
+    """Lists what can be measured and controlled on this host, and the reason for each that cannot."""
+    with errors_as_messages():
         from loadgo.cli.lists import ability_list
         from loadgo.documents.listing import render_listing
 
@@ -98,25 +98,25 @@ def query(
         str,
         typer.Argument(metavar="SQL", help="Such as 'SELECT command, count(*) FROM interactions GROUP BY command'."),
     ],
-    asked: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Whose tables: a run's folder, its id, or last (the default).")
+    run_name: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The run: its folder, its id, or last (the default).")
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
-    format: Annotated[Literal["text", "csv", "json"], typer.Option(help="How the answer is written.")] = "text",
+    format: Annotated[Literal["text", "csv", "json"], typer.Option(help="The format of the answer.")] = "text",
 ) -> None:
-    """Asks the tables of a run a question in SQL."""
-    with told():
-        if asked is not None and run is not None:
-            raise ValueError(f"one run is asked: {asked} or --run {run}")
+    """Answers a question in SQL from the tables of a run."""
+    with errors_as_messages():
+        if run_name is not None and run is not None:
+            raise ValueError(f"name one run: {run_name} or --run {run}")
         from loadgo.documents.listing import listing
         from loadgo.records.query import csv_of
 
-        frame = loadgo.query(sql, run=asked or run or "last")
+        frame = loadgo.query(sql, run=run_name or run or "last")
         if format == "csv":
-            say(csv_of(frame))
+            print_output(csv_of(frame))
         elif format == "json":
-            say(frame.write_json() + "\n")
+            print_output(frame.write_json() + "\n")
         else:
-            numbers = {place for place, kind in enumerate(frame.dtypes) if kind.is_numeric()}
+            numbers = {index for index, kind in enumerate(frame.dtypes) if kind.is_numeric()}
             cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
-            say(listing(frame.columns, cells, figures=numbers))
+            print_output(listing(frame.columns, cells, figures=numbers))

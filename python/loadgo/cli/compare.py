@@ -1,4 +1,4 @@
-"""The commands that compare: two measurements, and the machines in between."""
+"""The commands `compare` and `speedup`."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.options import Set, Tariff
-from loadgo.cli.output import BAD, GOOD, note, told
+from loadgo.cli.options import SetOption, TariffOption
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 _SIDE = (
     "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
     "csr-rfc-20:645, mpl-16:ctss."
 )
-Before = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
-After = Annotated[str, typer.Argument(metavar="B", help="The same; B is said to be better or worse than A.")]
+FirstSideArgument = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
+SecondSideArgument = Annotated[str, typer.Argument(metavar="B", help="The same; B is judged better or worse than A.")]
 
 
 def compare(
-    a: Before,
-    b: After,
+    a: FirstSideArgument,
+    b: SecondSideArgument,
     by: Annotated[
         Literal["line", "command"] | None,
-        typer.Option(help="A row for each line of the script in its pass, or for each command; lines where they fit."),
+        typer.Option(
+            help="A row for each line of the script in its pass, or for each command; by default lines if they agree."
+        ),
     ] = None,
     phases: Annotated[
         Literal["auto", "all", "steady"],
-        typer.Option(help="The steady part of the runs, or all; auto: all where users do a number of passes."),
+        typer.Option(help="The steady part of the runs, or all; auto: all if users do a number of passes."),
     ] = "auto",
     worse: Annotated[
         list[str] | None,
@@ -39,40 +41,40 @@ def compare(
     ] = None,
     judge: Annotated[
         bool,
-        typer.Option("--judge", help="A is a prediction of B: exit with 1 unless it is shown to be inside."),
+        typer.Option("--judge", help="Judge A as a prediction of B: exit with 1 unless it is inside."),
     ] = False,
     within: Annotated[
         str | None,
-        typer.Option(
-            metavar="PERCENT", help="How far off a prediction may be that is inside; 20% when nothing is said."
-        ),
+        typer.Option(metavar="PERCENT", help="How far off a prediction may be to be inside; by default 20%."),
     ] = None,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Compares B with A, command by command: what differs, which is better, and what it came of."""
-    with told():
-        from loadgo.comparison.compare import compare as compared
+    """Compares B with A, command by command: the differences, which is better, and the causes."""
+    with errors_as_messages():
+        from loadgo.comparison.compare import compare as compare_sides
         from loadgo.comparison.document import render_comparison
 
         page = page_output(format, output, "compare.html")
-        made = compared(a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within)
-        page.show(render_comparison, made)
-        outside = judge and not made.predicted
-        raise typer.Exit(BAD if made.bad or outside else GOOD)
+        comparison = compare_sides(
+            a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within
+        )
+        page.show(render_comparison, comparison)
+        outside = judge and not comparison.predicted
+        raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 
 
 def _by_choice(measured: list[str]) -> dict[str, list[str]]:
-    """The runs by the changes that were made in them; raises `ValueError` in words."""
-    found: dict[str, list[str]] = {}
+    """The runs by the names of their changes. Raises `ValueError` for a text that names no runs."""
+    runs_by_changes: dict[str, list[str]] = {}
     for text in measured:
         key, equals, names = text.partition("=")
         runs = [run.strip() for run in names.split(",") if run.strip()]
         if not equals or not runs:
             raise ValueError(f"--measured {text!r}: write CHANGES=RUN,RUN, and =RUN,RUN for the runs with none of them")
-        found.setdefault(key.strip(), []).extend(runs)
-    return found
+        runs_by_changes.setdefault(key.strip(), []).extend(runs)
+    return runs_by_changes
 
 
 def speedup(
@@ -97,43 +99,43 @@ def speedup(
     ] = None,
     factors: Annotated[
         int,
-        typer.Option(min=2, max=6, help="With --to, how many changes at most; those that do least are then one."),
+        typer.Option(
+            min=2, max=6, help="With --to, the largest number of changes; those with the least effect become one."
+        ),
     ] = 6,
-    users: Annotated[int, typer.Option(min=1, help="How many users.")] = 1,
-    passes: Annotated[int | None, typer.Option(min=1, help="How often each types the script.")] = None,
-    duration: Annotated[str | None, typer.Option("--for", help="Type for so long instead: 30min.")] = None,
+    users: Annotated[int, typer.Option(min=1, help="Number of users.")] = 1,
+    passes: Annotated[int | None, typer.Option(min=1, help="How often each user types the script.")] = None,
+    duration: Annotated[str | None, typer.Option("--for", help="Length of the load instead of passes: 30min.")] = None,
     think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of each machine, each with a seed of its own.")] = 8,
-    seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 1,
-    set: Set = None,
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs of each machine, each with its own seed.")] = 8,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
+    set: SetOption = None,
     measured: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CHANGES=RUN,RUN",
-            help="Runs that are there already, for each choice of the changes: =a,b cpu=c,d disk=e,f cpu+disk=g,h.",
+            help="Existing runs for each choice of the changes: =a,b cpu=c,d disk=e,f cpu+disk=g,h.",
         ),
     ] = None,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Takes a speed-up apart: what each change did, on every machine between the two, and what the meters say moved."""
-    with told():
+    """Attributes a speed-up to its changes, by all machines between the two, and to the meters' parts."""
+    with errors_as_messages():
         from loadgo.attribution.document import render_speedup
         from loadgo.attribution.measured_runs import speedup_of
-        from loadgo.attribution.speedup import speedup as taken
+        from loadgo.attribution.speedup import speedup as run_experiment
 
         page = page_output(format, output, "speedup.html")
         if measured:
             if script is not None or change or to:
-                raise ValueError(
-                    "--measured takes runs that are there already: no script, no --change and no --to beside it"
-                )
-            made = speedup_of(_by_choice(measured), tariff=tariff)
+                raise ValueError("--measured takes existing runs: leave the script, --change and --to out")
+            attributed = speedup_of(_by_choice(measured), tariff=tariff)
         else:
             if script is None:
-                raise ValueError("name a script, or runs that are there already with --measured")
-            made = taken(
+                raise ValueError("name a script, or existing runs with --measured")
+            attributed = run_experiment(
                 script,
                 on=on,
                 changes=change or (),
@@ -147,6 +149,6 @@ def speedup(
                 runs=runs,
                 seed=seed,
                 tariff=tariff,
-                progress=note,
+                progress=print_note,
             )
-        page.show(render_speedup, made)
+        page.show(render_speedup, attributed)

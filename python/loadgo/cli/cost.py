@@ -1,4 +1,4 @@
-"""The command that prices: one run, an interaction over the load, or whether one machine's price is fair."""
+"""The command `cost`: prices of runs, the curve over the load, and whether a machine's price is fair."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.output import BAD, GOOD, say, told
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_output
 from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
 
-_FILE = "cost.html"
-"""Where HTML goes when nothing is said."""
+_HTML_FILE = "cost.html"
+"""The file for HTML by default."""
 
 
 def cost(
@@ -30,51 +30,51 @@ def cost(
     ] = "command",
     phases: Annotated[
         Literal["steady", "all"] | None,
-        typer.Option(help="The steady part of each run, or all of it; steady when nothing is said."),
+        typer.Option(help="The steady part of each run, or all of it; by default steady."),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Is the price of this RUN, B, fair: its charges and its performance against those of the first. "
-            "A column of a published document will do: csr-rfc-20:6180.",
+            help="Judge whether the price of this RUN, B, is fair: its charges and performance against those of the "
+            "first run. A column of a published document is possible too: csr-rfc-20:6180.",
         ),
     ] = None,
     against_tariff: Annotated[
-        str | None, typer.Option(metavar="TARIFF", help="The tariff of B, where it is not the same.")
+        str | None, typer.Option(metavar="TARIFF", help="The tariff of B, if it is another one.")
     ] = None,
     measure: Annotated[
         Literal["cpu", "response", "elapsed"] | None,
-        typer.Option(help="What a fair price is judged by; processor time where both sides tell it."),
+        typer.Option(help="The measure of performance; by default processor time if both sides have it."),
     ] = None,
     tariffs: Annotated[bool, typer.Option("--tariffs", help="List the bundled tariffs.")] = False,
     print_tariff: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Print a bundled tariff: a file to begin one's own with, such as cloud."),
+        typer.Option(metavar="NAME", help="Print a bundled tariff, such as cloud, as a start for your own file."),
     ] = None,
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
-    with told():
+    with errors_as_messages():
         from loadgo.cli.lists import tariff_list
         from loadgo.documents.listing import render_listing
         from loadgo.measures.tariff import tariff_text
 
         if print_tariff is not None:
-            say(tariff_text(print_tariff))
+            print_output(tariff_text(print_tariff))
         elif tariffs:
             page_output(format, output, "tariffs.html").write(render_listing(tariff_list(), format))
         elif against is not None:
-            pair = (_only(tariff), against_tariff)
-            _fairness(runs, against, pair, measure, phases, page_output(format, output, _FILE))
+            pair = (_single_tariff(tariff), against_tariff)
+            _print_fairness(runs, against, pair, measure, phases, page_output(format, output, _HTML_FILE))
         else:
             if against_tariff is not None or measure is not None:
-                raise ValueError("--against-tariff and --measure belong to --against RUN: name what to hold it against")
-            _priced(runs, tariff, by, phases, format, output)
+                raise ValueError("--against-tariff and --measure belong to --against RUN: name the other run")
+            _print_costs(runs, tariff, by, phases, format, output)
 
 
-def _priced(
+def _print_costs(
     runs: list[str] | None,
     tariff: list[str] | None,
     by: Literal["command", "user"],
@@ -82,16 +82,16 @@ def _priced(
     format: PageFormat,
     output: Path | None,
 ) -> None:
-    from loadgo.costs.cost import cost as priced
+    from loadgo.costs.cost import cost as price_runs
     from loadgo.costs.document import render_costs
 
-    page = page_output(format, output, _FILE)
-    made = priced(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
-    page.show(render_costs, made)
-    raise typer.Exit(GOOD if made.known else BAD)
+    page = page_output(format, output, _HTML_FILE)
+    costs = price_runs(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
+    page.show(render_costs, costs)
+    raise typer.Exit(STATUS_GOOD if costs.known else STATUS_BAD_FINDING)
 
 
-def _fairness(
+def _print_fairness(
     runs: list[str] | None,
     against: str,
     tariffs: tuple[str | None, str | None],
@@ -103,13 +103,13 @@ def _fairness(
     from loadgo.costs.fairness_document import render_fairness
 
     tariff, other = tariffs
-    made = cost_against(
+    fairness = cost_against(
         runs or ["last"], against, tariff=tariff, against_tariff=other, measure=measure, phases=phases or "auto"
     )
-    page.show(render_fairness, made)
+    page.show(render_fairness, fairness)
 
 
-def _only(tariff: list[str] | None) -> str | None:
+def _single_tariff(tariff: list[str] | None) -> str | None:
     if tariff and len(tariff) > 1:
         raise ValueError("with --against name one --tariff, of RUN, and one --against-tariff")
     return tariff[0] if tariff else None

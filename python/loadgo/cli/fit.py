@@ -1,4 +1,4 @@
-"""The command that makes a machine of runs."""
+"""The command `fit`, which fits a machine to runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from loadgo.cli.output import BAD, GOOD, complain, note, say, told, try_file
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    check_writable,
+    errors_as_messages,
+    print_error,
+    print_note,
+    print_output,
+)
 from loadgo.cli.page_output import FormatOption, page_output
 
 RunsArgument = Annotated[
@@ -33,21 +41,21 @@ def fit(
     ] = None,
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
-    with told():
+    with errors_as_messages():
         from loadgo.fitting.document import render_fit
         from loadgo.fitting.fit import fit as fit_runs
 
         to_stdout = output is not None and str(output) == "-"
         machine_file = None if to_stdout else output or Path("machine.toml")
-        try_file(machine_file)
+        check_writable(machine_file)
         page = None if to_stdout and report is None else page_output(format, report, "fit.html")
         machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
         if page is not None:
             page.show(render_fit, machine)
         if to_stdout:
-            say(machine.text)
+            print_output(machine.text)
         else:
-            note(f"the machine is in {machine.path}")
+            print_note(f"the machine is in {machine.path}")
         for warning in machine.warnings:
-            complain(warning)
-        raise typer.Exit(BAD if machine.warnings else GOOD)
+            print_error(warning)
+        raise typer.Exit(STATUS_BAD_FINDING if machine.warnings else STATUS_GOOD)

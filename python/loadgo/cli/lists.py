@@ -45,7 +45,7 @@ def machine_list() -> Listing:
 
 
 def tariff_list() -> Listing:
-    """The tariffs that come with loadgo; in records, each shift of each."""
+    """The tariffs that come with loadgo. The records have one entry for each shift of a tariff."""
     from loadgo.measures.json_keys import JSON_KEYS
     from loadgo.measures.tariff import bundled_tariffs, load_shifts, tariff_list_rows
 
@@ -60,7 +60,7 @@ def tariff_list() -> Listing:
 
 
 def ability_list(abilities: Sequence[Ability]) -> Listing:
-    """What can be measured and controlled on a host."""
+    """The abilities of a host: what can be measured and controlled on it."""
     return Listing(
         "abilities",
         ("ability", "to be had", "how, why not, and the remedy"),

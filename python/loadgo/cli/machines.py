@@ -1,4 +1,4 @@
-"""The commands for simulated machines: which there are, one under its own load, and the published ones again."""
+"""The commands for simulated machines: `machines`, `simulate` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.options import Set
-from loadgo.cli.output import BAD, GOOD, note, told
+from loadgo.cli.options import SetOption
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output
 
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")]
+MachineArgument = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")
+]
 
 
-def machines(name: Name = None, set: Set = None, format: ListFormatOption = "text", output: FileOption = None) -> None:
-    """Lists the machines that come with loadgo, or prints one: a file to begin one's own with."""
-    with told():
+def machines(
+    name: MachineArgument = None, set: SetOption = None, format: ListFormatOption = "text", output: FileOption = None
+) -> None:
+    """Lists the machines that come with loadgo, or prints the file of one as a start for your own."""
+    with errors_as_messages():
         from loadgo.cli.lists import machine_list
         from loadgo.documents.listing import render_listing
         from loadgo.running.machines import machine_text
@@ -29,35 +33,35 @@ def machines(name: Name = None, set: Set = None, format: ListFormatOption = "tex
 
 def simulate(
     machine: Annotated[str, typer.Argument(metavar="MACHINE", help="A bundled machine, or a machine file's path.")],
-    users: Annotated[int | None, typer.Option(help="So many users instead of those in the file.")] = None,
+    users: Annotated[int | None, typer.Option(help="Number of users instead of that in the file.")] = None,
     until: Annotated[
         str | None,
         typer.Option(help="Go on until 'interactions=1e6', 'time=1h', or 'precision(p90)=2%'; commas between several."),
     ] = None,
-    streams: Annotated[int, typer.Option(min=1, help="Independent runs, each on a processor of its own.")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed: the same figures, to the last digit.")] = 1,
-    set: Set = None,
+    streams: Annotated[int, typer.Option(min=1, help="Number of independent runs, each on its own processor.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same figures.")] = 1,
+    set: SetOption = None,
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
     """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
-    with told():
+    with errors_as_messages():
         from loadgo.reporting.simulation import render_simulation
         from loadgo.running.simulation import DEFAULT_UNTIL
-        from loadgo.running.simulation import simulate as simulated
+        from loadgo.running.simulation import simulate as run_simulation
 
         page = page_output(format, output, "simulate.html")
-        made = simulated(machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ())
-        page.show(render_simulation, made)
-        good = made.end != "most" and (made.little is None or made.little.verdict != "broken")
-        raise typer.Exit(GOOD if good else BAD)
+        simulation = run_simulation(
+            machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ()
+        )
+        page.show(render_simulation, simulation)
+        good = simulation.end != "most" and (simulation.little is None or simulation.little.verdict != "broken")
+        raise typer.Exit(STATUS_GOOD if good else STATUS_BAD_FINDING)
 
 
 def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A document; all of them when none is named.")
-    ] = None,
-    format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="How it is written.")] = "text",
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A document; by default all documents.")] = None,
+    format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="The output's format.")] = "text",
     output: FileOption = None,
     here: Annotated[
         bool, typer.Option("--here", help="Make the transfers of rfc-392 on this host too: its rows under the printed.")
@@ -65,14 +69,14 @@ def reproduce(
     tariff: Annotated[str, typer.Option(help="With --here: what this host's processor and network cost.")] = "cloud",
 ) -> None:
     """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
-    with told():
+    with errors_as_messages():
         from loadgo.reproduction.render import render_reproduction
-        from loadgo.reproduction.reproduce import reproduce as reproduced
+        from loadgo.reproduction.reproduce import reproduce as run_documents
 
         page = page_output(format, output, "reproduce.html")
         from loadgo.transfers.prices import prices
 
         priced = prices(tariff, processors=os.cpu_count() or 1) if here else None
-        made = reproduced(name, here=priced, progress=note)
-        page.show(render_reproduction, made)
-        raise typer.Exit(BAD if made.bad else GOOD)
+        reproduction = run_documents(name, here=priced, progress=print_note)
+        page.show(render_reproduction, reproduction)
+        raise typer.Exit(STATUS_BAD_FINDING if reproduction.bad else STATUS_GOOD)

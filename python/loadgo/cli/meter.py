@@ -1,4 +1,4 @@
-"""The command that meters without a load."""
+"""The command `meter`, which meters without a load."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
-from loadgo.cli.options import FORMAT_HELP, Format, Output, Quiet, Vocabulary
+from loadgo.cli.options import FORMAT_HELP, QuietOption, ReportFileOption, ReportFormat, VocabularyOption
 from loadgo.cli.output import (
-    GOOD,
-    INTERRUPTED,
-    complain,
+    STATUS_GOOD,
+    STATUS_INTERRUPTED,
+    check_writable,
     complain_of_leftovers,
-    deliver,
-    in_colour,
-    note,
+    errors_as_messages,
     notes_without,
-    say,
-    told,
-    try_file,
+    print_error,
+    print_note,
+    print_output,
+    wants_color,
+    write_report,
 )
 
 
@@ -31,11 +31,13 @@ def meter(
         typer.Argument(metavar="[COMMAND...]", help="Meter for as long as this runs; write it after --."),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option("--for", help="Meter for so long: 10s, 5min; until an interrupt by default.")
+        str | None, typer.Option("--for", help="Length of the metering: 10s, 5min; by default until an interrupt.")
     ] = None,
     meters: Annotated[
         Literal["cheap", "exact"],
-        typer.Option(help="cheap: switches, idle and waits; exact: every primitive, fault and interrupt too."),
+        typer.Option(
+            help="cheap: context switches, idle times and waits; exact: each system call, fault and interrupt too."
+        ),
     ] = "cheap",
     every: Annotated[str, typer.Option(help="The length of a span of the records.")] = "1s",
     serve: Annotated[
@@ -43,7 +45,7 @@ def meter(
         typer.Option(metavar="ADDRESS:PORT", help="Let Prometheus read the meters here meanwhile: 127.0.0.1:9464."),
     ] = None,
     beyond_loopback: Annotated[
-        bool, typer.Option("--beyond-loopback", help="That others than this host may read them there.")
+        bool, typer.Option("--beyond-loopback", help="Allow other hosts to read them there.")
     ] = False,
     otlp: Annotated[
         str | None,
@@ -53,21 +55,21 @@ def meter(
         Path | None,
         typer.Option(help="The folder of the records; a new one in runs/ by default, none where others read."),
     ] = None,
-    vocabulary: Vocabulary = "today",
-    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "text",
-    output: Output = None,
-    quiet: Quiet = False,
+    vocabulary: VocabularyOption = "today",
+    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    output: ReportFileOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Meters this host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
-    with told():
+    with errors_as_messages():
         from loadgo.metering.viewers import Viewers
         from loadgo.running.command_meter import NotRun
 
-        try_file(output)
+        check_writable(output)
         if not (quiet or command or duration):
-            note("metering this host until an interrupt (Ctrl-C); then comes the report")
+            print_note("metering this host until an interrupt (Ctrl-C); then comes the report")
         try:
-            made = loadgo.meter(
+            metered = loadgo.meter(
                 command or (),
                 duration=duration,
                 meters=meters,
@@ -75,38 +77,44 @@ def meter(
                 out=out,
                 viewers=Viewers(serve=serve, beyond_loopback=beyond_loopback, otlp=otlp),
                 command_line=["loadgo", *sys.argv[1:]],
-                progress=_told_where,
+                progress=_print_address,
             )
         except NotRun as refusal:
-            complain(str(refusal))
+            print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
-        _deliver(made, format, vocabulary, output, quiet=quiet, to_stderr=bool(command))
-        complain_of_leftovers(made.left_behind)
-        if made.signal is not None or made.exit_status:
-            ended = f"signal {made.signal}" if made.signal is not None else f"status {made.exit_status}"
-            note(f"the command ended with {ended}")
-        if made.outcome == "stopped":
-            raise typer.Exit(INTERRUPTED)
-        raise typer.Exit(made.status if command else GOOD)
+        _print_report(metered, format, vocabulary, output, quiet=quiet, to_stderr=bool(command))
+        complain_of_leftovers(metered.left_behind)
+        if metered.signal is not None or metered.exit_status:
+            ended = f"signal {metered.signal}" if metered.signal is not None else f"status {metered.exit_status}"
+            print_note(f"the command ended with {ended}")
+        if metered.outcome == "stopped":
+            raise typer.Exit(STATUS_INTERRUPTED)
+        raise typer.Exit(metered.status if command else STATUS_GOOD)
 
 
-def _told_where(told: dict[str, Any]) -> None:
-    if "serving" in told:
-        note(f"the meters can be read at {told['serving']}")
+def _print_address(progress: dict[str, Any]) -> None:
+    if "serving" in progress:
+        print_note(f"the meters can be read at {progress['serving']}")
 
 
-def _deliver(
-    made: loadgo.Metered, format: Format, vocabulary: Vocabulary, output: Path | None, *, quiet: bool, to_stderr: bool
+def _print_report(
+    metered: loadgo.Metered,
+    format: ReportFormat,
+    vocabulary: VocabularyOption,
+    output: Path | None,
+    *,
+    quiet: bool,
+    to_stderr: bool,
 ) -> None:
-    """The report where it belongs: a command's own output keeps the standard output to itself."""
-    if made.folder is None:
+    """Prints the report. Text goes to the standard error if a command has the standard output for itself."""
+    if metered.folder is None:
         return
     if quiet:
-        say(f"{made.folder}\n")
+        print_output(f"{metered.folder}\n")
         return
-    content = loadgo.report(made, format=format, vocabulary=vocabulary, phases="all", color=in_colour())
+    content = loadgo.report(metered, format=format, vocabulary=vocabulary, phases="all", color=wants_color())
     if to_stderr and format == "text" and output is None:
         sys.stderr.write(str(content))
     else:
-        deliver(content, format, made.folder, output)
-    note("\n".join((*notes_without(made.left_behind, made.notes), f"the records are in {made.folder}")))
+        write_report(content, format, metered.folder, output)
+    print_note("\n".join((*notes_without(metered.left_behind, metered.notes), f"the records are in {metered.folder}")))

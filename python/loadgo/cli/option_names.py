@@ -11,15 +11,15 @@ _OPTIONS = {
     "fifo": "--no-fifo",
     "token": "--token-file",
 }
-"""Options that are not called as their arguments are."""
+"""Options whose names differ from those of their arguments."""
 
 
-def in_options(text: str, arguments: Sequence[str]) -> str:
+def with_option_names(text: str, arguments: Sequence[str]) -> str:
     """The text with options in place of the names in backquotes: `` `max_users=9` `` becomes `--max-users 9`."""
     if not arguments:
         return text
     names = "|".join(sorted(map(re.escape, arguments), key=len, reverse=True))
-    return re.sub(rf"`({names})(?:=([^`]*))?`", lambda found: _option(found[1], found[2]), text)
+    return re.sub(rf"`({names})(?:=([^`]*))?`", lambda match: _option(match[1], match[2]), text)
 
 
 def _option(argument: str, value: str | None) -> str:

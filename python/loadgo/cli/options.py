@@ -1,4 +1,4 @@
-"""What several commands ask for in the same words: formats, tariffs, where a report goes."""
+"""Options that several commands share: formats, tariffs, systems, and the file of a report."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Annotated, Literal
 
 import typer
 
-Format = Literal["text", "html", "json", "csv", "md", "svg", "png"]
-FORMAT_HELP = "How the report is written."
+ReportFormat = Literal["text", "html", "json", "csv", "md", "svg", "png"]
+FORMAT_HELP = "The report's format."
 
-Tariff = Annotated[
+TariffOption = Annotated[
     str,
     typer.Option(
-        help="What things cost: NAME, NAME:SHIFT, or a file FILE.toml; machine, or machine:SHIFT, is a machine's own."
+        help="Prices of the resources: NAME, NAME:SHIFT, or FILE.toml; machine, or machine:SHIFT, is a machine's own."
     ),
 ]
-Vocabulary = Annotated[
+VocabularyOption = Annotated[
     Literal["today", "1969", "1973"],
-    typer.Option(help="Total time in the words of today, of March 1969, or of May 1973."),
+    typer.Option(help="Words for total time: those of today, of March 1969, or of May 1973."),
 ]
-By = Annotated[
+ByOption = Annotated[
     Literal["command", "user"] | None,
-    typer.Option(help="Faults and primitives of each command, or of each user, too."),
+    typer.Option(help="Faults and system calls of each command, or of each user, too."),
 ]
-Top = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows of a table that has many.")]
-Quiet = Annotated[
+TopOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The largest number of rows of a long table.")]
+QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no report; only the run's folder is printed.")
 ]
-Output = Annotated[
+ReportFileOption = Annotated[
     Path | None,
     typer.Option(
         "--output",
@@ -36,32 +36,32 @@ Output = Annotated[
         help="The file to write; - is the standard output. HTML and pictures go beside the run by default.",
     ),
 ]
-On = Annotated[
+SystemOption = Annotated[
     str,
     typer.Option(
         metavar="SYSTEM",
-        help="The system that users are logged in to: here, this host; a simulated machine's name "
+        help="The system that users log in to: here, which is this host; a simulated machine's name "
         "(see loadgo machines), or the path of a machine file.",
     ),
 ]
-Set = Annotated[
+SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A value of the machine's file, changed: processors.speed=2, memory.frames=512. May be given again.",
+        help="Change a value of the machine's file: processors.speed=2, memory.frames=512. May be given again.",
     ),
 ]
-Draws = Annotated[
+DrawsOption = Annotated[
     int | None,
     typer.Option(
         min=0,
         metavar="N",
-        help="Of a machine that loadgo fit made: run it N times more with parameters drawn from what the fit is unsure "
-        "of, so that the prediction has an interval; 20 when nothing is said, 0 for none.",
+        help="For a machine of loadgo fit: run it N times more, with parameters drawn from the fit's covariance, so "
+        "that the prediction has an interval; by default 20, 0 for none.",
     ),
 ]
-Until = Annotated[
+UntilOption = Annotated[
     str | None,
-    typer.Option(help="Go on until there is enough: 'interactions=1e6', 'precision(p90)=2%', or both with a comma."),
+    typer.Option(help="Go on until 'interactions=1e6', 'precision(p90)=2%', or both with a comma."),
 ]

@@ -1,7 +1,7 @@
-"""What the command line says and how it ends: the standard output, what is said beside it, and the exit status.
+"""Output of the command line: the standard output, notes and errors on the standard error, and exit statuses.
 
-Only here and in the commands is anything printed, and does the program exit: 0 all is well, 1 the finding is bad (a
-threshold missed, records lost, the driver was the bottleneck), 2 it could not run, 130 it was interrupted.
+Only this package prints and exits. Status 0: all is well. 1: the finding is bad, such as a missed threshold, lost
+records, or a driver that was the bottleneck. 2: the command could not run. 130: it was interrupted.
 """
 
 from __future__ import annotations
@@ -18,119 +18,120 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-GOOD, BAD, COULD_NOT, INTERRUPTED = 0, 1, 2, 130
+STATUS_GOOD, STATUS_BAD_FINDING, NOT_RUN_STATUS, STATUS_INTERRUPTED = 0, 1, 2, 130
 
-DRAWN = ("html", "svg", "png")
+FILE_FORMATS = ("html", "svg", "png")
+"""Formats of a report that go into a file by default."""
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turns what goes wrong into one message and an exit status; a bug of loadgo's own keeps its traceback."""
+def errors_as_messages() -> Iterator[None]:
+    """Turns an error into one message and an exit status. A bug of loadgo's own keeps its traceback."""
     from loadgo.errors import LoadgoError
 
     if sys.stdout is None:
-        complain("the standard output is closed: give it somewhere to go, such as >report.txt")
-        raise typer.Exit(COULD_NOT)
+        print_error("the standard output is closed: give it somewhere to go, such as >report.txt")
+        raise typer.Exit(NOT_RUN_STATUS)
     try:
         yield
     except BrokenPipeError:
         _abandon_output()
-        complain("nobody reads the output any more")
-        raise typer.Exit(COULD_NOT) from None
+        print_error("nobody reads the output any more")
+        raise typer.Exit(NOT_RUN_STATUS) from None
     except KeyboardInterrupt as interrupt:
-        complain("interrupted")
+        print_error("interrupted")
         complain_of_leftovers(getattr(interrupt, "__notes__", ()))
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(STATUS_INTERRUPTED) from None
     except (LoadgoError, ValueError, OSError) as error:
         if os.environ.get("LOADGO_TRACEBACK"):
             raise
-        complain(_words_of(error))
+        print_error(_message_of(error))
         complain_of_leftovers(getattr(error, "__notes__", ()))
-        raise typer.Exit(COULD_NOT) from None
+        raise typer.Exit(NOT_RUN_STATUS) from None
 
 
-def _words_of(error: Exception) -> str:
-    from loadgo.cli.option_names import in_options
+def _message_of(error: Exception) -> str:
+    from loadgo.cli.option_names import with_option_names
     from loadgo.errors import LoadgoError
 
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return in_options(str(error), error.arguments if isinstance(error, LoadgoError) else ())
+    return with_option_names(str(error), error.arguments if isinstance(error, LoadgoError) else ())
 
 
-def deliver(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:
-    """Writes a report where it was asked for: text to the standard output, pages and pictures into the run's folder."""
-    if output is None and format in DRAWN:
+def write_report(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:
+    """Writes a report to `output`. By default HTML and pictures go into the run's folder, other formats to stdout."""
+    if output is None and format in FILE_FORMATS:
         output = folder / f"report.{format}"
     if output is None or str(output) == "-":
-        say(content)
+        print_output(content)
         return
-    put(output, content)
-    note(f"the report is in {output}")
+    write_file(output, content)
+    print_note(f"the report is in {output}")
 
 
-def put(place: Path, content: str | bytes) -> None:
-    """Writes a file; raises `OSError` with its name where that cannot be done, and leaves none that was not there."""
-    there = place.exists()
+def write_file(path: Path, content: str | bytes) -> None:
+    """Writes a file. Raises `OSError` with its name if that fails, and then leaves no new file."""
+    existed = path.exists()
     try:
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as refusal:
-        if not there and place.is_file():
-            place.resolve().unlink()
-        raise OSError(refusal.errno, refusal.strerror, str(place)) from None
+        if not existed and path.is_file():
+            path.resolve().unlink()
+        raise OSError(refusal.errno, refusal.strerror, str(path)) from None
 
 
-def try_file(place: Path | None, option: str = "-o") -> None:
-    """Finds out before the work whether a file can be written at its end; leaves no file, and changes none.
+def check_writable(path: Path | None, option: str = "-o") -> None:
+    """Checks before the work that a file can be written after it. Creates no file and changes none.
 
     None and `-` are the standard output. Raises `ValueError` with the remedy.
     """
-    if place is None or str(place) == "-":
+    if path is None or str(path) == "-":
         return
     try:
-        if place.is_dir():
-            raise ValueError(f"{place} is a folder: name a file in it with {option}")
-        if not place.parent.is_dir():
-            raise ValueError(f"{place}: there is no folder {place.parent}; make it, or name another file with {option}")
-        _open_and_leave(place)
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder: name a file in it with {option}")
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {path.parent}; make it, or name another file with {option}")
+        _open_and_leave(path)
     except OSError as refusal:
-        raise ValueError(f"{place} cannot be written ({refusal.strerror}): name another file with {option}") from None
+        raise ValueError(f"{path} cannot be written ({refusal.strerror}): name another file with {option}") from None
 
 
-def _open_and_leave(place: Path) -> None:
-    """Opens the file for writing; pipes and devices are opened once only, at the end."""
-    there = place.exists()
-    if there and not place.is_file():
+def _open_and_leave(path: Path) -> None:
+    """Opens a file for writing and closes it. Pipes and devices are not opened, since that is possible only once."""
+    existed = path.exists()
+    if existed and not path.is_file():
         return
-    with place.open("ab"):
+    with path.open("ab"):
         pass
-    if not there:
-        place.resolve().unlink()
+    if not existed:
+        path.resolve().unlink()
 
 
-def say(content: str | bytes) -> None:
-    """Writes to the standard output, at once, so that an error is met here."""
+def print_output(content: str | bytes) -> None:
+    """Writes to the standard output without a buffer, so that an error occurs here."""
     sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
     sys.stdout.buffer.flush()
 
 
-def note(text: str) -> None:
-    """Says something beside the output."""
-    console().print(text, style="dim", soft_wrap=True)
+def print_note(text: str) -> None:
+    """Prints a note on the standard error."""
+    error_console().print(text, style="dim", soft_wrap=True)
 
 
-def complain(text: str) -> None:
-    """Says what is wrong; control characters in it do not reach the terminal."""
+def print_error(text: str) -> None:
+    """Prints an error on the standard error, without control characters."""
     from loadgo.notation.figures import plain
 
     shown = "\n".join(plain(line) for line in f"loadgo: {text}".split("\n"))
-    console().print(shown, style="red", soft_wrap=True)
+    error_console().print(shown, style="red", soft_wrap=True)
 
 
 def complain_of_leftovers(left_behind: Iterable[str]) -> None:
     """Says what a run leaves on this host, also where nothing else is said."""
     for text in left_behind:
-        complain(text)
+        print_error(text)
 
 
 def notes_without(left_behind: Iterable[str], notes: Iterable[str]) -> list[str]:
@@ -138,16 +139,16 @@ def notes_without(left_behind: Iterable[str], notes: Iterable[str]) -> list[str]
     return [text for text in notes if text not in set(left_behind)]
 
 
-def console() -> Console:
+def error_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 
-def in_colour() -> bool:
+def wants_color() -> bool:
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _abandon_output() -> None:
-    """Nothing more can be written; Python must not try when it exits."""
+    """Redirects the standard output to nowhere, so that Python does not fail on it when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Where a document goes: the options `--format` and `--output` of the commands that print one, and its delivery."""
+"""The options `--format` and `--output` of the commands that print a document, and its output."""
 
 from __future__ import annotations
 
@@ -11,63 +11,63 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from loadgo.cli.output import in_colour, note, put, say, try_file
+from loadgo.cli.output import check_writable, print_note, print_output, wants_color, write_file
 
 PageFormat = Literal["text", "html", "json", "md"]
 ListFormat = Literal["text", "html", "json", "csv", "md"]
-FormatOption = Annotated[PageFormat, typer.Option(help="How it is written.")]
-ListFormatOption = Annotated[ListFormat, typer.Option(help="How it is written.")]
+FormatOption = Annotated[PageFormat, typer.Option(help="The output's format.")]
+ListFormatOption = Annotated[ListFormat, typer.Option(help="The output's format.")]
 FileOption = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="The file to write; - is the standard output. HTML goes into the current folder when nothing is said.",
+        help="The file to write; - is the standard output. HTML goes into the current folder by default.",
     ),
 ]
 
 
 @dataclass(frozen=True)
 class PageOutput:
-    """The format that was asked for, and the file; None is the standard output."""
+    """The requested format, and the file; None is the standard output."""
 
     format: Any
-    """One of the command's own formats."""
-    place: Path | None
+    """A format of the command."""
+    path: Path | None
     to_stderr: bool = False
     """Whether a document without a file goes to the standard error."""
 
-    def show(self, render: Callable[..., str], made: object, **options: object) -> None:
-        """Renders what a command made, and writes it."""
-        self.write(render(made, self.format, color=in_colour(), **options))
+    def show(self, render: Callable[..., str], value: object, **options: object) -> None:
+        """Renders the result of a command, and writes it."""
+        self.write(render(value, self.format, color=wants_color(), **options))
 
     def write(self, content: str) -> None:
-        """Writes a document; to the standard output where the file cannot be written after all, unless it is HTML."""
-        if self.place is None:
+        """Writes a document. If the file cannot be written after all, anything but HTML goes to the standard output."""
+        if self.path is None:
             if self.to_stderr:
                 sys.stderr.write(content)
             else:
-                say(content)
+                print_output(content)
             return
         try:
-            put(self.place, content)
+            write_file(self.path, content)
         except OSError:
             if self.format != "html":
-                say(content)
+                print_output(content)
             raise
-        note(f"it is in {self.place}")
+        print_note(f"it is in {self.path}")
 
 
-def page_output(format: str, output: Path | None, usual: str, *, beside_command: bool = False) -> PageOutput:
-    """Where a document will go: HTML into the file `usual` when no `output` is named.
+def page_output(format: str, output: Path | None, default_name: str, *, beside_command: bool = False) -> PageOutput:
+    """The place for a document: `output`, or by default the standard output, and for HTML the file `default_name`.
 
     Text goes to the standard error if it is shown `beside_command`, whose output has the standard output for itself.
     Checks before the work that the file can be written, and raises `ValueError` with the remedy if it cannot.
     """
-    place = Path(usual) if output is None and format == "html" else output
-    place = None if place is None or str(place) == "-" else place
-    try_file(place)
-    return PageOutput(format, place, to_stderr=beside_command and output is None and format == "text")
+    path = Path(default_name) if output is None and format == "html" else output
+    path = None if path is None or str(path) == "-" else path
+    check_writable(path)
+    return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")
 
 
 def wide_text_chars() -> int:

@@ -1,4 +1,4 @@
-"""The command that profiles."""
+"""The command `profile`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli.output import BAD, complain, note, told, try_file
+from loadgo.cli.output import STATUS_BAD_FINDING, check_writable, errors_as_messages, print_error, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output, wide_text_chars
 
 if TYPE_CHECKING:
@@ -21,13 +21,14 @@ def profile(
         typer.Argument(metavar="[COMMAND...]", help="Profile this with what it starts; write it after --."),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option("--for", help="Profile for so long: 10s (the default without COMMAND), 5min.")
+        str | None, typer.Option("--for", help="Length of the profile: 10s (the default without COMMAND), 5min.")
     ] = None,
-    hz: Annotated[int, typer.Option(min=1, max=20_000, help="Samples a second of each processor that is busy.")] = 1000,
+    hz: Annotated[int, typer.Option(min=1, max=20_000, help="Samples a second of each busy processor.")] = 1000,
     of: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Tell of this run instead: a folder, its id, or last.")
+        str | None,
+        typer.Option(metavar="RUN", help="Print the profile of this run instead: a folder, its id, or last."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many functions are shown.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="The largest number of functions.")] = 20,
     folded: Annotated[Path | None, typer.Option(metavar="FILE", help="Write folded stacks, for flame graphs.")] = None,
     speedscope: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JSON for speedscope.")] = None,
     pprof: Annotated[
@@ -36,33 +37,33 @@ def profile(
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Tells by segment and function where a clock finds the processors, and what faults. Exits as COMMAND does."""
-    with told():
+    """Prints by mapping and function where processors spend time, and what faults. Exits as COMMAND does."""
+    with errors_as_messages():
         from loadgo.profiling.document import render_profile
-        from loadgo.profiling.profile import profile as take
+        from loadgo.profiling.profile import profile as take_profile
         from loadgo.running.command_meter import NotRun
 
         if of is None and not command and duration is None:
-            note("profiling this host for 10 s")
+            print_note("profiling this host for 10 s")
         if of is not None and (command or duration is not None):
-            raise ValueError("--of tells of a run that there is: leave COMMAND and --for out")
+            raise ValueError("--of reads an existing run: leave COMMAND and --for out")
         for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
-            try_file(file, option)
+            check_writable(file, option)
         page = page_output(format, output, "profile.html", beside_command=bool(command))
         try:
-            made = take(command or (), duration=duration, hz=hz, of=of)
+            profiled = take_profile(command or (), duration=duration, hz=hz, of=of)
         except NotRun as refusal:
-            complain(str(refusal))
+            print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
-        page.write(render_profile(made, format, top=top, width=wide_text_chars()))
-        _write(made, folded, speedscope, pprof)
-        if any(count for count, _ in made.lost):
-            complain("some of the profile was lost: a slower clock (--hz 200) loses less")
-            raise typer.Exit(made.status or BAD)
-        raise typer.Exit(made.status)
+        page.write(render_profile(profiled, format, top=top, width=wide_text_chars()))
+        _write_files(profiled, folded, speedscope, pprof)
+        if any(count for count, _ in profiled.lost):
+            print_error("some samples were lost: a slower clock (--hz 200) loses fewer")
+            raise typer.Exit(profiled.status or STATUS_BAD_FINDING)
+        raise typer.Exit(profiled.status)
 
 
-def _write(made: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
+def _write_files(profiled: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
     from loadgo.profiling.folded import folded as as_folded
     from loadgo.profiling.pprof import pprof as as_pprof
     from loadgo.profiling.speedscope import speedscope as as_speedscope
@@ -71,10 +72,10 @@ def _write(made: Profile, folded: Path | None, speedscope: Path | None, pprof: P
     for file, form in zip((folded, speedscope, pprof), forms, strict=True):
         if file is None:
             continue
-        content = form(made)
+        content = form(profiled)
         try:
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(file)) from None
-        if not made.stacks:
-            note(f"{file} holds no stacks: the records have none")
+        if not profiled.stacks:
+            print_note(f"{file} has no stacks, since the records have none")

@@ -1,4 +1,4 @@
-"""The bar that shows a run while it goes on, on the error output, and nothing when that is no terminal."""
+"""The progress bar of a run, on the standard error if it is a terminal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """A function that shows what `loadgo.run` tells; None when `console` is no terminal or it is not to be `shown`."""
+def progress_bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Gives a function that shows the progress of `loadgo.run`; None without a terminal, or if nothing is `shown`."""
     if not (shown and console.is_terminal):
         yield None
         return
@@ -21,41 +21,41 @@ def bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[dict[str,
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[summary]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("starting", total=None, told="")
+        task = display.add_task("starting", total=None, summary="")
 
-        def show(told: dict[str, Any]) -> None:
-            done, total = amount(told)
-            display.update(task, description=str(told["phase"]), completed=done, total=total, told=in_words(told))
+        def show(state: dict[str, Any]) -> None:
+            done, total = amount_done(state)
+            display.update(task, description=str(state["phase"]), completed=done, total=total, summary=in_words(state))
 
         yield show
 
 
-def amount(told: dict[str, Any]) -> tuple[float, float | None]:
-    """How much is done, and of how much where that is known."""
-    if told["phase"] == "log-in":
-        return float(told["users_logged_in"]), float(told["users"])
-    if told["phase"] == "drawing":
-        return float(told["runs"]), float(told["runs_expected"])
-    expected = told.get("interactions_expected")
-    return float(told["interactions"]), None if expected is None else float(expected)
+def amount_done(state: dict[str, Any]) -> tuple[float, float | None]:
+    """The amount of work that is done, and the total if it is known."""
+    if state["phase"] == "log-in":
+        return float(state["users_logged_in"]), float(state["users"])
+    if state["phase"] == "drawing":
+        return float(state["runs"]), float(state["runs_expected"])
+    expected = state.get("interactions_expected")
+    return float(state["interactions"]), None if expected is None else float(expected)
 
 
-def in_words(told: dict[str, Any]) -> str:
-    """One line about the run as it stands."""
-    if told["phase"] == "log-in":
-        return f"{told['users_logged_in']:,} of {told['users']:,} users logged in"
-    if told["phase"] == "drawing":
-        return f"{told['runs']:,} of {told['runs_expected']:,} runs, as fitted and with parameters drawn anew"
-    return f"{told['users']:,} users, {told['interactions']:,} interactions{_virtual_time(told)}"
+def in_words(state: dict[str, Any]) -> str:
+    """The present state of the run in a line."""
+    if state["phase"] == "log-in":
+        return f"{state['users_logged_in']:,} of {state['users']:,} users logged in"
+    if state["phase"] == "drawing":
+        return f"{state['runs']:,} of {state['runs_expected']:,} runs, as fitted and with parameters drawn anew"
+    return f"{state['users']:,} users, {state['interactions']:,} interactions{_virtual_time(state)}"
 
 
-def _virtual_time(told: dict[str, Any]) -> str:
-    """How far a simulated machine has come, and how much faster than its own time; nothing on a host."""
-    computed_s = told.get("computed_s")
+def _virtual_time(state: dict[str, Any]) -> str:
+    """A simulated machine's time, and its speed relative to real time; empty on a host."""
+    computed_s = state.get("computed_s")
     if not computed_s:
         return ""
-    return f", {told['at_s'] / 60:,.0f} min of virtual time, {told['at_s'] / computed_s:,.0f} times as fast"
+    return f", {state['at_s'] / 60:,.0f} min of virtual time, {state['at_s'] / computed_s:,.0f} times as fast"

@@ -1,4 +1,4 @@
-"""The command that moves data between two hosts, and the end that waits for it."""
+"""The command `transfer`, which moves data between two hosts, and its server."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import loadgo
-from loadgo.cli.options import Quiet, Tariff
-from loadgo.cli.output import BAD, GOOD, INTERRUPTED, in_colour, note, put, say, told, try_file
+from loadgo.cli.options import QuietOption, TariffOption
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    STATUS_INTERRUPTED,
+    check_writable,
+    errors_as_messages,
+    print_note,
+    print_output,
+    wants_color,
+    write_file,
+)
 from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
 from loadgo.cli.transfer_command import transfer_command
-from loadgo.cli.transfer_forms import SERVING, refuse_misplaced
+from loadgo.cli.transfer_forms import SERVE_WORD, refuse_misplaced
 
 if TYPE_CHECKING:
     from loadgo.transfers.prices import Prices
     from loadgo.transfers.transfer import Transferred
-
-_ENDS = "Both ends"
 
 
 def transfer(
@@ -29,97 +37,128 @@ def transfer(
         list[str] | None,
         typer.Argument(
             metavar="[serve | -- COMMAND...]",
-            help="serve: be the end that waits; a command: what it moves costs; else --to says where the other end is.",
+            help="serve: be the end that waits; a command: measure what it moves; else --to names the other end.",
         ),
     ] = None,
-    to: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Where `loadgo transfer serve` waits.")] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The address at which `loadgo transfer serve` waits.")
+    ] = None,
     size: Annotated[
-        str | None, typer.Option(help="How much: 1GiB, 64MB, 512; with --from its first bytes. For serve: at most.")
+        str | None,
+        typer.Option(
+            help="Amount of data: 1GiB, 64MB, 512; with --from its first bytes. For serve: the largest amount."
+        ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="How: bytes, blocks, sendfile, … (--methods lists them), or all.")
+        str, typer.Option(help="The method: bytes, blocks, sendfile, … (--methods lists them), or all.")
     ] = "blocks",
-    message: Annotated[str | None, typer.Option(metavar="BYTES", help="The most bytes of a call.")] = None,
+    message: Annotated[str | None, typer.Option(metavar="BYTES", help="The largest number of bytes in a call.")] = None,
     receive: Annotated[bool, typer.Option("--receive", help="Receive from there instead of sending.")] = False,
     from_file: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Send this file; a pattern in memory by default.")
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(metavar="PLACE", help="Keep what comes: a new file; for serve, a folder. Else nowhere."),
+        typer.Option(
+            metavar="PLACE",
+            help="Keep received data: in a new file; for serve, in a folder. By default they are dropped.",
+        ),
     ] = None,
-    listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT", help="Where serve waits.")] = "127.0.0.1:3920",
-    connections: Annotated[int, typer.Option(min=1, help="How many transfers serve makes at once.")] = 16,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="The address at which serve waits.")
+    ] = "127.0.0.1:3920",
+    connections: Annotated[
+        int, typer.Option(min=1, help="The largest number of transfers that serve makes at once.")
+    ] = 16,
     total: Annotated[
-        str, typer.Option(metavar="SIZE", help="For serve --into: all files together take no more.")
+        str, typer.Option(metavar="SIZE", help="For serve --into: the largest size of all files together.")
     ] = "64GiB",
     once: Annotated[bool, typer.Option("--once", help="Serve one transfer, and end.")] = False,
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The secret that both ends share; needed beyond loopback.")
+        Path | None, typer.Option(metavar="FILE", help="The secret that both ends share; necessary beyond loopback.")
     ] = None,
     job_time: Annotated[
         str | None,
-        typer.Option("--job-time", metavar="TIME", help="For serve: how long a job takes (loadgo-rjs submits them)."),
+        typer.Option(
+            "--job-time", metavar="TIME", help="For serve: the time that a job takes (loadgo-rjs submits jobs)."
+        ),
     ] = None,
-    at_most: Annotated[str, typer.Option("--at-most", metavar="TIME", help="No transfer lasts longer.")] = "10min",
+    at_most: Annotated[
+        str, typer.Option("--at-most", metavar="TIME", help="The longest time of a transfer.")
+    ] = "10min",
     network: Annotated[
         str | None,
-        typer.Option(metavar="PRICE|TARIFF", help="What the network takes for a gigabyte; else what --tariff says."),
+        typer.Option(metavar="PRICE|TARIFF", help="The network's price of a gigabyte; by default that of --tariff."),
     ] = None,
     grid: Annotated[
         int | None,
-        typer.Option(metavar="TIMES", min=1, help="A grid of sizes and messages, so many times, taken apart."),
+        typer.Option(
+            metavar="TIMES",
+            min=1,
+            help="Make a grid of sizes and messages this many times, and divide the cost into its parts.",
+        ),
     ] = None,
     times: Annotated[
-        int, typer.Option(min=1, help="So many rounds of the same transfers: their spread is an interval.")
+        int, typer.Option(min=1, help="Number of rounds of the same transfers; their spread gives an interval.")
     ] = 1,
     load: Annotated[
         str | None,
-        typer.Option(metavar="N,N", help="With --grid: beside so many busy processes, one number after the other."),
+        typer.Option(
+            metavar="N,N", help="With --grid: numbers of busy processes that run beside it, one after the other."
+        ),
     ] = None,
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="The rows, as --read reads them; a command adds its own; for serve, jobs'."
+            "--csv",
+            metavar="FILE",
+            help="File for the rows, as --read reads them; a command adds its own row; for serve, the jobs' rows.",
         ),
     ] = None,
     read: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Take apart a table of transfers, whoever made it.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv", help="Divide the cost in a table of transfers, from any source, into its parts."
+        ),
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(metavar="OURS=THEIRS,…", help="What --read calls them, and units: real_s=clk_s,cpu_s=cpu:ms."),
+        typer.Option(
+            metavar="OURS=THEIRS,…", help="Names and units of the columns of --read: real_s=clk_s,cpu_s=cpu:ms."
+        ),
     ] = None,
-    tariff: Tariff = "default",
+    tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
-    quiet: Quiet = False,
+    quiet: QuietOption = False,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
 ) -> None:
-    """Moves data to another host, or from it, or runs COMMAND, and tells what that cost: time, faults, money."""
-    with told():
+    """Moves data to another host or from it, or runs COMMAND, and prints the cost: time, faults, money."""
+    with errors_as_messages():
         from loadgo.notation.quantities import byte_count, span_s
 
         if methods:
             _list_methods()
-            raise typer.Exit(GOOD)
+            raise typer.Exit(STATUS_GOOD)
         refuse_misplaced(ctx, words or [], reads=read is not None)
-        if words and words != [SERVING]:
+        if words and words != [SERVE_WORD]:
             transfer_command(words, prices=(tariff, network), format=format, output=output, csv=csv)
         if read is not None:
-            _take_apart(read, columns, tariff, network, format, output)
-            raise typer.Exit(GOOD)
-        token = _token(token_file)
-        if words == [SERVING]:
+            _analyse_table(read, columns, tariff, network, format, output)
+            raise typer.Exit(STATUS_GOOD)
+        token = _read_token(token_file)
+        if words == [SERVE_WORD]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
-            bounds = _Bounds(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
-            _serve(listen, token, into, bounds, csv, once=once, quiet=quiet)
-            raise typer.Exit(GOOD)
+            limits = _ServerLimits(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
+            _serve(listen, token, into, limits, csv, once=once, quiet=quiet)
+            raise typer.Exit(STATUS_GOOD)
         if to is None:
-            raise ValueError("where to? --to HOST:PORT, where `loadgo transfer serve` waits; or a command after --")
-        _between(
+            raise ValueError(
+                "name the other end with --to HOST:PORT, where `loadgo transfer serve` waits; or a command after --"
+            )
+        _transfer_between_hosts(
             to,
-            _Asked(
+            _TransferRequest(
                 method,
                 size,
                 message,
@@ -132,21 +171,23 @@ def transfer(
                 times=times,
                 load=load,
             ),
-            _Shown(tariff, network, page_output(format, output, "transfer.html"), csv),
+            _TransferOutput(tariff, network, page_output(format, output, "transfer.html"), csv),
         )
 
 
 def _list_methods() -> None:
     from loadgo.transfers.transfer import impossible
-    from loadgo.transfers.transfer import methods as known
+    from loadgo.transfers.transfer import methods as known_methods
 
     why_not = impossible()
-    for name, usual in known().items():
-        say(f"{name:10} {usual:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}\n")
+    for name, message_bytes in known_methods().items():
+        print_output(
+            f"{name:10} {message_bytes:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}\n"
+        )
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _TransferRequest:
     method: str
     size: str | None
     message: str | None
@@ -161,102 +202,108 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _TransferOutput:
     tariff: str
     network: str | None
     page: PageOutput
     csv: Path | None
 
 
-def _between(to: str, asked: _Asked, shown: _Shown) -> None:
-    """Makes the transfers and shows them; ends the program."""
+def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _TransferOutput) -> None:
+    """Makes the transfers, prints them, and exits."""
     from loadgo.notation.quantities import byte_count
     from loadgo.transfers.document import render_transfer
     from loadgo.transfers.grid import grid_csv
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
-    try_file(shown.csv, "--csv")
-    priced = prices(shown.tariff, shown.network, processors=os.cpu_count() or 1)
-    size = None if asked.size is None else byte_count(asked.size, "size")
-    if asked.into is not None and (not asked.receive or "," in asked.method or asked.method == "all"):
-        raise ValueError("--into keeps what one method receives: give --receive and one --method")
-    if asked.from_file is not None and asked.receive:
-        raise ValueError("--from is what is sent, and --receive sends nothing: leave one out")
-    if asked.into is not None and os.path.lexists(asked.into):
-        raise ValueError(f"{asked.into} is there already: name a new file with --into")
-    if asked.grid is not None:
-        raise typer.Exit(_grid(to, asked, shown, priced, size))
-    if asked.load is not None:
+    check_writable(destination.csv, "--csv")
+    priced = prices(destination.tariff, destination.network, processors=os.cpu_count() or 1)
+    size = None if request.size is None else byte_count(request.size, "size")
+    if request.into is not None and (not request.receive or "," in request.method or request.method == "all"):
+        raise ValueError("--into keeps the data of one method: give --receive and one --method")
+    if request.from_file is not None and request.receive:
+        raise ValueError("--from is for sending, and --receive sends nothing: leave one out")
+    if request.into is not None and os.path.lexists(request.into):
+        raise ValueError(f"{request.into} exists: name a new file with --into")
+    if request.grid is not None:
+        raise typer.Exit(_transfer_grid(to, request, destination, priced, size))
+    if request.load is not None:
         raise ValueError("--load compares the same transfers at several loads: give --grid too")
-    if asked.into is not None and asked.times > 1:
-        raise ValueError("--into keeps what one transfer receives: leave --times out")
-    made = in_rounds(
-        asked.times,
+    if request.into is not None and request.times > 1:
+        raise ValueError("--into keeps the data of one transfer: leave --times out")
+    transferred = in_rounds(
+        request.times,
         lambda: loadgo.transfer(
             to,
             size=size,
-            method=asked.method,
-            receive=asked.receive,
-            message=None if asked.message is None else byte_count(asked.message, "message"),
-            from_file=asked.from_file,
-            into_file=asked.into,
-            token=asked.token,
-            time_s=asked.time_s,
+            method=request.method,
+            receive=request.receive,
+            message=None if request.message is None else byte_count(request.message, "message"),
+            from_file=request.from_file,
+            into_file=request.into,
+            token=request.token,
+            time_s=request.time_s,
         ),
     )
-    content = render_transfer(made, shown.page.format, prices=priced, color=in_colour())
-    _deliver(content, shown, grid_csv(made.rows))
-    raise typer.Exit(_status(made))
+    content = render_transfer(transferred, destination.page.format, prices=priced, color=wants_color())
+    _write_output(content, destination, grid_csv(transferred.rows))
+    raise typer.Exit(_exit_status(transferred))
 
 
-def _grid(to: str, asked: _Asked, shown: _Shown, priced: Prices, size: int | None) -> int:
-    """Makes a grid of transfers, at one load or several, and shows it taken apart; the exit status."""
+def _transfer_grid(
+    to: str, request: _TransferRequest, destination: _TransferOutput, priced: Prices, size: int | None
+) -> int:
+    """Makes a grid of transfers at one load or several, prints its parts, and returns the exit status."""
     from loadgo.transfers.analysis import LOAD_AVERAGE_NOTE, RUNNING_LOAD_NOTE, taken_apart
     from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
     from loadgo.transfers.grid import grid_csv, run_grid, table_of_grid
 
-    if asked.message or asked.from_file or asked.into:
+    if request.message or request.from_file or request.into:
         raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
-    loads, turns = _loads(asked.load), (asked.grid or 1) * asked.times
+    loads, turns = _busy_processes(request.load), (request.grid or 1) * request.times
     levels = at_loads(
         loads or [0],
         lambda after: run_grid(
             to,
             largest=size or 64 << 20,
-            method=asked.method,
+            method=request.method,
             times=1 if len(loads) > 1 else turns,
-            receive=asked.receive,
-            token=asked.token,
+            receive=request.receive,
+            token=request.token,
             progress=after,
         ),
         turns if len(loads) > 1 else 1,
     )
-    made = merged(levels)
+    transferred = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
-    apart = taken_apart(
-        table_of_grid(made, running), priced, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
+    breakdown = taken_apart(
+        table_of_grid(transferred, running), priced, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
     )
-    _deliver(render_apart(apart, shown.page.format, color=in_colour()), shown, grid_csv(made.rows, running))
-    return _status(made)
+    _write_output(
+        render_apart(breakdown, destination.page.format, color=wants_color()),
+        destination,
+        grid_csv(transferred.rows, running),
+    )
+    return _exit_status(transferred)
 
 
-def _deliver(content: str, shown: _Shown, rows: str) -> None:
-    """The page, and the rows where they were asked for: each also when the other cannot be written."""
+def _write_output(content: str, destination: _TransferOutput, rows: str) -> None:
+    """Writes the document and the requested rows. Each is written even if the other cannot be."""
     try:
-        shown.page.write(content)
+        destination.page.write(content)
     finally:
-        if shown.csv is not None:
-            put(shown.csv, rows)
+        if destination.csv is not None:
+            write_file(destination.csv, rows)
 
 
-def _status(made: Transferred) -> int:
-    return INTERRUPTED if made.stopped else GOOD if made.complete else BAD
+def _exit_status(transferred: Transferred) -> int:
+    return STATUS_INTERRUPTED if transferred.stopped else STATUS_GOOD if transferred.complete else STATUS_BAD_FINDING
 
 
-def _loads(text: str | None) -> list[int]:
-    """The numbers of busy processes, each once, from the least; none where nothing is asked."""
+def _busy_processes(text: str | None) -> list[int]:
+    """Parses numbers of busy processes: each once, in ascending order; empty without a text."""
     from loadgo.transfers.background_load import MOST_BUSY_PROCESSES
 
     parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
@@ -268,7 +315,7 @@ def _loads(text: str | None) -> list[int]:
     return loads
 
 
-def _take_apart(
+def _analyse_table(
     read: Path,
     columns: str | None,
     tariff: str,
@@ -283,15 +330,15 @@ def _take_apart(
 
     page = page_output(format, output, "transfers.html")
     pairs = [pair.partition("=") for pair in (columns or "").split(",") if pair.strip()]
-    if any(not equals or not theirs.strip() for _, equals, theirs in pairs):
+    if any(not equals or not their_name.strip() for _, equals, their_name in pairs):
         raise ValueError(f"--columns {columns!r}: write OURS=THEIRS,OURS=THEIRS, as in real_s=clk_s,direction=dir")
-    table = read_table(read, {ours.strip(): theirs.strip() for ours, _, theirs in pairs})
-    made = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
-    page.show(render_apart, made)
+    table = read_table(read, {our_name.strip(): their_name.strip() for our_name, _, their_name in pairs})
+    breakdown = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
+    page.show(render_apart, breakdown)
 
 
 @dataclass(frozen=True)
-class _Bounds:
+class _ServerLimits:
     connections: int
     size: str | None
     total: int
@@ -303,45 +350,45 @@ def _serve(
     at: str,
     token: str | None,
     keep_in: Path | None,
-    bounds: _Bounds,
+    limits: _ServerLimits,
     rows: Path | None,
     *,
     once: bool,
     quiet: bool,
 ) -> None:
-    """Serves until an interrupt; `rows` is where the jobs' transfers go."""
+    """Serves until an interrupt. `rows` is the file for the jobs' transfers."""
     from loadgo.notation.quantities import byte_count
     from loadgo.transfers.transfer import Served, serving
 
-    seen = 0
+    moved_count = 0
 
-    def hears(news: Served) -> None:
-        nonlocal seen
+    def print_news(news: Served) -> None:
+        nonlocal moved_count
         if news.row is None:
-            note(news.note or f"{news.peer} refused: {news.refused}")
+            print_note(news.note or f"{news.peer} refused: {news.refused}")
             return
-        seen += 1
+        moved_count += 1
         if not quiet:
             kept = f", kept in {news.kept}" if news.kept else ""
             how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes{kept}"
-            note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
+            print_note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
 
     with serving(
         at,
         token=token,
         keep_in=keep_in,
-        connections=bounds.connections,
-        size=64 << 30 if bounds.size is None else byte_count(bounds.size, "size"),
-        total=bounds.total,
-        time_s=bounds.time_s,
-        job_time_s=bounds.job_time_s,
+        connections=limits.connections,
+        size=64 << 30 if limits.size is None else byte_count(limits.size, "size"),
+        total=limits.total,
+        time_s=limits.time_s,
+        job_time_s=limits.job_time_s,
         rows=rows,
     ) as server:
-        note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
-        server.serve(hears, until=lambda: once and seen > 0)
+        print_note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
+        server.serve(print_news, until=lambda: once and moved_count > 0)
 
 
-def _token(file: Path | None) -> str | None:
+def _read_token(file: Path | None) -> str | None:
     if file is None:
         return None
     try:

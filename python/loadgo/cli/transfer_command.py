@@ -1,4 +1,4 @@
-"""`loadgo transfer -- COMMAND`: what was typed becomes a call; the answer is printed beside the command's output."""
+"""The command `transfer -- COMMAND`, whose result is printed beside the command's output."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from loadgo.cli.output import complain, try_file
+from loadgo.cli.output import check_writable, print_error
 from loadgo.cli.page_output import PageFormat, page_output
 
-_PAGE = "transfer.html"
+_HTML_FILE = "transfer.html"
 
 
 def transfer_command(
@@ -22,63 +22,59 @@ def transfer_command(
     output: Path | None,
     csv: Path | None,
 ) -> None:
-    """Runs the command and shows what it moved, at `prices` (tariff and network); ends the program as the command does.
+    """Runs the command, prints what it moved at `prices` (tariff and network), and exits with the command's status.
 
-    Its row is added to the table `csv`. Raises `ValueError` when that cannot be gone on with, `OSError` when it takes
-    no row.
+    Adds the command's row to the table `csv`. Raises `ValueError` if that is another table, and `OSError` if it cannot
+    be written.
     """
     from loadgo.running.command_meter import NotRun
     from loadgo.transfers.command import transfer_of
     from loadgo.transfers.command_csv import row
     from loadgo.transfers.command_document import render_command
-    from loadgo.transfers.prices import prices as priced
+    from loadgo.transfers.prices import prices as price_units
 
-    at = priced(*prices, processors=os.cpu_count() or 1)
-    beside = output is None and format == "text"
-    page = page_output(format, output, _PAGE)
-    try_table(csv)
+    unit_prices = price_units(*prices, processors=os.cpu_count() or 1)
+    page = page_output(format, output, _HTML_FILE, beside_command=True)
+    check_table(csv)
     try:
-        made = transfer_of(words)
+        transfer = transfer_of(words)
     except NotRun as refusal:
-        complain(str(refusal))
+        print_error(str(refusal))
         raise typer.Exit(refusal.status) from None
-    color = beside and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    content = render_command(made, format, prices=at, color=color)
+    color = page.to_stderr and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    content = render_command(transfer, format, prices=unit_prices, color=color)
     try:
-        if beside:
-            sys.stderr.write(content)
-        else:
-            page.write(content)
+        page.write(content)
     finally:
         if csv is not None:
-            add_row(csv, row(made))
-    raise typer.Exit(made.status)
+            add_row(csv, row(transfer))
+    raise typer.Exit(transfer.status)
 
 
-def try_table(place: Path | None) -> None:
-    """Raises `ValueError` when rows of commands cannot be added to the table there, or it is another table."""
+def check_table(path: Path | None) -> None:
+    """Raises `ValueError` if no row of a command can be added to the table at `path`."""
     from loadgo.transfers.command_csv import header
 
-    try_file(place, "--csv")
-    if place is None or not place.is_file():
+    check_writable(path, "--csv")
+    if path is None or not path.is_file():
         return
-    with place.open(encoding="utf-8", errors="replace") as table:
+    with path.open(encoding="utf-8", errors="replace") as table:
         names = table.readline()
     if names not in ("", header()):
-        raise ValueError(f"{place} is another table than one of commands: name a new file with --csv")
+        raise ValueError(f"{path} is not a table of commands: name a new file with --csv")
 
 
-def add_row(place: Path, line: str) -> None:
-    """Adds a line to the table, which is begun with its names; raises `OSError`, and then leaves it as it was."""
+def add_row(path: Path, line: str) -> None:
+    """Adds a line to the table; a new table gets a header. Raises `OSError`, and then leaves the table unchanged."""
     from loadgo.transfers.command_csv import header
 
-    before = place.stat().st_size if place.is_file() else None
+    before = path.stat().st_size if path.is_file() else None
     try:
-        with place.open("a", encoding="utf-8") as table:
+        with path.open("a", encoding="utf-8") as table:
             table.write(line if before else header() + line)
     except OSError as refusal:
         if before is not None:
-            os.truncate(place, before)
-        elif place.is_file():
-            place.unlink()
-        raise OSError(refusal.errno, refusal.strerror, str(place)) from None
+            os.truncate(path, before)
+        elif path.is_file():
+            path.unlink()
+        raise OSError(refusal.errno, refusal.strerror, str(path)) from None

@@ -1,4 +1,4 @@
-"""The forms of `loadgo transfer` and the options of each: one that has no meaning there is refused, not passed over."""
+"""The forms of `loadgo transfer`, and the options of each. An option of another form is refused."""
 
 from __future__ import annotations
 
@@ -6,37 +6,40 @@ import shutil
 
 import typer
 
-SERVING = "serve"
+SERVE_WORD = "serve"
 
-_SHOWS = {"--tariff", "--network", "--format", "--output"}
-_SERVES = {
+_OUTPUT_OPTIONS = {"--tariff", "--network", "--format", "--output"}
+_SERVER_OPTIONS = {
     "--listen", "--connections", "--once", "--token-file", "--into", "--size", "--total", "--at-most", "--job-time",
     "--csv", "--quiet",
 }  # fmt: skip
-_ELSEWHERE = {"--listen", "--connections", "--once", "--total", "--job-time", "--columns"}
+_OTHER_FORMS_OPTIONS = {"--listen", "--connections", "--once", "--total", "--job-time", "--columns"}
 
 
 def refuse_misplaced(ctx: typer.Context, words: list[str], *, reads: bool) -> None:
-    """Raises `ValueError` when an option was typed that this form does not have; `reads`: a table is taken apart."""
-    if words[:1] == [SERVING] and len(words) > 1 and shutil.which(SERVING) is None:
-        raise ValueError(f"serve takes no words, and there is {words[1]!r}: where it waits is --listen ADDRESS:PORT")
-    if words == [SERVING]:
-        told, known = "serve moves what others ask it for: leave {} out", _SERVES
+    """Raises `ValueError` for an option that this form does not have. `reads` is the form that reads a table."""
+    if words[:1] == [SERVE_WORD] and len(words) > 1 and shutil.which(SERVE_WORD) is None:
+        raise ValueError(f"serve takes no words, such as {words[1]!r}: its address is --listen ADDRESS:PORT")
+    if words == [SERVE_WORD]:
+        complaint, known_options = "serve moves what others ask it for: leave {} out", _SERVER_OPTIONS
     elif words:
-        told, known = "a command moves what it likes: leave {} out, or the command", _SHOWS | {"--csv", "--quiet"}
+        complaint = "a command moves what it likes: leave {} out, or the command"
+        known_options = _OUTPUT_OPTIONS | {"--csv", "--quiet"}
     elif reads:
-        told, known = "--read moves nothing: leave {} out, or --read", _SHOWS | {"--read", "--columns", "--quiet"}
+        complaint = "--read moves nothing: leave {} out, or --read"
+        known_options = _OUTPUT_OPTIONS | {"--read", "--columns", "--quiet"}
     else:
-        told, known = "leave {} out: a transfer to another host has no such thing", set(_typed(ctx)) - _ELSEWHERE
-    misplaced = [option for option in _typed(ctx) if option not in known]
+        complaint = "leave {} out: a transfer to another host has no such thing"
+        known_options = set(_typed(ctx)) - _OTHER_FORMS_OPTIONS
+    misplaced = [option for option in _typed(ctx) if option not in known_options]
     if misplaced:
-        raise ValueError(told.format(", ".join(misplaced)))
+        raise ValueError(complaint.format(", ".join(misplaced)))
 
 
 def _typed(ctx: typer.Context) -> list[str]:
     """The options of the command line, by their first name."""
-    options = [one for one in ctx.command.params if one.param_type_name == "option"]
-    return [one.opts[0] for one in options if _is_typed(ctx, str(one.name))]
+    options = [option for option in ctx.command.params if option.param_type_name == "option"]
+    return [option.opts[0] for option in options if _is_typed(ctx, str(option.name))]
 
 
 def _is_typed(ctx: typer.Context, name: str) -> bool:

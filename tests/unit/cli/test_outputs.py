@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.cli.app import app
-from loadgo.cli.output import try_file
+from loadgo.cli.output import check_writable
 from typer.testing import CliRunner
 
 COMMANDS = {
@@ -62,16 +62,16 @@ def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder: name a file in it with --csv"):
-        try_file(tmp_path, "--csv")
+        check_writable(tmp_path, "--csv")
 
 
 def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot be written \(File name too long\)"):
-        try_file(tmp_path / ("x" * 300))
+        check_writable(tmp_path / ("x" * 300))
 
 
 def test_a_link_to_nothing_is_not_made_a_file(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "later")
-    try_file(link)
+    check_writable(link)
     assert (link.is_symlink(), link.exists()) == (True, False)

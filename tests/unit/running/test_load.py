@@ -5,7 +5,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.cli.option_names import in_options
+from loadgo.cli.option_names import with_option_names
 from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from support.small_machine import laid
 
@@ -63,7 +63,9 @@ def test_an_error_names_the_argument_and_no_option(arguments: dict[str, object],
 def test_a_value_that_cannot_be_set_is_an_argument_that_makes_no_sense() -> None:
     with pytest.raises(BadArgument, match=r"`set=processors.count=0`: `count` takes") as caught:
         loadgo.run("light", on="multics-645", set=["processors.count=0"])
-    assert in_options(str(caught.value), caught.value.arguments).startswith("--set processors.count=0: `count` takes")
+    assert with_option_names(str(caught.value), caught.value.arguments).startswith(
+        "--set processors.count=0: `count` takes"
+    )
 
 
 def test_an_unknown_keyword_is_refused_as_python_does() -> None:
@@ -73,8 +75,8 @@ def test_an_unknown_keyword_is_refused_as_python_does() -> None:
 
 def test_the_command_line_has_options_in_place_of_arguments() -> None:
     text = "`duration`: none; or `max_users=9`, `output`, `think`"
-    assert in_options(text, ("duration", "max_users", "output")) == "--for: none; or --max-users 9, -o, `think`"
-    assert in_options(text, ()) == text
+    assert with_option_names(text, ("duration", "max_users", "output")) == "--for: none; or --max-users 9, -o, `think`"
+    assert with_option_names(text, ()) == text
 
 
 def test_an_error_keeps_its_arguments_between_processes() -> None:
