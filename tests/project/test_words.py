@@ -14,6 +14,8 @@ PLAIN: frozenset[str] = frozenset(
         "crates/bpf",
         "crates/rjs",
         "crates/sys",
+        "crates/transfer",
+        "crates/transfer-meters",
         "examples",
         "loadgo/attribution",
         "loadgo/cli",

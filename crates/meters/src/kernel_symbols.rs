@@ -31,7 +31,7 @@ impl Symbol<'_> {
 }
 
 /// Why the addresses are zeros, and the remedy: at `kernel.kptr_restrict` 0 and 1 privilege decides, at 2 nobody sees them.
-pub(crate) fn hidden() -> String {
+pub(crate) fn hidden_addresses_reason() -> String {
     hidden_at(fs::read_to_string("/proc/sys/kernel/kptr_restrict").unwrap_or_default().trim())
 }
 

@@ -23,7 +23,7 @@ pub use profile::CLOCK_HZ;
 pub use wanted::{Tier, Unavailable, Wanted};
 
 use accounts::Waits;
-use available::Available;
+use available::MeterAvailability;
 use calibration::Calibration;
 use calibration::correct::correct;
 use loadgo_core::record::{Lost, Sample};
@@ -41,7 +41,7 @@ pub struct Meters {
     /// Where `Instant(0)` is on CLOCK_MONOTONIC.
     origin_ns: u64,
     lost: Vec<Lost>,
-    have: Vec<Available>,
+    have: Vec<MeterAvailability>,
     calibration: Calibration,
     exact: bool,
 }
@@ -54,15 +54,15 @@ impl Meters {
     /// [`Unavailable`] when not even switches can be metered.
     pub fn begin(wanted: &Wanted, now: Instant) -> Result<Meters, Unavailable> {
         let origin_ns = monotonic_ns().saturating_sub(now.0);
-        available::possible().map_err(|why| Unavailable(why.into()))?;
+        available::check_kernel_programs().map_err(|reason| Unavailable(reason.into()))?;
         let bare = calibration::bare();
         let loaded = programs::load::load(wanted).map_err(Unavailable)?;
-        if let Some(why) = loaded.why_not(Meter::TotalTime) {
+        if let Some(why) = loaded.refusal(Meter::TotalTime) {
             return Err(Unavailable(why.clone().trying("the kernel does not take the program that meters switches")));
         }
         let mut context = Context::new(loaded);
         let parts = begin_parts(&mut context, wanted);
-        let have = available::of(&context.loaded, wanted);
+        let have = available::loaded_meters(&context.loaded, wanted);
         let calibration = bare.map_or_else(Calibration::default, |bare| calibration::calibrate(&bare, &context.loaded, wanted));
         let mut meters = Meters {
             context,
@@ -111,7 +111,7 @@ impl Meters {
     }
 
     /// What is metered, and how.
-    pub fn have(&self) -> Vec<Available> {
+    pub fn have(&self) -> Vec<MeterAvailability> {
         self.have.clone()
     }
 

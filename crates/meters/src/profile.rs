@@ -231,7 +231,7 @@ impl Thread {
 
 /// Whether programs count page faults by region: where faults tell their address.
 fn faults_are_counted(loaded: &Loaded, wanted: &Wanted) -> bool {
-    wanted.segments && loaded.why_not(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
+    wanted.segments && loaded.refusal(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
 }
 
 /// What `kernel.perf_event_mlock_kb` gives everybody for each processor, for two rings and a small one, each with a page of its own.

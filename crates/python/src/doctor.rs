@@ -1,7 +1,7 @@
 //! What this host can measure, for Python.
 
 use loadgo_host::doctor::{Answer, State, probe as try_everything};
-use loadgo_meters::available::{Available, How, here};
+use loadgo_meters::available::{MeterAvailability, MeterQuality, host_meters};
 use loadgo_transfer_meters::sockets;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,18 +14,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// One dict for each ability of this host: ability, state (`exact`, `estimated`, `absent`), how, why_not, remedy.
 #[pyfunction]
 fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let (answers, mut meters) = py.detach(|| (try_everything(), here()));
-    meters.push(sockets::here());
+    let (answers, mut meters) = py.detach(|| (try_everything(), host_meters()));
+    meters.push(sockets::availability());
     let answers = answers.iter().map(|answer| in_python(py, answer));
     answers.chain(meters.iter().map(|meter| meter_in_python(py, meter))).collect()
 }
 
-fn meter_in_python<'py>(py: Python<'py>, meter: &Available) -> PyResult<Bound<'py, PyDict>> {
-    let (state, how, why_not) = match &meter.how {
-        How::Exact if meter.meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
-        How::Exact => ("exact", "every event", ""),
-        How::Estimated(how) => ("estimated", how.as_str(), ""),
-        How::NotHere(why) => ("absent", "", why.as_str()),
+fn meter_in_python<'py>(py: Python<'py>, meter: &MeterAvailability) -> PyResult<Bound<'py, PyDict>> {
+    let (state, how, why_not) = match &meter.quality {
+        MeterQuality::Exact if meter.meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
+        MeterQuality::Exact => ("exact", "every event", ""),
+        MeterQuality::Estimated(how) => ("estimated", how.as_str(), ""),
+        MeterQuality::Absent(why) => ("absent", "", why.as_str()),
     };
     let told = PyDict::new(py);
     told.set_item("ability", format!("meter: {}", meter.meter.name()))?;

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use loadgo_rjs::jobs::{JobLimits, Jobs};
 use loadgo_rjs::rows::TransferCsv;
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{self, Ask, WhyNot};
-use loadgo_transfer::measuring::row::{End, InterruptsBy};
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{self, TransferOrder, TransferRefusal};
+use loadgo_transfer::measuring::row::{EndRow, InterruptsBy};
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::moving::place::Place;
-use loadgo_transfer::news::{self, News};
+use loadgo_transfer::moving::place::Destination;
+use loadgo_transfer::news::{self, ServerNews};
 use loadgo_transfer::protocol::wire::Direction;
-use loadgo_transfer::server::{self, Serving};
+use loadgo_transfer::server::{self, ServerOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -33,14 +33,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The methods by name, with the bytes that a call of each moves at most where nobody says, and why this host cannot do it.
 #[pyfunction]
 fn transfer_methods() -> Vec<(&'static str, u32, Option<String>)> {
-    let why_not = |method: Method| method.why_not().map(|why| why.to_string());
-    Method::ALL.into_iter().map(|method| (method.name(), method.usual_message(), why_not(method))).collect()
+    let why_not = |method: Method| method.unavailable_reason().map(|why| why.to_string());
+    Method::ALL.into_iter().map(|method| (method.name(), method.default_message_bytes(), why_not(method))).collect()
 }
 
 /// One transfer, from this end.
 #[pyclass(module = "loadgo._loadgo")]
 struct Transfer {
-    ask: Ask,
+    ask: TransferOrder,
     stop: Arc<AtomicBool>,
 }
 
@@ -64,18 +64,18 @@ impl Transfer {
         stalled_s: f64,
     ) -> PyResult<Transfer> {
         let method = Method::named(method).ok_or_else(|| errors::bad_argument(format!("there is no method {method}")))?;
-        let ask = Ask {
+        let ask = TransferOrder {
             to: addresses(py, to)?,
             token,
             direction: if receive { Direction::Receive } else { Direction::Send },
             method,
             size,
-            message: message.unwrap_or(method.usual_message()),
+            message: message.unwrap_or(method.default_message_bytes()),
             from: from_file,
             into: into_file,
             job: None,
-            bounds: bounds(time_s, stalled_s, Bounds::default()),
-            interrupts: py.detach(loadgo_transfer_meters::meter_of_ends),
+            bounds: bounds(time_s, stalled_s, TransferLimits::default()),
+            interrupts: py.detach(loadgo_transfer_meters::interrupt_meter_for_ends),
         };
         Ok(Transfer { ask, stop: Arc::default() })
     }
@@ -85,7 +85,7 @@ impl Transfer {
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let told = PyDict::new(py);
         let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {
-            Err(WhyNot::Cannot(why)) => {
+            Err(TransferRefusal::Cannot(why)) => {
                 told.set_item("cannot", why)?;
                 return Ok(told);
             }
@@ -107,7 +107,7 @@ impl Transfer {
 #[pyclass(module = "loadgo._loadgo")]
 struct TransferServer {
     listener: Arc<TcpListener>,
-    serving: Serving,
+    serving: ServerOptions,
     rows: Option<PathBuf>,
 }
 
@@ -134,15 +134,20 @@ impl TransferServer {
         rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let refused = |what: String| errors::raised(py, "Refused", (what,));
         if let Some(folder) = &keep_in {
-            let tried = Place::try_folder(folder);
+            let tried = Destination::try_folder(folder);
             tried.map_err(|error| refused(format!("nothing can be kept in {}: {error}", folder.display())))?;
         }
         let listener = TcpListener::bind(&addresses(py, at)?[..])
             .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
-        let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::meter_of_ends));
-        let bounds = bounds(time_s, stalled_s, Bounds { connections, bytes: size, kept: total, ..Bounds::default() });
+        let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::interrupt_meter_for_ends));
+        let bounds =
+            bounds(time_s, stalled_s, TransferLimits { connections, bytes: size, kept: total, ..TransferLimits::default() });
         let jobs = Arc::new(Jobs::new(JobLimits { job_time, ..JobLimits::for_server(&bounds) }));
-        Ok(TransferServer { listener: Arc::new(listener), serving: Serving { bounds, token, keep_in, interrupts, jobs }, rows })
+        Ok(TransferServer {
+            listener: Arc::new(listener),
+            serving: ServerOptions { bounds, token, keep_in, interrupts, jobs },
+            rows,
+        })
     }
 
     /// Where it listens, with the port that it got.
@@ -153,7 +158,7 @@ impl TransferServer {
 
     /// Serves until `hears` says False, which is called with every end of a transfer, and about three times a second.
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
-        let (tells, mut told) = news::channel(news::AT_ONCE);
+        let (tells, mut told) = news::channel(news::MOST_WAITING_REPORTS);
         let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
@@ -190,27 +195,27 @@ fn opened(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
 }
 
 /// Adds a job's transfer to the table of them.
-fn kept(py: Python<'_>, news: &News, rows: Option<&mut TransferCsv>) -> PyResult<()> {
+fn kept(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> PyResult<()> {
     match (news, rows) {
-        (News::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
+        (ServerNews::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
             .add(request, end)
             .map_err(|error| errors::raised(py, "Refused", (format!("the table of transfers cannot be written: {error}"),))),
         _ => Ok(()),
     }
 }
 
-fn heard(py: Python<'_>, news: News) -> PyResult<Bound<'_, PyDict>> {
+fn heard(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
     let told = PyDict::new(py);
-    if let Some(words) = news.of_the_server() {
+    if let Some(words) = news.server_note() {
         told.set_item("note", words)?;
     }
     match news {
-        News::Full(_) | News::LeftOut(_) => {}
-        News::Refused(peer, why) => {
+        ServerNews::Full(_) | ServerNews::LeftOut(_) => {}
+        ServerNews::Refused(peer, why) => {
             told.set_item("peer", peer.to_string())?;
             told.set_item("refused", why)?;
         }
-        News::Ended { peer, request, end, kept, .. } => {
+        ServerNews::Ended { peer, request, end, kept, .. } => {
             told.set_item("kept", kept)?;
             told.set_item("peer", peer.to_string())?;
             told.set_item("receive", request.direction == Direction::Send)?;
@@ -230,15 +235,15 @@ fn addresses(py: Python<'_>, text: &str) -> PyResult<Vec<SocketAddr>> {
     found.map_err(|why| errors::raised(py, "Refused", (format!("{text} is no HOST:PORT that can be reached: {why}"),)))
 }
 
-fn bounds(time_s: f64, stalled_s: f64, other: Bounds) -> Bounds {
-    Bounds { time: span(time_s), stalled: span(stalled_s), ..other }
+fn bounds(time_s: f64, stalled_s: f64, other: TransferLimits) -> TransferLimits {
+    TransferLimits { time: span(time_s), stalled: span(stalled_s), ..other }
 }
 
 fn span(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4)
 }
 
-fn in_python<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
+fn in_python<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let numbers = [
         ("bytes", end.moved.payload),

@@ -2,9 +2,9 @@
 
 use crate::errors;
 use crate::ready::{sources, streams, told};
-use loadgo_transfer_meters::Charge;
-use loadgo_transfer_meters::sockets::Counted;
-use loadgo_transfer_meters::sums::{Interrupts, KINDS, Moved};
+use loadgo_transfer_meters::InterruptCharge;
+use loadgo_transfer_meters::sockets::CommandTraffic;
+use loadgo_transfer_meters::sums::{NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
 use loadgo_transfer_meters::{CommandTransfer, CommandTransferred};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -50,7 +50,7 @@ impl TransferMeter {
             let mut held = self.command.lock().unwrap_or_else(PoisonError::into_inner);
             held.as_mut().map(|meter| meter.run(&command, streams(true, true)))
         });
-        transferred(py, &ran.ok_or_else(|| closed(py))??)
+        transferred_dict(py, &ran.ok_or_else(|| closed(py))??)
     }
 
     /// The id of the command that runs, 0 when none does.
@@ -68,52 +68,52 @@ fn closed(py: Python<'_>) -> PyErr {
     errors::raised(py, "Refused", ("the meter is closed",))
 }
 
-fn transferred<'py>(py: Python<'py>, made: &CommandTransferred) -> PyResult<Bound<'py, PyDict>> {
+fn transferred_dict<'py>(py: Python<'py>, transferred: &CommandTransferred) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("run", told(py, &made.run)?)?;
-    dict.set_item("counted", made.counted.as_ref().ok().map(|counted| in_python(py, counted)).transpose()?)?;
-    dict.set_item("why_not", made.counted.as_ref().err())?;
-    dict.set_item("load_5min", made.load_5min)?;
+    dict.set_item("run", told(py, &transferred.run)?)?;
+    dict.set_item("counted", transferred.traffic.as_ref().ok().map(|traffic| traffic_dict(py, traffic)).transpose()?)?;
+    dict.set_item("why_not", transferred.traffic.as_ref().err())?;
+    dict.set_item("load_5min", transferred.load_5min)?;
     Ok(dict)
 }
 
-fn in_python<'py>(py: Python<'py>, counted: &Counted) -> PyResult<Bound<'py, PyDict>> {
+fn traffic_dict<'py>(py: Python<'py>, traffic: &CommandTraffic) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let moved = PyDict::new(py);
-    for (kind, sums) in KINDS.into_iter().zip(&counted.moved) {
-        moved.set_item(kind, moved_in_python(py, sums)?)?;
+    for (kind, sums) in SOCKET_KINDS.into_iter().zip(&traffic.moved) {
+        moved.set_item(kind, totals_dict(py, sums)?)?;
     }
     dict.set_item("moved", moved)?;
-    let interrupts = counted.interrupts.map(|sums| interrupts_in_python(py, &sums)).transpose()?;
+    let interrupts = traffic.interrupts.map(|sums| interrupts_dict(py, &sums)).transpose()?;
     dict.set_item("interrupts", interrupts)?;
-    dict.set_item("held", counted.held)?;
-    dict.set_item("unsent", counted.unsent)?;
-    dict.set_item("lost", counted.lost)?;
-    dict.set_item("charges_the_interrupted", counted.charge == Charge::ToTheInterrupted)?;
+    dict.set_item("held", traffic.held)?;
+    dict.set_item("unsent", traffic.unsent)?;
+    dict.set_item("lost", traffic.lost)?;
+    dict.set_item("charges_the_interrupted", traffic.charge == InterruptCharge::ToTheInterrupted)?;
     Ok(dict)
 }
 
-fn moved_in_python<'py>(py: Python<'py>, moved: &Moved) -> PyResult<Bound<'py, PyDict>> {
+fn totals_dict<'py>(py: Python<'py>, totals: &SocketTotals) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let numbers = [
-        ("sockets", moved.sockets),
-        ("sent", moved.sent),
-        ("received", moved.received),
-        ("sent_again", moved.sent_again),
-        ("sends", moved.sends),
-        ("receives", moved.receives),
-        ("segments_sent", moved.segments_sent),
-        ("segments_received", moved.segments_received),
+        ("sockets", totals.sockets),
+        ("sent", totals.sent),
+        ("received", totals.received),
+        ("sent_again", totals.sent_again),
+        ("sends", totals.sends),
+        ("receives", totals.receives),
+        ("segments_sent", totals.segments_sent),
+        ("segments_received", totals.segments_received),
     ];
     numbers.into_iter().try_for_each(|(name, number)| dict.set_item(name, number))?;
     Ok(dict)
 }
 
-fn interrupts_in_python<'py>(py: Python<'py>, sums: &Interrupts) -> PyResult<Bound<'py, PyDict>> {
+fn interrupts_dict<'py>(py: Python<'py>, sums: &NetworkInterruptTime) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let numbers = [
-        ("soft_ns", sums.soft_for_it()),
-        ("hard_ns", sums.hard_for_it()),
+        ("soft_ns", sums.soft_interrupt_ns()),
+        ("hard_ns", sums.device_interrupt_ns()),
         ("soft_inside_ns", sums.soft_inside),
         ("hard_inside_ns", sums.hard_inside),
         ("soft_all_ns", sums.soft + sums.soft_unknown),

@@ -7,9 +7,9 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 
 use crate::rows::TransferCsv;
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::news::{self, News};
-use loadgo_transfer::server::{self, Serving};
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::news::{self, ServerNews};
+use loadgo_transfer::server::{self, ServerOptions};
 
 use crate::command_line::BatchHostOptions;
 use crate::jobs::{JobLimits, Jobs};
@@ -28,11 +28,11 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     writeln!(io::stdout(), "{address}").map_err(|error| format!("its address cannot be printed: {error}"))?;
     let limits = host.limits;
-    let bounds = Bounds { connections: limits.connections, ..Bounds::default() };
+    let bounds = TransferLimits { connections: limits.connections, ..TransferLimits::default() };
     let jobs = JobLimits { jobs: limits.jobs, job_time: limits.job_time, ..JobLimits::for_server(&bounds) };
     let jobs = Arc::new(Jobs::new(jobs));
-    let serving = Serving { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED_REASON.into()), jobs };
-    let (tells, news) = news::channel(news::AT_ONCE);
+    let serving = ServerOptions { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED_REASON.into()), jobs };
+    let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
     let stop = Arc::default();
     let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));
     // The news end only with the server.
@@ -47,22 +47,22 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), String> {
 pub(crate) const UNMETERED_REASON: &str = "loadgo-rjs brings no programs into the kernel";
 
 /// Writes a row for each transfer, and other news to standard error, until the news end.
-fn write_rows(news: &Receiver<News>, mut rows: Option<&mut TransferCsv>) -> Result<(), String> {
+fn write_rows(news: &Receiver<ServerNews>, mut rows: Option<&mut TransferCsv>) -> Result<(), String> {
     for event in news {
-        if let Some(words) = event.of_the_server() {
+        if let Some(words) = event.server_note() {
             let _ = writeln!(io::stderr(), "{words}");
         }
         match event {
-            News::Full(_) | News::LeftOut(_) => {}
-            News::Refused(peer, reason) => {
+            ServerNews::Full(_) | ServerNews::LeftOut(_) => {}
+            ServerNews::Refused(peer, reason) => {
                 let _ = writeln!(io::stderr(), "{peer} refused: {reason}"); // nobody may be there to read it
             }
-            News::Ended { request, theirs: Some(end), .. } => {
+            ServerNews::Ended { request, theirs: Some(end), .. } => {
                 if let Some(rows) = &mut rows {
                     rows.add(&request, &end).map_err(|error| format!("the rows cannot be written: {error}"))?;
                 }
             }
-            News::Ended { peer, end, .. } => {
+            ServerNews::Ended { peer, end, .. } => {
                 let reason = end.broke_off.as_deref().unwrap_or("the other end did not send its row");
                 let _ = writeln!(io::stderr(), "{peer}: {reason}");
             }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::jobs::JobLimits;
-use loadgo_transfer::bounds::Bounds;
+use loadgo_transfer::bounds::TransferLimits;
 
 /// The help text.
 pub const USAGE_TEXT: &str = "\
-usage: loadgo-rjs submit NAME.deck     send a deck to the batch host; NAME.job then names the job
-       loadgo-rjs print NAME.job       fetch its print file into NAME.print
+usage: loadgo-rjs submit PROTOCOL_NAME.deck     send a deck to the batch host; PROTOCOL_NAME.job then names the job
+       loadgo-rjs print PROTOCOL_NAME.job       fetch its print file into PROTOCOL_NAME.print
        loadgo-rjs store FILE           send a file for later
          [--to HOST:PORT]              the batch host; else what BATCH_HOST says
          [--token-file FILE]           its token, where it has one
@@ -53,7 +53,7 @@ pub struct JobOrder {
     pub to: String,
     /// File with the batch host's token, if it has one.
     pub token_file: Option<PathBuf>,
-    /// File for the print file; NAME.print by default.
+    /// File for the print file; PROTOCOL_NAME.print by default.
     pub into: Option<PathBuf>,
 }
 
@@ -135,7 +135,7 @@ fn parse_serve(words: &[String]) -> Result<BatchHostOptions, String> {
         };
         fill(slot, words.next().ok_or_else(|| format!("{word} of what?"))?, word)?;
     }
-    let default = Bounds::default();
+    let default = TransferLimits::default();
     let default_jobs = JobLimits::for_server(&default);
     let limits = BatchHostLimits {
         connections: parse_number("--connections", connections, default.connections)?,

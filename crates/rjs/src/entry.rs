@@ -7,13 +7,13 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{TransferEnds, TransferOrder, transfer};
 
-use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::moving::place::Place;
-use loadgo_transfer::protocol::wire::{Direction, Job};
+use loadgo_transfer::moving::place::Destination;
+use loadgo_transfer::protocol::wire::{Direction, JobKind};
 
 use crate::batch::UNMETERED_REASON;
 use crate::command_line::{JobOrder, Verb};
@@ -57,24 +57,24 @@ pub fn do_job(order: &JobOrder) -> Result<String, Failure> {
     finish_job(order, ends).map(|end| job_line(order, &end))
 }
 
-fn ask(order: &JobOrder) -> Result<Ask, String> {
+fn ask(order: &JobOrder) -> Result<TransferOrder, String> {
     let (job, direction) = match order.verb {
-        Verb::Submit => (Job::Submit, Direction::Send),
-        Verb::Store => (Job::Store, Direction::Send),
-        Verb::Print => (Job::Print(read_job_name(&order.file)?), Direction::Receive),
+        Verb::Submit => (JobKind::Submit, Direction::Send),
+        Verb::Store => (JobKind::Store, Direction::Send),
+        Verb::Print => (JobKind::Print(read_job_name(&order.file)?), Direction::Receive),
     };
     let prints = order.verb == Verb::Print;
-    Ok(Ask {
+    Ok(TransferOrder {
         to: parse_addresses(&order.to)?,
         token: order.token_file.as_deref().map(read_word).transpose()?,
         direction,
         method: Method::Records,
         size: None,
-        message: Method::Records.usual_message(),
+        message: Method::Records.default_message_bytes(),
         from: (!prints).then(|| order.file.clone()),
         into: prints.then(|| print_path(order)),
         job: Some(job),
-        bounds: Bounds::default(),
+        bounds: TransferLimits::default(),
         interrupts: Err(UNMETERED_REASON.into()),
     })
 }
@@ -103,7 +103,7 @@ fn print_path(order: &JobOrder) -> PathBuf {
 
 /// Checks that all data arrived, and writes the name of a submitted job to its file. For a print file this end's row is enough: the
 /// file is here, even if the batch host has died since.
-fn finish_job(order: &JobOrder, ends: Transfer) -> Result<End, Failure> {
+fn finish_job(order: &JobOrder, ends: TransferEnds) -> Result<EndRow, Failure> {
     let broke_off = |reason: &str| {
         let moved = ends.here.moved.payload;
         Failure::BrokeOff(format!("{}: {} after {moved} bytes", order.file.display(), reason.trim_end_matches('.')))
@@ -128,12 +128,12 @@ fn finish_job(order: &JobOrder, ends: Transfer) -> Result<End, Failure> {
 
 /// Writes the file that names a job: the whole file, or none.
 fn write_job_name(file: &Path, name: &str) -> io::Result<()> {
-    let mut place = Place::over(file)?;
+    let mut place = Destination::replacing(file)?;
     place.file().write_all(format!("{name}\n").as_bytes())?;
-    place.whole()
+    place.commit()
 }
 
-fn job_line(order: &JobOrder, end: &End) -> String {
+fn job_line(order: &JobOrder, end: &EndRow) -> String {
     let (bytes, real_s, cpu_s) = (end.moved.payload, end.real_ns as f64 / 1e9, end.cpu_ns as f64 / 1e9);
     let action = match order.verb {
         Verb::Submit => format!("{} submitted", order.file.display()),

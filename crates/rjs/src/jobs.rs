@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use deck::{DeckOutput, MOST_DECK_BYTES};
-use loadgo_transfer::batch_host::{BatchHost, Plain, Work};
-use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP};
-use loadgo_transfer::moving::source::Source;
-use loadgo_transfer::protocol::wire::{Direction, Job, Request};
-use loadgo_transfer::tickets::ticket;
+use loadgo_transfer::batch_host::{BatchHost, JobData, PlainData};
+use loadgo_transfer::bounds::{STOP_POLL_PERIOD, TransferLimits};
+use loadgo_transfer::moving::source::DataSource;
+use loadgo_transfer::protocol::wire::{Direction, JobKind, TransferRequest};
+use loadgo_transfer::tickets::random_ticket;
 
 /// The limits of a batch host.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub struct JobLimits {
 
 impl JobLimits {
     /// Default limits for a server with these `bounds`.
-    pub fn for_server(bounds: &Bounds) -> JobLimits {
+    pub fn for_server(bounds: &TransferLimits) -> JobLimits {
         JobLimits { jobs: 1024, job_time: Duration::ZERO, kept: bounds.time, bytes: bounds.bytes }
     }
 }
@@ -61,11 +61,11 @@ struct FinishedJob {
 }
 
 impl BatchHost for Jobs {
-    fn begin(&self, request: &mut Request, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn Work>, String> {
+    fn begin(&self, request: &mut TransferRequest, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, String> {
         match (&request.job, request.direction) {
-            (None, _) | (Some(Job::Store), Direction::Send) => Ok(Box::new(Plain)),
-            (Some(Job::Submit), Direction::Send) => Ok(Box::new(self.accept_deck(request.size)?)),
-            (Some(Job::Print(name)), Direction::Receive) => {
+            (None, _) | (Some(JobKind::Store), Direction::Send) => Ok(Box::new(PlainData)),
+            (Some(JobKind::Submit), Direction::Send) => Ok(Box::new(self.accept_deck(request.size)?)),
+            (Some(JobKind::Print(name)), Direction::Receive) => {
                 let print = self.await_print_file(name.clone(), may_wait)?;
                 request.size = print.output.size();
                 Ok(Box::new(print))
@@ -87,7 +87,7 @@ impl Jobs {
             if !may_wait() {
                 return Err("it was stopped".into());
             }
-            std::thread::sleep(TO_LOOK_UP.min(ready.saturating_duration_since(Instant::now())));
+            std::thread::sleep(STOP_POLL_PERIOD.min(ready.saturating_duration_since(Instant::now())));
         }
         let output = self.finished().get(&name).map(|job| job.output.clone()).ok_or_else(|| unknown_job(&name))?;
         Ok(PrintFile { jobs: self.clone(), name, output })
@@ -128,7 +128,7 @@ impl Jobs {
             return Err(format!("a print file of {} bytes is more than the {} allowed", output.size(), self.limits.bytes));
         }
         self.make_room()?;
-        let name = ticket().map_err(lost)?;
+        let name = random_ticket().map_err(lost)?;
         self.finished().insert(name.clone(), FinishedJob { output, ready: Instant::now() + self.limits.job_time });
         Ok(name)
     }
@@ -152,8 +152,8 @@ struct ArrivingDeck {
     deck: File,
 }
 
-impl Work for ArrivingDeck {
-    fn place(&self) -> Option<io::Result<File>> {
+impl JobData for ArrivingDeck {
+    fn file(&self) -> Option<io::Result<File>> {
         Some(self.deck.try_clone())
     }
 
@@ -169,12 +169,12 @@ struct PrintFile {
     output: DeckOutput,
 }
 
-impl Work for PrintFile {
-    fn source(&self) -> Option<io::Result<Source>> {
-        Some(Source::repeated(&self.output.beginning(), self.output.size()))
+impl JobData for PrintFile {
+    fn source(&self) -> Option<io::Result<DataSource>> {
+        Some(DataSource::repeated(&self.output.beginning(), self.output.size()))
     }
 
-    fn confirmed(&self) {
+    fn acknowledge(&self) {
         self.jobs.finished().remove(&self.name);
     }
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use loadgo_transfer::measuring::row::End;
-use loadgo_transfer::protocol::wire::{Direction, Request};
+use loadgo_transfer::measuring::row::EndRow;
+use loadgo_transfer::protocol::wire::{Direction, TransferRequest};
 
 /// The table's header. `load` is the mean over five minutes, as in RFC 392.
 pub const CSV_COLUMNS: &str =
@@ -36,7 +36,7 @@ impl TransferCsv {
     ///
     /// # Errors
     /// When the disk is full.
-    pub fn add(&mut self, request: &Request, end: &End) -> io::Result<()> {
+    pub fn add(&mut self, request: &TransferRequest, end: &EndRow) -> io::Result<()> {
         if end.broke_off.is_some() {
             return Ok(());
         }
@@ -44,7 +44,7 @@ impl TransferCsv {
     }
 }
 
-fn row(request: &Request, end: &End) -> String {
+fn row(request: &TransferRequest, end: &EndRow) -> String {
     let direction = if request.direction == Direction::Send { "s" } else { "r" };
     let job = request.job.as_ref().map_or("", |job| job.verb());
     let (bits, real_s, cpu_s) = (8.0 * end.moved.payload as f64, end.real_ns as f64 / 1e9, end.cpu_ns as f64 / 1e9);

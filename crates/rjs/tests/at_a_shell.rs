@@ -10,10 +10,10 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::records::pack;
 use loadgo_transfer::protocol::control::Control;
-use loadgo_transfer::protocol::wire::{Answer, Greeting, NAME, Request, Told, VERSION};
+use loadgo_transfer::protocol::wire::{FinalReply, Greeting, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest};
 
 /// A wait of this length counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -124,21 +124,23 @@ fn host(
     size: Option<u64>,
     job: Option<&'static str>,
     moves: impl FnOnce(TcpStream) + Send + 'static,
-) -> (String, JoinHandle<Option<End>>) {
+) -> (String, JoinHandle<Option<EndRow>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("its address").to_string();
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("it comes");
         stream.read_exact(&mut [0; 1]).expect("what it is");
         let mut control = Control::new(stream).expect("a connection");
-        control.say(&Greeting { name: NAME.into(), version: VERSION, token: false }).expect("it hears");
-        control.hear::<Request>(PATIENCE, &AtomicBool::new(false)).expect("it asks");
-        control.say(&Answer::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false }).expect("it hears");
+        control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false }).expect("it hears");
+        control.receive::<TransferRequest>(PATIENCE, &AtomicBool::new(false)).expect("it asks");
+        control
+            .send(&ServerReply::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false })
+            .expect("it hears");
         let (mut data, _) = listener.accept().expect("it comes");
         data.read_exact(&mut [0; 33]).expect("its ticket");
         moves(data);
-        control.say(&Told { end: End::default(), job: job.map(Into::into) }).expect("it hears");
-        control.hear::<Told>(PATIENCE, &AtomicBool::new(false)).ok().map(|told| told.end)
+        control.send(&FinalReply { end: EndRow::default(), job: job.map(Into::into) }).expect("it hears");
+        control.receive::<FinalReply>(PATIENCE, &AtomicBool::new(false)).ok().map(|told| told.end)
     });
     (at, thread)
 }

@@ -14,13 +14,13 @@ use loadgo_rjs::jobs::deck::MOST_DECK_BYTES;
 use loadgo_rjs::jobs::{JobLimits, Jobs};
 use loadgo_rjs::rows::{CSV_COLUMNS, TransferCsv};
 use loadgo_transfer::batch_host::BatchHost;
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, WhyNot, transfer};
-use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{TransferEnds, TransferOrder, TransferRefusal, transfer};
+use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::news::{self, News};
-use loadgo_transfer::protocol::wire::{Direction, Job, Request, Told};
-use loadgo_transfer::server::{Serving, serve};
+use loadgo_transfer::news::{self, ServerNews};
+use loadgo_transfer::protocol::wire::{Direction, FinalReply, JobKind, TransferRequest};
+use loadgo_transfer::server::{ServerOptions, serve};
 
 #[path = "../../transfer/tests/ends/mod.rs"]
 mod ends;
@@ -30,7 +30,7 @@ use ends::{Line, PATIENCE, ask, data, done, serving};
 struct Batch {
     at: SocketAddr,
     stop: Arc<AtomicBool>,
-    news: Receiver<News>,
+    news: Receiver<ServerNews>,
     thread: Option<JoinHandle<()>>,
     folder: tempfile::TempDir,
 }
@@ -38,16 +38,16 @@ struct Batch {
 impl Batch {
     /// A batch host with the default bounds, and with the limits of jobs that `change` makes of the default.
     fn with_jobs(change: impl FnOnce(JobLimits) -> JobLimits) -> Batch {
-        let bounds = Bounds::default();
+        let bounds = TransferLimits::default();
         Batch::start(bounds, change(JobLimits::for_server(&bounds)))
     }
 
-    fn start(bounds: Bounds, of_jobs: JobLimits) -> Batch {
+    fn start(bounds: TransferLimits, of_jobs: JobLimits) -> Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
-        let (tells, news) = news::channel(news::AT_ONCE);
-        let serving = Serving { jobs: Arc::new(Jobs::new(of_jobs)), ..serving(bounds) };
+        let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
+        let serving = ServerOptions { jobs: Arc::new(Jobs::new(of_jobs)), ..serving(bounds) };
         let stopped = stop.clone();
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
@@ -59,23 +59,34 @@ impl Batch {
         path
     }
 
-    fn asked(&self, job: Job, from: Option<PathBuf>, into: Option<PathBuf>) -> Result<Transfer, String> {
-        let direction = if matches!(job, Job::Print(_)) { Direction::Receive } else { Direction::Send };
-        let (method, bounds) = (Method::Records, Bounds::default());
-        let message = method.usual_message();
+    fn asked(&self, job: JobKind, from: Option<PathBuf>, into: Option<PathBuf>) -> Result<TransferEnds, String> {
+        let direction = if matches!(job, JobKind::Print(_)) { Direction::Receive } else { Direction::Send };
+        let (method, bounds) = (Method::Records, TransferLimits::default());
+        let message = method.default_message_bytes();
         let (job, interrupts) = (Some(job), Err("not in this test".into()));
-        let ask =
-            Ask { to: vec![self.at], token: None, direction, method, size: None, message, from, into, job, bounds, interrupts };
-        transfer(&ask, &Arc::default()).map_err(WhyNot::words)
+        let ask = TransferOrder {
+            to: vec![self.at],
+            token: None,
+            direction,
+            method,
+            size: None,
+            message,
+            from,
+            into,
+            job,
+            bounds,
+            interrupts,
+        };
+        transfer(&ask, &Arc::default()).map_err(TransferRefusal::words)
     }
 
     fn submitted(&self, deck: &[u8]) -> String {
-        let done = self.asked(Job::Submit, Some(self.file(deck)), None).expect("it comes to a transfer");
+        let done = self.asked(JobKind::Submit, Some(self.file(deck)), None).expect("it comes to a transfer");
         done.job.unwrap_or_else(|| panic!("{:?}", done.there))
     }
 
-    fn printed(&self, name: &str, into: &Path) -> Result<Transfer, String> {
-        self.asked(Job::Print(name.into()), None, Some(into.to_owned()))
+    fn printed(&self, name: &str, into: &Path) -> Result<TransferEnds, String> {
+        self.asked(JobKind::Print(name.into()), None, Some(into.to_owned()))
     }
 }
 
@@ -116,7 +127,7 @@ fn the_jobs_time_passes_before_its_print_file_is_there() {
 fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
     let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
     for (deck, why) in [(&b""[..], "no cards"), (b"A\n//PRINT many\n", "card 2")] {
-        let done = batch.asked(Job::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
+        let done = batch.asked(JobKind::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
         assert_eq!(done.job, None);
         let told = done.there.expect("it tells its row").broke_off.expect("it is no deck");
         assert!(told.contains(why), "{told}");
@@ -126,9 +137,9 @@ fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
 
 #[test]
 fn more_than_the_bounds_say_is_refused_in_words() {
-    let bounds = Bounds { bytes: 600_000, ..Bounds::default() };
+    let bounds = TransferLimits { bytes: 600_000, ..TransferLimits::default() };
     let batch = Batch::start(bounds, JobLimits { jobs: 2, ..JobLimits::for_server(&bounds) });
-    let refused = |deck: &[u8]| match batch.asked(Job::Submit, Some(batch.file(deck)), None) {
+    let refused = |deck: &[u8]| match batch.asked(JobKind::Submit, Some(batch.file(deck)), None) {
         Err(why) => why,
         Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
     };
@@ -144,10 +155,11 @@ fn more_than_the_bounds_say_is_refused_in_words() {
 #[test]
 fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
     for (time, kept) in [(Duration::from_secs(3600), true), (Duration::ZERO, false)] {
-        let jobs = Jobs::new(JobLimits { jobs: 1, ..JobLimits::for_server(&Bounds { time, ..Bounds::default() }) });
-        let mut request: Request = serde_json::from_str(&submits(2)).expect("a request");
+        let jobs =
+            Jobs::new(JobLimits { jobs: 1, ..JobLimits::for_server(&TransferLimits { time, ..TransferLimits::default() }) });
+        let mut request: TransferRequest = serde_json::from_str(&submits(2)).expect("a request");
         let work = jobs.begin(&mut request, &mut || true).expect("there is room");
-        work.place().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
+        work.file().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
         work.end(true).expect("a deck").expect("its name");
         let next = jobs.begin(&mut request, &mut || true).map(drop);
         assert_eq!(next.is_err_and(|why| why.contains("1 jobs wait here")), kept, "{time:?}");
@@ -170,8 +182,8 @@ fn prints(name: &str) -> String {
 fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
     let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
     let name = batch.submitted(b"//PRINT 50\n");
-    let broke_off = End { broke_off: Some("No space left on device".into()), ..End::default() };
-    for says in [None, Some(Told { end: broke_off, job: None })] {
+    let broke_off = EndRow { broke_off: Some("No space left on device".into()), ..EndRow::default() };
+    for says in [None, Some(FinalReply { end: broke_off, job: None })] {
         let mut line = Line::to(batch.at);
         line.says(&prints(&name));
         let mut came = Vec::new();
@@ -182,7 +194,7 @@ fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
             assert_eq!(line.hears(), "", "it hangs up when it has heard that");
         }
     }
-    let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is one of so many");
+    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is one of so many");
     assert!(told.contains("1 jobs wait"), "{told}");
     let into = batch.folder.path().join("print");
     assert_eq!(batch.printed(&name, &into).expect("it is printed").here.moved.payload, 50 * 132);
@@ -195,11 +207,11 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
     let batch = Batch::with_jobs(|usual| usual);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\n");
-    let ask = |bytes: u64| Ask {
-        bounds: Bounds { bytes, ..Bounds::default() },
+    let ask = |bytes: u64| TransferOrder {
+        bounds: TransferLimits { bytes, ..TransferLimits::default() },
         into: Some(into.clone()),
         size: None,
-        job: Some(Job::Print(name.clone())),
+        job: Some(JobKind::Print(name.clone())),
         ..ask(batch.at, Direction::Receive, Method::Records, 0)
     };
     let told = transfer(&ask(659_999), &Arc::default()).expect_err("it is too long").words();
@@ -211,7 +223,7 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
 #[test]
 fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
     let batch = Batch::with_jobs(|usual| JobLimits { jobs: 0, ..usual });
-    let told = batch.asked(Job::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
+    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
     assert!(told.contains("no jobs are taken"), "{told}");
     let told = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print")).expect_err("there is none");
     assert!(told.contains("no job") && !told.contains('\u{1b}'), "{told}");
@@ -220,9 +232,9 @@ fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
 #[test]
 fn a_job_that_goes_the_other_way_is_refused() {
     let batch = Batch::with_jobs(|usual| usual);
-    let (method, bounds, size) = (Method::Records, Bounds::default(), Some(10));
-    for (direction, job) in [(Direction::Receive, Job::Submit), (Direction::Receive, Job::Store)] {
-        let plain = Ask {
+    let (method, bounds, size) = (Method::Records, TransferLimits::default(), Some(10));
+    for (direction, job) in [(Direction::Receive, JobKind::Submit), (Direction::Receive, JobKind::Store)] {
+        let plain = TransferOrder {
             to: vec![batch.at],
             token: None,
             direction,
@@ -235,7 +247,7 @@ fn a_job_that_goes_the_other_way_is_refused() {
             bounds,
             interrupts: Err("not in this test".into()),
         };
-        let told = transfer(&Ask { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
+        let told = transfer(&TransferOrder { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
         let told = told.words();
         assert!(told.contains("the other way"), "{told}");
     }
@@ -245,9 +257,9 @@ fn a_job_that_goes_the_other_way_is_refused() {
 fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
     let batch = Batch::with_jobs(|usual| usual);
     let wave = vec![b'w'; 200_001];
-    let done = batch.asked(Job::Store, Some(batch.file(&wave)), None).expect("it is stored");
+    let done = batch.asked(JobKind::Store, Some(batch.file(&wave)), None).expect("it is stored");
     assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);
-    let News::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(PATIENCE).expect("news") else {
+    let ServerNews::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(PATIENCE).expect("news") else {
         panic!("no row of the client's end");
     };
     let path = batch.folder.path().join("rows.csv");

@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 use loadgo_core::time::Instant;
-use loadgo_meters::available::{Available, How};
+use loadgo_meters::available::{MeterAvailability, MeterQuality};
 use loadgo_meters::calibration::{Calibration, Price};
 use loadgo_meters::{CLOCK_HZ, Meters, Tier, Unavailable, Wanted};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(crate) struct Metering {
 /// What meters are at a moment: which there are, and what they cost.
 #[derive(Clone, Debug)]
 pub(crate) struct MetersState {
-    have: Vec<Available>,
+    have: Vec<MeterAvailability>,
     calibration: Calibration,
 }
 
@@ -127,11 +127,11 @@ impl MetersPart {
     pub(crate) fn come_to(&mut self, meters: &MetersState) {
         (self.exact, self.estimated, self.not_here) = Default::default();
         self.calibration = Some(CalibrationPart::of(meters.calibration));
-        for Available { meter, how } in &meters.have {
-            match how {
-                How::Exact => self.exact.push(meter.name()),
-                How::Estimated(how) => drop(self.estimated.insert(meter.name(), how.clone())),
-                How::NotHere(why) => drop(self.not_here.insert(meter.name(), why.clone())),
+        for MeterAvailability { meter, quality } in &meters.have {
+            match quality {
+                MeterQuality::Exact => self.exact.push(meter.name()),
+                MeterQuality::Estimated(note) => drop(self.estimated.insert(meter.name(), note.clone())),
+                MeterQuality::Absent(reason) => drop(self.not_here.insert(meter.name(), reason.clone())),
             }
         }
     }

@@ -1,17 +1,17 @@
-//! The first process of a second kernel: makes a small transfer by every method there, both ways, and prints what came of it.
+//! The first process of a second kernel: makes a small transfer by every method in both directions, and prints the results.
 //!
-//! Run by `tests/support/second_kernel.py` as `/init` of an emulated machine that has nothing else but modules and `ip`. Each line that it
-//! prints is `loadgo`, what it is about, and its words, with tabs between; the last line is `loadgo`, `end`.
+//! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has only modules and `ip` besides. Each printed
+//! line is `loadgo`, a subject, and a result, with tabs between. The last line is `loadgo`, `end`.
 
 use loadgo_transfer::batch_host::NoJobs;
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, transfer};
-use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{TransferOrder, transfer};
+use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news;
 use loadgo_transfer::protocol::wire::Direction;
-use loadgo_transfer::server::{Serving, serve};
-use loadgo_transfer_meters::meter_of_ends;
+use loadgo_transfer::server::{ServerOptions, serve};
+use loadgo_transfer_meters::interrupt_meter_for_ends;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, finit_module, reboot};
 use std::error::Error;
@@ -22,11 +22,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
-/// Where the modules are, in the order of their names.
-const MODULES: &str = "/modules";
-/// Neither a whole number of messages nor of pages.
-const SIZE: u64 = 300_001;
-const FILE: &str = "/sent";
+/// Folder of the kernel modules, which are loaded in the order of their names.
+const MODULES_FOLDER: &str = "/modules";
+/// Size of a transfer, neither a whole number of messages nor of pages.
+const TRANSFER_BYTES: u64 = 300_001;
+const SENT_FILE: &str = "/sent";
 
 fn main() {
     if let Err(error) = prepare().and_then(|()| transfer_all()) {
@@ -42,8 +42,9 @@ fn prepare() -> Result<(), Box<dyn Error>> {
         mount("none", at, kind, MountFlags::empty(), None)?;
     }
     println!("loadgo\tkernel\t{}", fs::read_to_string("/proc/sys/kernel/osrelease")?.trim());
-    println!("loadgo\twithout\t{}", said(Method::Ktls));
-    let mut modules = fs::read_dir(MODULES)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+    println!("loadgo\twithout\t{}", unavailable_reason(Method::Ktls));
+    let mut modules =
+        fs::read_dir(MODULES_FOLDER)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
     modules.sort();
     for module in modules {
         finit_module(File::open(&module)?, c"", 0).map_err(|error| format!("{}: {error}", module.display()))?;
@@ -52,52 +53,53 @@ fn prepare() -> Result<(), Box<dyn Error>> {
     if up.success() { Ok(()) } else { Err("loopback does not come up".into()) }
 }
 
-fn said(method: Method) -> String {
-    method.why_not().map_or_else(String::new, |why| why.to_string())
+fn unavailable_reason(method: Method) -> String {
+    method.unavailable_reason().map_or_else(String::new, |why| why.to_string())
 }
 
 fn transfer_all() -> Result<(), Box<dyn Error>> {
-    fs::write(FILE, (0..SIZE).map(|at| (at % 251) as u8).collect::<Vec<u8>>())?;
-    let kept = PathBuf::from("/kept");
-    fs::create_dir(&kept)?;
+    fs::write(SENT_FILE, (0..TRANSFER_BYTES).map(|at| (at % 251) as u8).collect::<Vec<u8>>())?;
+    let kept_folder = PathBuf::from("/kept");
+    fs::create_dir(&kept_folder)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
-    let (bounds, keep_in, jobs) = (Bounds::default(), Some(kept.clone()), Arc::new(NoJobs));
-    let serving = Serving { bounds, token: None, keep_in, interrupts: meter_of_ends(), jobs };
-    let (tells, _news) = news::channel(news::AT_ONCE);
+    let (bounds, keep_in, jobs) = (TransferLimits::default(), Some(kept_folder.clone()), Arc::new(NoJobs));
+    let serving = ServerOptions { bounds, token: None, keep_in, interrupts: interrupt_meter_for_ends(), jobs };
+    let (tells, _news) = news::channel(news::MOST_WAITING_REPORTS);
     thread::spawn(move || serve(&listener, serving, Arc::default(), &tells));
     for method in Method::ALL {
         for direction in [Direction::Send, Direction::Receive] {
-            let told = transferred(at, method, direction, &kept).unwrap_or_else(|why| format!("not made\t{why}"));
-            println!("loadgo\t{}\t{direction:?}\t{told}", method.name());
+            let result = transfer_once(at, method, direction, &kept_folder);
+            let result = result.unwrap_or_else(|reason| format!("not made\t{reason}"));
+            println!("loadgo\t{}\t{direction:?}\t{result}", method.name());
         }
     }
     Ok(())
 }
 
-/// Both ends, in words; what was sent is compared with what was kept.
-fn transferred(at: SocketAddr, method: Method, direction: Direction, kept: &Path) -> Result<String, Box<dyn Error>> {
+/// Makes one transfer and describes both ends; for a sent file also whether the kept one is the same.
+fn transfer_once(at: SocketAddr, method: Method, direction: Direction, kept_folder: &Path) -> Result<String, Box<dyn Error>> {
     let sends = direction == Direction::Send;
-    let ask = Ask {
+    let ask = TransferOrder {
         to: vec![at],
         token: None,
         direction,
         method,
-        size: Some(SIZE),
-        message: method.usual_message(),
-        from: sends.then(|| FILE.into()),
+        size: Some(TRANSFER_BYTES),
+        message: method.default_message_bytes(),
+        from: sends.then(|| SENT_FILE.into()),
         into: None,
         job: None,
-        bounds: Bounds::default(),
-        interrupts: meter_of_ends(),
+        bounds: TransferLimits::default(),
+        interrupts: interrupt_meter_for_ends(),
     };
-    let made = transfer(&ask, &Arc::default()).map_err(|why| why.words())?;
-    let there = made.there?;
-    let same = !sends || is_kept(kept)?;
-    Ok(format!("{}\t{}\t{}", in_words(&made.here), in_words(&there), if same { "the same" } else { "not the same" }))
+    let ends = transfer(&ask, &Arc::default()).map_err(|refusal| refusal.words())?;
+    let there = ends.there?;
+    let same = !sends || is_kept(kept_folder)?;
+    Ok(format!("{}\t{}\t{}", in_words(&ends.here), in_words(&there), if same { "the same" } else { "not the same" }))
 }
 
-fn in_words(end: &End) -> String {
+fn in_words(end: &EndRow) -> String {
     let counted = end.counted.is_none_or(|counted| counted == end.moved.wire);
     let odd = if counted { "" } else { " but its socket counted otherwise" };
     match &end.broke_off {
@@ -106,11 +108,11 @@ fn in_words(end: &End) -> String {
     }
 }
 
-/// Whether the one file that was kept is as it was sent; it is taken away.
-fn is_kept(kept: &Path) -> Result<bool, Box<dyn Error>> {
-    let files = fs::read_dir(kept)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+/// Whether the one kept file is the same as the sent one. The kept file is removed.
+fn is_kept(kept_folder: &Path) -> Result<bool, Box<dyn Error>> {
+    let files = fs::read_dir(kept_folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
     let [file] = files.as_slice() else { return Err(format!("{} files were kept", files.len()).into()) };
-    let same = fs::read(file)? == fs::read(FILE)?;
+    let same = fs::read(file)? == fs::read(SENT_FILE)?;
     fs::remove_file(file)?;
     Ok(same)
 }

@@ -1,36 +1,36 @@
 //! `loadgo transfer -- COMMAND`: one metered command, whose sockets kernel programs follow.
 
-use crate::sockets::{Counted, SocketMeter};
+use crate::sockets::{CommandTraffic, SocketMeter};
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_transfer::measuring::host_load::load_averages;
 use std::ffi::OsString;
 use std::io;
 
-/// What is to be known of the command, ready to run it.
+/// The meters of a command, ready to run it.
 pub struct CommandTransfer {
     oneshot: Oneshot,
     sockets: Result<SocketMeter, String>,
 }
 
-/// What it came to.
+/// Measurements of a command.
 #[derive(Clone, Debug)]
 pub struct CommandTransferred {
-    /// What the command used.
+    /// Resources that the command used.
     pub run: Run,
-    /// What its sockets moved; why not, where that is not known.
-    pub counted: Result<Counted, String>,
-    /// The load average of five minutes, at the end; the seed's sixth column.
+    /// Traffic of the command's sockets, or why it is not known.
+    pub traffic: Result<CommandTraffic, String>,
+    /// Load average of five minutes at the end, the sixth column of RFC 392's table.
     pub load_5min: f64,
 }
 
 impl CommandTransfer {
-    /// Opens the meters; without the kernel's programs bytes and interrupts are not known.
+    /// Opens the meters. If the kernel takes no programs, the sockets' traffic stays unknown.
     ///
     /// # Errors
-    /// When the host can measure nothing of a command.
+    /// The host cannot measure a command at all.
     pub fn open() -> io::Result<CommandTransfer> {
         let oneshot = Oneshot::open()?;
-        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|why| why.to_string()) })
+        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|refusal| refusal.to_string()) })
     }
 
     /// The meter of the command itself.
@@ -38,27 +38,29 @@ impl CommandTransfer {
         &self.oneshot
     }
 
-    /// What of its sockets is not known, and why.
+    /// A sentence for each figure of the command's sockets that is not known, with the reason.
     pub fn missing(&self) -> Vec<String> {
         match &self.sockets {
-            Ok(meter) => meter.missing().to_vec(),
-            Err(why) => vec![format!("the bytes of its sockets, and the interrupts that worked for it, are not known: {why}")],
+            Ok(meter) => meter.missing(),
+            Err(reason) => {
+                vec![format!("the bytes of its sockets, and the interrupts that worked for it, are not known: {reason}")]
+            }
         }
     }
 
-    /// Runs the command (program and arguments) once; nobody else of this process may fork until it has begun.
+    /// Runs the command (program and arguments) once. No other thread of this process may fork until it has begun.
     ///
     /// # Errors
-    /// When the program cannot be run.
+    /// The program cannot be run.
     pub fn run(&mut self, command: &[OsString], streams: Streams) -> io::Result<CommandTransferred> {
         if let Ok(meter) = &mut self.sockets
-            && let Err(why) = meter.follow_next()
+            && let Err(reason) = meter.follow_next()
         {
-            self.sockets = Err(why);
+            self.sockets = Err(reason);
         }
         let run = self.oneshot.run(command, streams, Warmth::AsItIs)?;
         let [_, load_5min] = load_averages();
-        let counted = self.sockets.as_mut().map_err(|why| why.clone()).and_then(SocketMeter::end);
-        Ok(CommandTransferred { run, counted, load_5min })
+        let traffic = self.sockets.as_mut().map_err(|reason| reason.clone()).and_then(SocketMeter::end);
+        Ok(CommandTransferred { run, traffic, load_5min })
     }
 }

@@ -1,15 +1,15 @@
-//! The interrupt work of each end of a transfer, by its connection's addresses and by the thread that moves its data.
+//! Measures the interrupt time of each end of a transfer, by its connection's addresses and by the thread that moves its data.
 //!
-//! The programs are loaded once. They are at work without a break while an end begins, then in short windows at random moments, at
-//! first often, then seldom, between which they are taken away: even a program that does nothing takes 65 ns a run, and all of
-//! them all the time from 3 % of a stream within one host (in windows of a long one) to a fifth (at both ends of short ones, whole).
-//! Devices' interrupts are looked at only while an end is not on loopback.
+//! The programs are loaded once. They are attached while an end begins, then in short windows at random moments, which become
+//! rarer with time. Between windows they are detached, because even an empty program takes 65 ns a run. Within one host, all
+//! programs together take 3 % of a long stream measured in windows. They take a fifth of short ones measured in full at both ends.
+//! The programs for device interrupts are attached only while an end is not on loopback.
 
 mod windows;
 
-use crate::charge::{Charge, charge};
-use crate::programs::{DEVICES, Hook, Programs, SOFT};
-use crate::sums::Interrupts;
+use crate::charge::{InterruptCharge, find_charge};
+use crate::programs::{DEVICE_PROGRAMS, SOFT_INTERRUPT_PROGRAMS, TracepointProgram, TransferPrograms};
+use crate::sums::NetworkInterruptTime;
 use aya::maps::{HashMap, MapData};
 use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Unavailable;
@@ -21,48 +21,55 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use windows::EndReadings;
 pub use windows::EndWork;
-use windows::Log;
 
-/// The numbers of ends' accounts, as the kernel's programs have them: after the command's, before the one for trials.
-const FIRST: u32 = 2;
-const LAST: u32 = 1022;
-/// Rooms that ends do not use are made as small as can be.
-const ROOM: [(&str, u32); 2] = [("connections", 1), ("flows", LAST)];
-/// So long an end is clocked without a break when it begins, and in a window later.
-const AT_FIRST: Duration = Duration::from_millis(25);
-const WINDOW: Duration = Duration::from_millis(15);
-/// The programs are away for as long as the newest end has been there, but neither shorter nor longer than this; and for up to as
-/// long again, drawn at random.
-const AWAY: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(300));
-/// Sums and the time that they are of are read within so long, or read again, so often: who reads may lose the processor between.
-const PROMPT: Duration = Duration::from_micros(50);
-const READINGS: usize = 5;
-/// Soft interrupts that are under way when an end is asked for are waited for so long.
-const TO_END: Duration = Duration::from_millis(20);
-const PROTOCOL_TCP: u32 = 6;
-/// `struct flow`: both addresses as IPv6 has them, both ports, the protocol.
+/// The first account of an end, after the command's. `bpf/transfers/flows.h` numbers the accounts.
+const FIRST_END_ACCOUNT: u32 = 2;
+/// The last account of an end, before the one for trials.
+const LAST_END_ACCOUNT: u32 = 1022;
+/// Numbers of entries of the maps. A map that ends do not use gets the smallest size that the kernel accepts.
+const MAP_ENTRIES: [(&str, u32); 2] = [("connections", 1), ("flows", LAST_END_ACCOUNT)];
+/// Length of the first measuring window, which starts with the data.
+const FIRST_WINDOW: Duration = Duration::from_millis(25);
+/// Length of each later window.
+const LATER_WINDOW: Duration = Duration::from_millis(15);
+/// Shortest and longest gap between windows. A gap is as long as the newest end has existed, within these limits, and up to twice
+/// that at random.
+const WINDOW_GAP: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(300));
+/// Longest time for reading the totals and the clock. A slower reading is repeated, because the reader may have been preempted
+/// between the two.
+const READING_TIME_LIMIT: Duration = Duration::from_micros(50);
+/// Largest number of readings until one is fast enough; otherwise the fastest counts.
+const READING_TRIES: usize = 5;
+/// Longest time to wait for present soft interrupts to end when an end's work is read.
+const SOFT_INTERRUPT_WAIT: Duration = Duration::from_millis(20);
+/// TCP's number in `struct flow`.
+const TCP_PROTOCOL_ID: u32 = 6;
+/// Size of `struct flow`: both addresses as IPv6, both ports, and the protocol.
 const FLOW_BYTES: usize = 40;
 
-/// The programs, loaded.
+/// The loaded programs, and the ends that they measure.
 pub(crate) struct EndMeter {
-    state: Mutex<State>,
+    state: Mutex<EndMeterState>,
     changed: Condvar,
-    charge: Charge,
+    charge: InterruptCharge,
 }
 
-struct State {
-    programs: Programs,
+struct EndMeterState {
+    programs: TransferPrograms,
     soft: Vec<BtfTracePointLink>,
     devices: Vec<BtfTracePointLink>,
-    /// When the programs are to be put back, or taken away.
-    turn: Instant,
+    /// When the programs are to be attached or detached.
+    next_turn: Instant,
     /// When the newest end began.
     newest: Instant,
-    has_keeper: bool,
-    free: Vec<u32>,
-    ends: BTreeMap<u32, Log>,
-    beyond_loopback: usize,
+    has_window_thread: bool,
+    free_accounts: Vec<u32>,
+    /// Readings by account.
+    ends: BTreeMap<u32, EndReadings>,
+    /// Number of ends that are not on loopback.
+    network_ends: usize,
 }
 
 impl fmt::Debug for EndMeter {
@@ -75,234 +82,234 @@ impl EndMeter {
     /// Loads the programs, which takes about a tenth of a second.
     ///
     /// # Errors
-    /// [`Unavailable`] where the kernel does not take them.
+    /// [`Unavailable`] if the kernel does not take them.
     pub fn open() -> Result<EndMeter, Unavailable> {
-        let mut programs = Programs::open(&ROOM)?;
-        for hook in SOFT.into_iter().chain(DEVICES) {
-            let refused = |why| Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0).into());
-            programs.load(hook).map_err(refused)?;
+        let mut programs = TransferPrograms::open(&MAP_ENTRIES)?;
+        for (tracepoint, program) in SOFT_INTERRUPT_PROGRAMS.into_iter().chain(DEVICE_PROGRAMS) {
+            let refused = |reason| Unavailable(format!("the kernel does not take {program} at {tracepoint}: {reason}").into());
+            programs.load((tracepoint, program)).map_err(refused)?;
         }
         for program in ["on_enter", "on_window"] {
-            programs.prepare(program).map_err(|why| Unavailable(why.into()))?;
+            programs.load_own(program).map_err(|reason| Unavailable(reason.into()))?;
         }
         let charge = {
-            let _at_work = put(&mut programs, &SOFT).map_err(|why| Unavailable(why.into()))?;
-            charge(&mut programs)
+            let _links = attach(&mut programs, &SOFT_INTERRUPT_PROGRAMS).map_err(|reason| Unavailable(reason.into()))?;
+            find_charge(&mut programs)
         };
-        let state = State {
+        let state = EndMeterState {
             programs,
             soft: Vec::new(),
             devices: Vec::new(),
-            turn: Instant::now(),
+            next_turn: Instant::now(),
             newest: Instant::now(),
-            has_keeper: false,
-            free: (FIRST..=LAST).rev().collect(),
+            has_window_thread: false,
+            free_accounts: (FIRST_END_ACCOUNT..=LAST_END_ACCOUNT).rev().collect(),
             ends: BTreeMap::new(),
-            beyond_loopback: 0,
+            network_ends: 0,
         };
         Ok(EndMeter { state: Mutex::new(state), changed: Condvar::new(), charge })
     }
 
-    /// Follows the connection between these addresses, `local` and `remote`; without one, only what comes upon the end's thread.
+    /// Follows a connection, given as local and remote address. Without one, only interruptions of the end's thread are measured.
     ///
     /// # Errors
-    /// In words: there is no room, the kernel no longer answers.
-    pub fn follow(self: Arc<EndMeter>, connection: Option<(SocketAddr, SocketAddr)>) -> Result<EndInterrupts, String> {
-        let beyond_loopback = connection.is_some_and(|(local, remote)| !is_loopback(local.ip(), remote.ip()));
+    /// There are too many ends, or the kernel's words.
+    pub fn follow_connection(self: Arc<EndMeter>, connection: Option<(SocketAddr, SocketAddr)>) -> Result<EndInterrupts, String> {
+        let is_on_network = connection.is_some_and(|(local, remote)| !is_loopback(local.ip(), remote.ip()));
         let flow = connection.map(|(local, remote)| flow(local, remote));
         let mut state = self.state();
-        let account = state.free.pop().ok_or("there are too many transfers at once")?;
-        state.beyond_loopback += usize::from(beyond_loopback);
+        let account = state.free_accounts.pop().ok_or("there are too many transfers at once")?;
+        state.network_ends += usize::from(is_on_network);
         let begun = state.begin(account, flow);
-        if !state.has_keeper && begun.is_ok() {
-            state.has_keeper = true;
+        if !state.has_window_thread && begun.is_ok() {
+            state.has_window_thread = true;
             let meter = self.clone();
-            thread::spawn(move || meter.keep());
+            thread::spawn(move || meter.run_windows());
         }
         self.changed.notify_all();
         drop(state);
-        let end = EndInterrupts { meter: self, account, flow, beyond_loopback };
+        let end = EndInterrupts { meter: self, account, flow, is_on_network };
         begun.map(|()| end)
     }
 
-    /// What is in doubt about what comes upon an end's thread, in words.
-    pub fn doubt(&self) -> Option<String> {
-        if let Charge::Unclear(why) = &self.charge { Some(why.clone()) } else { None }
+    /// A note if the time of interruptions of an end's thread is in doubt.
+    pub fn accuracy_note(&self) -> Option<String> {
+        if let InterruptCharge::Unclear(reason) = &self.charge { Some(reason.clone()) } else { None }
     }
 
-    /// Puts the programs back and takes them away, until there is no end.
-    fn keep(&self) {
+    /// Attaches and detaches the programs in turn, until there is no end.
+    fn run_windows(&self) {
         let mut state = self.state();
         while !state.ends.is_empty() {
-            let left = state.turn.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                state.turn();
+            let remaining = state.next_turn.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
+                state.take_turn();
             } else {
-                state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+                state = self.changed.wait_timeout(state, remaining).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        state.has_keeper = false;
+        state.has_window_thread = false;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EndMeterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl EndMeterState {
     fn begin(&mut self, account: u32, flow: Option<[u8; FLOW_BYTES]>) -> Result<(), String> {
         if let Some(flow) = flow {
             let mut flows: HashMap<&mut MapData, [u8; FLOW_BYTES], u32> = self.programs.map_mut("flows")?;
             flows.insert(flow, account, 0).map_err(|error| words(&error))?;
         }
-        let (_, sums) = self.sums(account)?;
-        self.ends.insert(account, Log::new(sums));
-        self.put(AT_FIRST)
+        let (_, totals) = self.read_totals(account)?;
+        self.ends.insert(account, EndReadings::new(totals));
+        self.attach_for(FIRST_WINDOW)
     }
 
-    /// What there is of an account, and when.
-    fn sums(&self, account: u32) -> Result<(Instant, Interrupts), String> {
+    /// The totals of an account, and the time of the reading.
+    fn read_totals(&self, account: u32) -> Result<(Instant, NetworkInterruptTime), String> {
         let reading = || {
             let now = Instant::now();
-            self.programs.interrupts(account).map(|sums| (now, sums, now.elapsed()))
+            self.programs.interrupts(account).map(|totals| (now, totals, now.elapsed()))
         };
-        let mut best = reading()?;
-        for _ in 1..READINGS {
-            if best.2 > PROMPT {
-                let again = reading()?;
-                best = if again.2 < best.2 { again } else { best };
+        let mut fastest = reading()?;
+        for _ in 1..READING_TRIES {
+            if fastest.2 > READING_TIME_LIMIT {
+                let repeated = reading()?;
+                fastest = if repeated.2 < fastest.2 { repeated } else { fastest };
             }
         }
-        Ok((best.0, best.1))
+        Ok((fastest.0, fastest.1))
     }
 
-    /// All ends' sums.
-    fn all(&self) -> Vec<(u32, Instant, Interrupts)> {
-        let told = |account: &u32| self.sums(*account).ok().map(|(now, sums)| (*account, now, sums));
-        self.ends.keys().filter_map(told).collect()
+    /// The totals of all ends, by account, each with the time of its reading.
+    fn read_all_totals(&self) -> Vec<(u32, Instant, NetworkInterruptTime)> {
+        let read = |account: &u32| self.read_totals(*account).ok().map(|(now, totals)| (*account, now, totals));
+        self.ends.keys().filter_map(read).collect()
     }
 
-    /// Has the programs at work for at least so long.
-    fn put(&mut self, time: Duration) -> Result<(), String> {
+    /// Attaches the programs for at least `time`.
+    fn attach_for(&mut self, time: Duration) -> Result<(), String> {
         let until = Instant::now() + time;
-        let is_away = self.soft.is_empty();
-        self.turn = if is_away { until } else { self.turn.max(until) };
-        if is_away {
+        let is_detached = self.soft.is_empty();
+        self.next_turn = if is_detached { until } else { self.next_turn.max(until) };
+        if is_detached {
             self.programs.run("on_window", [0; 2])?;
-            self.soft = put(&mut self.programs, &SOFT)?;
+            self.soft = attach(&mut self.programs, &SOFT_INTERRUPT_PROGRAMS)?;
         }
-        if self.beyond_loopback > 0 && self.devices.is_empty() {
-            self.devices = put(&mut self.programs, &DEVICES)?;
+        if self.network_ends > 0 && self.devices.is_empty() {
+            self.devices = attach(&mut self.programs, &DEVICE_PROGRAMS)?;
         }
-        if is_away {
-            for (account, now, sums) in self.all() {
-                self.ends.entry(account).and_modify(|log| log.begin_window(now, sums));
+        if is_detached {
+            for (account, now, totals) in self.read_all_totals() {
+                self.ends.entry(account).and_modify(|readings| readings.begin_window(now, totals));
             }
         }
         Ok(())
     }
 
-    fn take_away(&mut self) {
+    fn detach(&mut self) {
         self.devices.clear();
         self.soft.clear();
     }
 
-    /// Ends a window, or begins one. Where the kernel no longer answers, ends notice when they ask.
-    fn turn(&mut self) {
+    /// Ends a window, or begins one. An error of the kernel shows when an end is read.
+    fn take_turn(&mut self) {
         if self.soft.is_empty() {
-            if self.put(WINDOW).is_err() {
-                self.turn = Instant::now() + AWAY.1;
+            if self.attach_for(LATER_WINDOW).is_err() {
+                self.next_turn = Instant::now() + WINDOW_GAP.1;
             }
             return;
         }
-        for (account, now, sums) in self.all() {
-            self.ends.entry(account).and_modify(|log| log.end_window(now, sums));
+        for (account, now, totals) in self.read_all_totals() {
+            self.ends.entry(account).and_modify(|readings| readings.end_window(now, totals));
         }
-        self.take_away();
-        let away = self.newest.elapsed().clamp(AWAY.0, AWAY.1);
-        let random = Duration::from_nanos(monotonic_ns().wrapping_mul(0x9e37_79b9_7f4a_7c15) % away.as_nanos() as u64);
-        self.turn = Instant::now() + away + random;
+        self.detach();
+        let gap = self.newest.elapsed().clamp(WINDOW_GAP.0, WINDOW_GAP.1);
+        let random = Duration::from_nanos(monotonic_ns().wrapping_mul(0x9e37_79b9_7f4a_7c15) % gap.as_nanos() as u64);
+        self.next_turn = Instant::now() + gap + random;
     }
 
-    /// The end's log with its sums as they are, and when.
-    fn log(&mut self, account: u32) -> Result<(&mut Log, Instant, Interrupts), String> {
-        let (now, sums) = self.sums(account)?;
-        self.ends.get_mut(&account).map(|log| (log, now, sums)).ok_or_else(|| "the end is over".to_owned())
+    /// An end's readings, with its present totals and the time of their reading.
+    fn readings(&mut self, account: u32) -> Result<(&mut EndReadings, Instant, NetworkInterruptTime), String> {
+        let (now, totals) = self.read_totals(account)?;
+        self.ends.get_mut(&account).map(|readings| (readings, now, totals)).ok_or_else(|| "the end is over".to_owned())
     }
 }
 
-/// The interrupt work of one end; dropping it ends its account.
+/// One end that is followed; dropping this frees its account.
 #[derive(Debug)]
 pub(crate) struct EndInterrupts {
     meter: Arc<EndMeter>,
     account: u32,
     flow: Option<[u8; FLOW_BYTES]>,
-    beyond_loopback: bool,
+    is_on_network: bool,
 }
 
 impl EndInterrupts {
-    /// From now on the thread that calls is the end's, and moves its data.
+    /// Makes the calling thread the one that moves the end's data.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn enter(&self) -> Result<(), String> {
+    /// The kernel's words.
+    pub fn attach_thread(&self) -> Result<(), String> {
         let mut state = self.meter.state();
-        state.put(AT_FIRST)?;
+        state.attach_for(FIRST_WINDOW)?;
         self.meter.changed.notify_all();
-        let (log, now, sums) = state.log(self.account)?;
-        log.enter(now, sums);
+        let (readings, now, totals) = state.readings(self.account)?;
+        readings.begin_data(now, totals);
         state.newest = now;
         state.programs.run("on_enter", [self.account.into(), 0])
     }
 
-    /// The thread that calls is the end's no more.
+    /// Ends the calling thread's work for the end.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn leave(&self) -> Result<(), String> {
+    /// The kernel's words.
+    pub fn detach_thread(&self) -> Result<(), String> {
         let ended = Instant::now();
         let mut state = self.meter.state();
         state.programs.run("on_enter", [0; 2])?;
-        let (log, now, sums) = state.log(self.account)?;
-        log.leave(ended, now, sums);
+        let (readings, now, totals) = state.readings(self.account)?;
+        readings.end_data(ended, now, totals);
         Ok(())
     }
 
-    /// What there was since it was followed.
+    /// The end's interrupt work since it is followed.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub(crate) fn so_far(&self) -> Result<EndWork, String> {
+    /// The kernel's words.
+    pub(crate) fn work_so_far(&self) -> Result<EndWork, String> {
         let mut state = self.meter.state();
-        let (log, _, sums) = state.log(self.account)?;
-        let mut work = log.work(sums);
-        if !self.beyond_loopback {
-            work.hard_ns = 0.0; // no device brings what comes over loopback
+        let (readings, _, totals) = state.readings(self.account)?;
+        let mut work = readings.work(totals);
+        if !self.is_on_network {
+            work.hard_ns = 0.0; // no device serves loopback
         }
-        if self.meter.charge != Charge::ToTheInterrupted {
+        if self.meter.charge != InterruptCharge::ToTheInterrupted {
             work.upon_ns = 0.0;
         }
         Ok(work)
     }
 
-    /// As [`EndInterrupts::so_far`], when the soft interrupts that are under way have ended.
+    /// As [`EndInterrupts::work_so_far`], after the present soft interrupts have ended.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn settled(&self) -> Result<EndWork, String> {
-        let (began, until) = (monotonic_ns(), Instant::now() + TO_END);
-        let under_way = || self.meter.state().programs.under_way();
-        let before = under_way()?;
-        let recent = |then: u64| then > 0 && then + TO_END.as_nanos() as u64 > began;
-        while Instant::now() < until && before.iter().zip(&under_way()?).any(|(then, now)| recent(*then) && then == now) {
+    /// The kernel's words.
+    pub fn final_work(&self) -> Result<EndWork, String> {
+        let (began, until) = (monotonic_ns(), Instant::now() + SOFT_INTERRUPT_WAIT);
+        let starts_ns = || self.meter.state().programs.soft_interrupt_starts_ns();
+        let before = starts_ns()?;
+        let is_recent = |start_ns: u64| start_ns > 0 && start_ns + SOFT_INTERRUPT_WAIT.as_nanos() as u64 > began;
+        while Instant::now() < until && before.iter().zip(&starts_ns()?).any(|(then, now)| is_recent(*then) && then == now) {
             thread::yield_now();
         }
-        self.so_far()
+        self.work_so_far()
     }
 
-    /// As of [`EndMeter`].
-    pub fn doubt(&self) -> Option<String> {
-        self.meter.doubt()
+    /// As [`EndMeter::accuracy_note`].
+    pub fn accuracy_note(&self) -> Option<String> {
+        self.meter.accuracy_note()
     }
 }
 
@@ -311,33 +318,33 @@ impl Drop for EndInterrupts {
         let mut state = self.meter.state();
         if let Some(flow) = self.flow {
             let flows: Result<HashMap<&mut MapData, [u8; FLOW_BYTES], u32>, _> = state.programs.map_mut("flows");
-            let _ = flows.map(|mut flows| flows.remove(&flow)); // of a map that is gone there is nothing to remove
+            let _ = flows.map(|mut flows| flows.remove(&flow)); // without the map there is nothing to remove
         }
         state.ends.remove(&self.account);
-        state.free.push(self.account);
-        state.beyond_loopback -= usize::from(self.beyond_loopback);
+        state.free_accounts.push(self.account);
+        state.network_ends -= usize::from(self.is_on_network);
         if state.ends.is_empty() {
-            state.take_away();
+            state.detach();
             self.meter.changed.notify_all();
         }
     }
 }
 
-fn put(programs: &mut Programs, hooks: &[Hook]) -> Result<Vec<BtfTracePointLink>, String> {
-    hooks.iter().map(|hook| programs.attach(*hook)).collect()
+fn attach(programs: &mut TransferPrograms, attached: &[TracepointProgram]) -> Result<Vec<BtfTracePointLink>, String> {
+    attached.iter().map(|program| programs.attach(*program)).collect()
 }
 
 fn flow(local: SocketAddr, remote: SocketAddr) -> [u8; FLOW_BYTES] {
     let mut flow = [0; FLOW_BYTES];
-    flow[..16].copy_from_slice(&as_version_6(local.ip()));
-    flow[16..32].copy_from_slice(&as_version_6(remote.ip()));
+    flow[..16].copy_from_slice(&ipv6_octets(local.ip()));
+    flow[16..32].copy_from_slice(&ipv6_octets(remote.ip()));
     flow[32..34].copy_from_slice(&local.port().to_be_bytes());
     flow[34..36].copy_from_slice(&remote.port().to_be_bytes());
-    flow[36..].copy_from_slice(&PROTOCOL_TCP.to_ne_bytes());
+    flow[36..].copy_from_slice(&TCP_PROTOCOL_ID.to_ne_bytes());
     flow
 }
 
-fn as_version_6(address: IpAddr) -> [u8; 16] {
+fn ipv6_octets(address: IpAddr) -> [u8; 16] {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
         IpAddr::V6(address) => address.octets(),
@@ -362,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn ones_own_address_is_loopback_however_it_is_written() {
+    fn an_own_address_is_loopback_however_it_is_written() {
         let is = |local: &str, remote: &str| is_loopback(local.parse().expect("one"), remote.parse().expect("one"));
         assert!(is("127.0.0.1", "127.0.0.1") && is("::1", "::1") && is("10.0.0.1", "::ffff:10.0.0.1"));
         assert!(is("::ffff:127.0.0.1", "::ffff:127.0.0.9"));

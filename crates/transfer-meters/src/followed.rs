@@ -1,62 +1,62 @@
-//! `loadgo-transfer`'s interface of interrupt work, implemented by the meter of ends.
+//! Implements `loadgo-transfer`'s interface of interrupt meters with the meter of ends.
 
 use crate::ends::{EndInterrupts, EndMeter, EndWork};
-use loadgo_transfer::measuring::interrupts::{Followed, Interrupts, Meter, Work};
+use loadgo_transfer::measuring::interrupts::{FollowedEnd, InterruptMeter, InterruptWork, MeterOrReason};
 use rustix::net::{getpeername, getsockname};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-/// The meter of all ends in this process: loaded when it is first asked for, at work while there is an end.
-pub fn meter_of_ends() -> Meter {
-    static METER: OnceLock<Meter> = OnceLock::new();
-    let opened = || EndMeter::open().map(|meter| Arc::new(Ends(Arc::new(meter))) as Arc<dyn Interrupts>);
-    METER.get_or_init(|| opened().map_err(|why| why.to_string())).clone()
+/// The interrupt meter of all ends in this process. The first call loads it; it runs only while there is an end.
+pub fn interrupt_meter_for_ends() -> MeterOrReason {
+    static METER: OnceLock<MeterOrReason> = OnceLock::new();
+    let opened = || EndMeter::open().map(|meter| Arc::new(EndsMeter(Arc::new(meter))) as Arc<dyn InterruptMeter>);
+    METER.get_or_init(|| opened().map_err(|refusal| refusal.to_string())).clone()
 }
 
 #[derive(Debug)]
-struct Ends(Arc<EndMeter>);
+struct EndsMeter(Arc<EndMeter>);
 
-impl Interrupts for Ends {
-    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn Followed>, String> {
+impl InterruptMeter for EndsMeter {
+    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn FollowedEnd>, String> {
         let connection = socket.map(addresses).transpose()?;
-        let end = self.0.clone().follow(connection)?;
+        let end = self.0.clone().follow_connection(connection)?;
         Ok(Box::new(end))
     }
 }
 
-/// The addresses of both ends of a connection: this one's, the other's.
+/// The addresses of a connection: this end's, and the other end's.
 fn addresses(socket: BorrowedFd<'_>) -> Result<(SocketAddr, SocketAddr), String> {
-    let unknown = |why: &dyn std::fmt::Display| format!("the addresses of the connection are not known: {why}");
+    let unknown = |reason: &dyn std::fmt::Display| format!("the addresses of the connection are not known: {reason}");
     let local = getsockname(socket).map_err(|error| unknown(&error))?;
     let remote = getpeername(socket).map_err(|error| unknown(&error))?.ok_or_else(|| unknown(&"it has no other end"))?;
     Ok((local.try_into().map_err(|error| unknown(&error))?, remote.try_into().map_err(|error| unknown(&error))?))
 }
 
-impl Followed for EndInterrupts {
-    fn enter(&self) -> Result<(), String> {
-        EndInterrupts::enter(self)
+impl FollowedEnd for EndInterrupts {
+    fn attach_thread(&self) -> Result<(), String> {
+        EndInterrupts::attach_thread(self)
     }
 
-    fn leave(&self) -> Result<(), String> {
-        EndInterrupts::leave(self)
+    fn detach_thread(&self) -> Result<(), String> {
+        EndInterrupts::detach_thread(self)
     }
 
-    fn settled(&self) -> Result<Work, String> {
-        EndInterrupts::settled(self).map(work)
+    fn final_work(&self) -> Result<InterruptWork, String> {
+        EndInterrupts::final_work(self).map(interrupt_work)
     }
 
-    fn doubt(&self) -> Option<String> {
-        EndInterrupts::doubt(self)
+    fn accuracy_note(&self) -> Option<String> {
+        EndInterrupts::accuracy_note(self)
     }
 }
 
-fn work(of: EndWork) -> Work {
-    Work {
-        soft_ns: of.soft_ns as u64,
-        hard_ns: of.hard_ns as u64,
-        upon_ns: of.upon_ns as u64,
-        clocked: of.clocked,
-        error_ns: of.error_ns.map(|error| error as u64),
+fn interrupt_work(work: EndWork) -> InterruptWork {
+    InterruptWork {
+        soft_ns: work.soft_ns as u64,
+        hard_ns: work.hard_ns as u64,
+        upon_ns: work.upon_ns as u64,
+        clocked: work.clocked,
+        error_ns: work.error_ns.map(|error| error as u64),
     }
 }

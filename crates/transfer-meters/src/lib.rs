@@ -1,7 +1,7 @@
-//! The kernel's meters of transfers: interrupts that work for their ends (`ends`), and one command's sockets (`sockets`).
+//! The kernel's meters of transfers: interrupt time of their ends (`ends`), and one command's sockets (`sockets`).
 //!
-//! [`meter_of_ends`] is what `loadgo-transfer` asks for an end's interrupt work. [`CommandTransfer`] runs a command and
-//! follows its sockets. Both read what the programs of `loadgo-bpf` count, through `programs` and `sums`.
+//! [`interrupt_meter_for_ends`] gives `loadgo-transfer` its meter. [`CommandTransfer`] runs a command and follows its
+//! sockets. Both read the counters of the programs in `loadgo-bpf`, through `programs` and `sums`.
 
 mod charge;
 mod command;
@@ -11,6 +11,6 @@ mod programs;
 pub mod sockets;
 pub mod sums;
 
-pub use charge::Charge;
+pub use charge::InterruptCharge;
 pub use command::{CommandTransfer, CommandTransferred};
-pub use followed::meter_of_ends;
+pub use followed::interrupt_meter_for_ends;

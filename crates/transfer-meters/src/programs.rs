@@ -1,136 +1,140 @@
-//! The kernel programs of transfers (`bpf/transfers/`): loaded, attached as they are needed, and read.
+//! Loads the kernel programs of transfers (`bpf/transfers/`), attaches them as needed, and reads their maps.
 
-use crate::sums::{Interrupts, NETWORK_WORDS, WORK_WORDS};
+use crate::sums::{NETWORK_WORDS, NetworkInterruptTime, WORK_WORDS};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
 use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_meters::Unavailable;
-use loadgo_meters::available::possible;
+use loadgo_meters::available::check_kernel_programs;
 use loadgo_meters::refused::{Refused, program_words, words};
 
-/// A program of ours at a tracepoint of the kernel's.
-pub(crate) type Hook = (&'static str, &'static str);
+/// A tracepoint of the kernel, and loadgo's program for it.
+pub(crate) type TracepointProgram = (&'static str, &'static str);
 
-/// Soft interrupts that work for the network; what ends comes before what begins.
-pub(crate) const SOFT: [Hook; 4] = [
+/// TransferPrograms for the network's soft interrupts. The exit's program comes before the entry's, so that no entry lacks its exit.
+pub(crate) const SOFT_INTERRUPT_PROGRAMS: [TracepointProgram; 4] = [
     ("softirq_exit", "after_network"),
     ("softirq_entry", "on_network"),
     ("netif_receive_skb", "on_packet"),
     ("net_dev_queue", "on_packet_sent"),
 ];
-/// Devices' interrupts that call for them.
-pub(crate) const DEVICES: [Hook; 3] = [
+/// TransferPrograms for device interrupts that raise soft interrupts of the network, the exit's first.
+pub(crate) const DEVICE_PROGRAMS: [TracepointProgram; 3] = [
     ("irq_handler_exit", "after_network_device"),
     ("irq_handler_entry", "on_network_device"),
     ("softirq_raise", "on_network_called"),
 ];
 
-/// Of `struct network`, where it says when the soft interrupt under way began.
-const BEGAN: usize = 4;
+/// Index of the word in `struct network` with the time when the present soft interrupt began.
+const BEGAN_INDEX: usize = 4;
 
-/// Programs in the kernel; dropping them takes them out.
-pub(crate) struct Programs {
+/// TransferPrograms in the kernel; dropping this unloads them.
+pub(crate) struct TransferPrograms {
     object: Ebpf,
     btf: Btf,
 }
 
-impl Programs {
-    /// Brings the maps into the kernel, with `room` for so many in some of them.
+impl TransferPrograms {
+    /// Creates the maps in the kernel; `map_entries` sets the number of entries of some of them.
     ///
     /// # Errors
-    /// [`Unavailable`] where the kernel takes no programs.
-    pub fn open(room: &[(&'static str, u32)]) -> Result<Programs, Unavailable> {
-        possible().map_err(|why| Unavailable(why.into()))?;
+    /// [`Unavailable`] if the kernel takes no programs.
+    pub fn open(map_entries: &[(&'static str, u32)]) -> Result<TransferPrograms, Unavailable> {
+        check_kernel_programs().map_err(|reason| Unavailable(reason.into()))?;
         let btf = Btf::from_sys_fs().map_err(|error| Unavailable(format!("the kernel's types (BTF): {error}").into()))?;
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).allow_unsupported_maps();
-        for (map, entries) in room {
+        for (map, entries) in map_entries {
             loader.map_max_entries(map, *entries);
         }
         let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| Unavailable(Refused::of(&error)))?;
-        Ok(Programs { object, btf })
+        Ok(TransferPrograms { object, btf })
     }
 
-    /// Has the kernel check and translate a program.
+    /// Loads a program: the kernel verifies and translates it.
     ///
     /// # Errors
-    /// In the verifier's words.
-    pub fn load(&mut self, (tracepoint, program): Hook) -> Result<(), String> {
-        let Programs { object, btf } = self;
-        traced(object, program)?.load(tracepoint, btf).map_err(|error| program_words(&error))
+    /// The verifier's words.
+    pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), String> {
+        let TransferPrograms { object, btf } = self;
+        tracepoint_program(object, program)?.load(tracepoint, btf).map_err(|error| program_words(&error))
     }
 
-    /// Puts a loaded program at its tracepoint, until the link is dropped.
+    /// Attaches a loaded program to its tracepoint, until the link is dropped.
     ///
     /// # Errors
-    /// In words.
-    pub fn attach(&mut self, (_, program): Hook) -> Result<BtfTracePointLink, String> {
-        let program = traced(&mut self.object, program)?;
+    /// The kernel's words.
+    pub fn attach(&mut self, (_, program): TracepointProgram) -> Result<BtfTracePointLink, String> {
+        let program = tracepoint_program(&mut self.object, program)?;
         let link = program.attach().map_err(|error| program_words(&error))?;
         program.take_link(link).map_err(|error| program_words(&error))
     }
 
-    /// Loads a program that the reader runs.
+    /// Loads a program that this process runs by itself.
     ///
     /// # Errors
-    /// In the verifier's words.
-    pub fn prepare(&mut self, program: &str) -> Result<(), String> {
-        ours(&mut self.object, program)?.load().map_err(|error| format!("{program}: {}", program_words(&error)))
+    /// The verifier's words.
+    pub fn load_own(&mut self, program: &str) -> Result<(), String> {
+        own_program(&mut self.object, program)?.load().map_err(|error| format!("{program}: {}", program_words(&error)))
     }
 
-    /// Runs a program of the reader's own once, in this thread.
+    /// Runs a program of [`TransferPrograms::load_own`] once, in this thread.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
+    /// The kernel's words.
     pub fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), String> {
         let mut options = RawTracePointRunOptions::new();
         options.args[..2].copy_from_slice(&arguments);
-        ours(&mut self.object, program)?.test_run(options).map(|_| ()).map_err(|error| program_words(&error))
+        own_program(&mut self.object, program)?.test_run(options).map(|_| ()).map_err(|error| program_words(&error))
     }
 
-    /// A map by its name.
+    /// The map `name`, for reading.
     ///
     /// # Errors
-    /// When it is not there, or of another kind.
+    /// There is no such map, or it has another type.
     pub fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, String> {
         let map = self.object.map(name).ok_or_else(|| format!("{name} is not there"))?;
         T::try_from(map).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// A map by its name, to write into.
+    /// The map `name`, for writing.
     ///
     /// # Errors
-    /// When it is not there, or of another kind.
+    /// There is no such map, or it has another type.
     pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, String> {
         let map = self.object.map_mut(name).ok_or_else(|| format!("{name} is not there"))?;
         T::try_from(map).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// The interrupts of all processors, with what of them is the account's.
+    /// Interrupt time on all processors, with the part of `account`.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn interrupts(&self, account: u32) -> Result<Interrupts, String> {
+    /// The kernel's words.
+    pub fn interrupts(&self, account: u32) -> Result<NetworkInterruptTime, String> {
         let works: PerCpuArray<&MapData, [u64; WORK_WORDS]> = self.map("works")?;
-        let mut sum = Interrupts::default();
-        self.networks()?.iter().for_each(|network| sum += Interrupts::of_all(network));
-        works.get(&account, 0).map_err(|error| words(&error))?.iter().for_each(|work| sum += Interrupts::of_account(work));
+        let mut sum = NetworkInterruptTime::default();
+        self.networks()?.iter().for_each(|network| sum += NetworkInterruptTime::from_all(network));
+        works
+            .get(&account, 0)
+            .map_err(|error| words(&error))?
+            .iter()
+            .for_each(|work| sum += NetworkInterruptTime::from_account(work));
         Ok(sum)
     }
 
-    /// When the soft interrupt began that each processor is in; 0: it is in none.
+    /// For each processor, the time when its present soft interrupt began, in nanoseconds; 0 if it is in none.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn under_way(&self) -> Result<Vec<u64>, String> {
-        Ok(self.networks()?.iter().map(|network| network[BEGAN]).collect())
+    /// The kernel's words.
+    pub fn soft_interrupt_starts_ns(&self) -> Result<Vec<u64>, String> {
+        Ok(self.networks()?.iter().map(|network| network[BEGAN_INDEX]).collect())
     }
 
-    /// What found no room: tasks, connections, flows; each once.
+    /// Number of tasks, connections and flows for which a map had no room, each counted once.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
+    /// The kernel's words.
     pub fn lost(&self) -> Result<u64, String> {
         let map: Array<&MapData, u64> = self.map("losses")?;
         map.iter().map(|lost| lost.map_err(|error| words(&error))).sum()
@@ -142,12 +146,12 @@ impl Programs {
     }
 }
 
-fn traced<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, String> {
+fn tracepoint_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, String> {
     let program = object.program_mut(program).ok_or("it is not in the object")?;
     program.try_into().map_err(|error| program_words(&error))
 }
 
-fn ours<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, String> {
+fn own_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, String> {
     let program = object.program_mut(program).ok_or("it is not in the object")?;
     program.try_into().map_err(|error| program_words(&error))
 }

@@ -1,138 +1,192 @@
-//! The sockets of one command and of all that it starts: what they moved, to the byte, and the interrupts that worked for them.
+//! The sockets of one command and of all its descendants: their exact bytes, and the interrupt time for them.
 //!
-//! The programs (`bpf/transfers/transfers.bpf.c`) follow tasks from the command's fork on. A TCP socket is read when it closes, which
-//! is after the command's end where the kernel still empties it: [`SocketMeter::end`] waits for those, within bounds.
+//! The programs (`bpf/transfers/transfers.bpf.c`) follow tasks from the command's fork on. A TCP socket is read when it closes. Where
+//! the kernel still has data to send, that is after the command's end, so [`SocketMeter::end`] waits for a bounded time.
 
-use crate::charge::{Charge, charge};
-use crate::programs::{DEVICES, Hook, Programs, SOFT};
-use crate::sums::{Interrupts, KINDS, MOVED_WORDS, Moved};
+use crate::charge::{InterruptCharge, find_charge};
+use crate::programs::{DEVICE_PROGRAMS, SOFT_INTERRUPT_PROGRAMS, TracepointProgram, TransferPrograms};
+use crate::sums::{MOVED_WORDS, NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
 use aya::maps::{HashMap, MapData, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Meter;
 use loadgo_meters::Unavailable;
-use loadgo_meters::available::{Available, How, TYPES, possible, tracepoints};
+use loadgo_meters::available::{BTF_PATH, MeterAvailability, MeterQuality, check_kernel_programs, tracepoints};
 use loadgo_meters::refused::words;
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What follows a command's tasks and sockets, and what is not known without it.
-const MOVING: [(Hook, &str); 4] = [
-    (("inet_sock_set_state", "on_state"), BYTES),
-    (("tcp_destroy_sock", "on_destroy"), BYTES),
-    (("sock_send_length", "on_send"), CALLS),
-    (("sock_recv_length", "on_receive"), CALLS),
-];
-/// Forks come last: before all else is there, nobody is followed.
-const FORKS: (Hook, &str) = (("sched_process_fork", "on_command_fork"), BYTES);
-const BYTES: &str = "the bytes of its sockets";
-const CALLS: &str = "messages, datagrams, Unix sockets and connections that it accepts";
-const INTERRUPTS: &str = "the interrupts that worked for it";
-
-/// Words of `struct connection`, each of four bytes, and where it says that it is over and that nobody holds it.
-const CONNECTION_WORDS: usize = 12;
-const COUNTED: usize = 10;
-const ORPHAN: usize = 11;
-
-/// How long sockets that nobody holds may take to send what was given to them, and how often that is looked at.
-const TO_EMPTY: Duration = Duration::from_secs(5);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
-/// The number of the command's account, as the kernel's programs have it.
-const COMMAND: u32 = 1;
-
-/// The programs at work; dropping it unloads them.
-pub(crate) struct SocketMeter {
-    programs: Programs,
-    _links: Vec<BtfTracePointLink>,
-    missing: Vec<String>,
-    interrupts: bool,
-    before: Interrupts,
-    charge: Charge,
+/// A figure of a command's sockets that needs programs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TrafficFigure {
+    Bytes,
+    Calls,
+    Interrupts,
 }
 
-/// What was counted of a command.
+impl TrafficFigure {
+    fn label(self) -> &'static str {
+        match self {
+            TrafficFigure::Bytes => "the bytes of its sockets",
+            TrafficFigure::Calls => "messages, datagrams, Unix sockets and connections that it accepts",
+            TrafficFigure::Interrupts => "the interrupts that worked for it",
+        }
+    }
+}
+
+/// Why a figure is not known, or not in full.
+#[derive(Debug)]
+enum MissingFigure {
+    /// The kernel refuses the program at this tracepoint.
+    NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: String },
+    /// The kernel's way to charge interrupts is not known, with the reason.
+    UnclearCharge(String),
+}
+
+impl MissingFigure {
+    fn figure(&self) -> Option<TrafficFigure> {
+        match self {
+            MissingFigure::NoProgram { figure, .. } => Some(*figure),
+            MissingFigure::UnclearCharge(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for MissingFigure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingFigure::NoProgram { figure, tracepoint, reason } => {
+                write!(out, "{}: not known in full: nothing runs at {tracepoint}: {reason}", figure.label())
+            }
+            MissingFigure::UnclearCharge(reason) => out.write_str(reason),
+        }
+    }
+}
+
+/// TransferPrograms that follow a command's sockets, each with the figure that needs it.
+const SOCKET_PROGRAMS: [(TracepointProgram, TrafficFigure); 4] = [
+    (("inet_sock_set_state", "on_state"), TrafficFigure::Bytes),
+    (("tcp_destroy_sock", "on_destroy"), TrafficFigure::Bytes),
+    (("sock_send_length", "on_send"), TrafficFigure::Calls),
+    (("sock_recv_length", "on_receive"), TrafficFigure::Calls),
+];
+/// The program that follows forks. It is attached last, so that no task is followed before all other programs run.
+const FORK_PROGRAM: (TracepointProgram, TrafficFigure) = (("sched_process_fork", "on_command_fork"), TrafficFigure::Bytes);
+
+/// Number of words of four bytes in `struct connection`.
+const CONNECTION_WORDS: usize = 12;
+/// Index of the word of `struct connection` that is not 0 once the connection is counted.
+const COUNTED_INDEX: usize = 10;
+/// Index of the word of `struct connection` that is not 0 if no process holds the socket.
+const ORPHAN_INDEX: usize = 11;
+
+/// Time for sockets that no process holds to send their remaining data.
+const SOCKET_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two looks at sockets that still send.
+const POLL_PERIOD: Duration = Duration::from_millis(5);
+
+/// The command's account, as `bpf/transfers/flows.h` numbers it.
+const COMMAND_ACCOUNT: u32 = 1;
+
+/// The attached programs; dropping this unloads them.
+pub(crate) struct SocketMeter {
+    programs: TransferPrograms,
+    _links: Vec<BtfTracePointLink>,
+    missing: Vec<MissingFigure>,
+    before: NetworkInterruptTime,
+    charge: InterruptCharge,
+}
+
+/// Traffic of a command's sockets, and the interrupt time for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// By kind, in the order of [`KINDS`].
-    pub moved: [Moved; KINDS.len()],
-    /// `None`: the kernel has no programs' place for that.
-    pub interrupts: Option<Interrupts>,
-    /// Connections that somebody still holds: counted as far as they were.
+pub struct CommandTraffic {
+    /// Totals by kind of socket, in the order of [`SOCKET_KINDS`].
+    pub moved: [SocketTotals; SOCKET_KINDS.len()],
+    /// Interrupt time; None if the kernel has no tracepoints for it.
+    pub interrupts: Option<NetworkInterruptTime>,
+    /// Connections that another process still holds, with their counts so far.
     pub held: u64,
-    /// Connections that nobody held and that were not empty in time: counted as far as they were.
+    /// Connections that no process holds and that had data left after the waiting time, with their counts so far.
     pub unsent: u64,
-    /// Tasks and connections that found no room, each once: bytes and interrupts are at least what is told.
+    /// Tasks and connections for which a map had no room. If there are any, bytes and interrupts are lower bounds.
     pub lost: u64,
-    /// Whether interrupts that came upon the command are in its own processor time.
-    pub charge: Charge,
+    /// Whether the command's processor time contains interrupts.
+    pub charge: InterruptCharge,
 }
 
 impl SocketMeter {
     /// Loads the programs, which takes about a tenth of a second.
     ///
     /// # Errors
-    /// [`Unavailable`] when not even bytes can be counted.
+    /// [`Unavailable`] if not even bytes can be counted.
     pub fn begin() -> Result<SocketMeter, Unavailable> {
-        SocketMeter::with_room(&[])
+        SocketMeter::with_map_entries(&[])
     }
 
-    /// With room for so many in the maps that are named.
-    fn with_room(room: &[(&'static str, u32)]) -> Result<SocketMeter, Unavailable> {
-        let mut programs = Programs::open(room)?;
+    /// As [`SocketMeter::begin`]; `map_entries` sets the number of entries of some maps.
+    fn with_map_entries(map_entries: &[(&'static str, u32)]) -> Result<SocketMeter, Unavailable> {
+        let mut programs = TransferPrograms::open(map_entries)?;
         let (mut missing, mut links) = (Vec::new(), Vec::new());
-        for (hook, what) in hooks() {
-            match programs.load(hook).and_then(|()| programs.attach(hook)) {
+        for ((tracepoint, program), figure) in followed_tracepoints() {
+            match programs.load((tracepoint, program)).and_then(|()| programs.attach((tracepoint, program))) {
                 Ok(link) => links.push(link),
-                Err(why) if what == BYTES => {
-                    return Err(Unavailable(format!("the kernel does not take {} at {}: {why}", hook.1, hook.0).into()));
+                Err(reason) if figure == TrafficFigure::Bytes => {
+                    return Err(Unavailable(format!("the kernel does not take {program} at {tracepoint}: {reason}").into()));
                 }
-                Err(why) => missing.push(format!("{what}: not known in full: nothing runs at {}: {why}", hook.0)),
+                Err(reason) => missing.push(MissingFigure::NoProgram { figure, tracepoint, reason }),
             }
         }
-        let interrupts = !missing.iter().any(|why| why.starts_with(INTERRUPTS));
         for program in ["on_command", "on_look", "on_enter"] {
-            programs.prepare(program).map_err(|why| Unavailable(why.into()))?;
+            programs.load_own(program).map_err(|reason| Unavailable(reason.into()))?;
         }
-        let charge = if interrupts { charge(&mut programs) } else { Charge::ToTheInterrupted };
-        if let Charge::Unclear(why) = &charge {
-            missing.push(why.clone());
+        let before = NetworkInterruptTime::default();
+        let mut meter = SocketMeter { programs, _links: links, missing, before, charge: InterruptCharge::ToTheInterrupted };
+        if meter.has_interrupts() {
+            meter.charge = find_charge(&mut meter.programs);
         }
-        Ok(SocketMeter { programs, _links: links, missing, interrupts, before: Interrupts::default(), charge })
+        if let InterruptCharge::Unclear(reason) = &meter.charge {
+            meter.missing.push(MissingFigure::UnclearCharge(reason.clone()));
+        }
+        Ok(meter)
     }
 
-    /// What is not known, and why.
-    pub fn missing(&self) -> &[String] {
-        &self.missing
+    /// A sentence for each figure that is not known in full, with the reason.
+    pub fn missing(&self) -> Vec<String> {
+        self.missing.iter().map(ToString::to_string).collect()
     }
 
-    /// The next process that this one forks is the command.
+    fn has_interrupts(&self) -> bool {
+        !self.missing.iter().any(|missing| missing.figure() == Some(TrafficFigure::Interrupts))
+    }
+
+    /// Makes the next process that this one forks the command.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
+    /// The kernel's words.
     pub(crate) fn follow_next(&mut self) -> Result<(), String> {
-        self.before = self.programs.interrupts(COMMAND)?;
+        self.before = self.programs.interrupts(COMMAND_ACCOUNT)?;
         self.programs.run("on_command", [0; 2])
     }
 
-    /// What was counted, when the command has ended: waits for sockets that the kernel still empties, up to five seconds.
+    /// The traffic of the command, which has ended. Waits for sockets that still send, for [`SOCKET_DRAIN_TIMEOUT`] at most.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    pub fn end(&mut self) -> Result<Counted, String> {
-        let until = Instant::now() + TO_EMPTY;
-        let (mut held, mut orphans) = self.open()?;
+    /// The kernel's words.
+    pub fn end(&mut self) -> Result<CommandTraffic, String> {
+        let until = Instant::now() + SOCKET_DRAIN_TIMEOUT;
+        let (mut held, mut orphans) = self.open_connections()?;
         while !orphans.is_empty() && Instant::now() < until {
-            thread::sleep(LOOK_EVERY);
-            (held, orphans) = self.open()?;
+            thread::sleep(POLL_PERIOD);
+            (held, orphans) = self.open_connections()?;
         }
         for socket in held.iter().chain(&orphans) {
             self.programs.run("on_look", [*socket, 1])?;
         }
-        Ok(Counted {
-            moved: self.moved()?,
-            interrupts: if self.interrupts { Some(self.programs.interrupts(COMMAND)? - self.before) } else { None },
+        Ok(CommandTraffic {
+            moved: self.totals()?,
+            interrupts: if self.has_interrupts() { Some(self.programs.interrupts(COMMAND_ACCOUNT)? - self.before) } else { None },
             held: held.len() as u64,
             unsent: orphans.len() as u64,
             lost: self.programs.lost()?,
@@ -140,13 +194,13 @@ impl SocketMeter {
         })
     }
 
-    /// The connections that are not over: held by somebody, and by nobody.
-    fn open(&mut self) -> Result<(Vec<u64>, Vec<u64>), String> {
-        for socket in self.connections(|connection| connection[COUNTED] == 0)? {
+    /// The sockets that are not closed: those that a process holds, and those that none holds.
+    fn open_connections(&mut self) -> Result<(Vec<u64>, Vec<u64>), String> {
+        for socket in self.connections(|connection| connection[COUNTED_INDEX] == 0)? {
             self.programs.run("on_look", [socket, 0])?;
         }
-        let held = self.connections(|connection| connection[COUNTED] == 0 && connection[ORPHAN] == 0)?;
-        Ok((held, self.connections(|connection| connection[COUNTED] == 0 && connection[ORPHAN] != 0)?))
+        let held = self.connections(|connection| connection[COUNTED_INDEX] == 0 && connection[ORPHAN_INDEX] == 0)?;
+        Ok((held, self.connections(|connection| connection[COUNTED_INDEX] == 0 && connection[ORPHAN_INDEX] != 0)?))
     }
 
     fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, String> {
@@ -161,36 +215,42 @@ impl SocketMeter {
         Ok(sockets)
     }
 
-    fn moved(&self) -> Result<[Moved; KINDS.len()], String> {
+    fn totals(&self) -> Result<[SocketTotals; SOCKET_KINDS.len()], String> {
         let map: PerCpuArray<&MapData, [u64; MOVED_WORDS]> = self.programs.map("moved")?;
-        let mut moved = [Moved::default(); KINDS.len()];
-        for (number, sum) in moved.iter_mut().enumerate() {
+        let mut totals = [SocketTotals::default(); SOCKET_KINDS.len()];
+        for (number, sum) in totals.iter_mut().enumerate() {
             let processors = map.get(&(number as u32), 0).map_err(|error| words(&error))?;
-            processors.iter().for_each(|counts| *sum += Moved::of(*counts));
+            processors.iter().for_each(|counts| *sum += SocketTotals::from_words(*counts));
         }
-        Ok(moved)
+        Ok(totals)
     }
 }
 
-/// Whether a command's sockets can be followed on this host, without loading anything.
-pub fn here() -> Available {
-    let how = possible().map_or_else(How::NotHere, |()| how(&tracepoints(&fs::read(TYPES).unwrap_or_default())));
-    Available { meter: Meter::SocketsOfCommand, how }
+/// Whether a command's sockets can be followed on this host. No program is loaded for the answer.
+pub fn availability() -> MeterAvailability {
+    let tracepoints = || tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
+    let quality = check_kernel_programs().map_or_else(MeterQuality::Absent, |()| quality_with(&tracepoints()));
+    MeterAvailability { meter: Meter::SocketsOfCommand, quality }
 }
 
-fn how(tracepoints: &HashSet<String>) -> How {
-    let absent = hooks().find(|((tracepoint, _), _)| !tracepoints.contains(*tracepoint));
+fn quality_with(tracepoints: &HashSet<String>) -> MeterQuality {
+    let absent = followed_tracepoints().find(|((tracepoint, _), _)| !tracepoints.contains(*tracepoint));
     match absent {
-        None => How::Exact,
-        Some(((tracepoint, _), BYTES)) => How::NotHere(format!("this kernel has no tracepoint {tracepoint}")),
-        Some(((tracepoint, _), what)) => How::Estimated(format!("without {what}: this kernel has no tracepoint {tracepoint}")),
+        None => MeterQuality::Exact,
+        Some(((tracepoint, _), TrafficFigure::Bytes)) => {
+            MeterQuality::Absent(format!("this kernel has no tracepoint {tracepoint}"))
+        }
+        Some(((tracepoint, _), figure)) => {
+            MeterQuality::Estimated(format!("without {}: this kernel has no tracepoint {tracepoint}", figure.label()))
+        }
     }
 }
 
-/// Which program runs where, in this order, and what is not known without it.
-fn hooks() -> impl Iterator<Item = (Hook, &'static str)> {
-    let interrupts = SOFT.into_iter().chain(DEVICES).map(|hook| (hook, INTERRUPTS));
-    MOVING.into_iter().chain(interrupts).chain([FORKS])
+/// The tracepoints with their programs, in the order in which they are attached, each with the figure that needs it.
+fn followed_tracepoints() -> impl Iterator<Item = (TracepointProgram, TrafficFigure)> {
+    let interrupts = SOFT_INTERRUPT_PROGRAMS.into_iter().chain(DEVICE_PROGRAMS);
+    let interrupts = interrupts.map(|program| (program, TrafficFigure::Interrupts));
+    SOCKET_PROGRAMS.into_iter().chain(interrupts).chain([FORK_PROGRAM])
 }
 
 #[cfg(test)]
@@ -201,15 +261,15 @@ mod tests {
 
     #[test]
     fn a_kernel_without_the_calls_tracepoints_has_the_bytes_of_what_connects() {
-        let all: HashSet<String> = hooks().map(|((tracepoint, _), _)| tracepoint.to_owned()).collect();
-        let without = |name: &str| how(&all.iter().filter(|known| *known != name).cloned().collect());
-        assert_eq!(how(&all), How::Exact);
-        assert!(matches!(without("sock_send_length"), How::Estimated(why) if why.contains("messages")));
-        assert!(matches!(without("inet_sock_set_state"), How::NotHere(why) if why.contains("inet_sock_set_state")));
+        let all: HashSet<String> = followed_tracepoints().map(|((tracepoint, _), _)| tracepoint.to_owned()).collect();
+        let without = |name: &str| quality_with(&all.iter().filter(|known| *known != name).cloned().collect());
+        assert_eq!(quality_with(&all), MeterQuality::Exact);
+        assert!(matches!(without("sock_send_length"), MeterQuality::Estimated(reason) if reason.contains("messages")));
+        assert!(matches!(without("inet_sock_set_state"), MeterQuality::Absent(reason) if reason.contains("inet_sock_set_state")));
     }
 
-    /// A command of a shell: so many connections to `port`, each used so often.
-    fn connects(port: u16, connections: usize, uses: usize) -> std::process::Command {
+    /// A shell command that makes `connections` connections to `port` and uses each `uses` times.
+    fn connecting_command(port: u16, connections: usize, uses: usize) -> std::process::Command {
         let words = format!(
             "for i in $(seq {connections}); do exec {{fd}}<>/dev/tcp/127.0.0.1/{port}; \
              for j in $(seq {uses}); do echo $j >&$fd; done; done"
@@ -221,21 +281,21 @@ mod tests {
 
     #[test]
     fn connections_without_room_are_counted_each_once_however_often_they_are_used() {
-        let mut meter = match SocketMeter::with_room(&[("connections", 2)]) {
+        let mut meter = match SocketMeter::with_map_entries(&[("connections", 2)]) {
             Ok(meter) => meter,
-            Err(why) => {
-                let _ = writeln!(io::stderr(), "not tried: connections without room: {why}");
+            Err(refusal) => {
+                let _ = writeln!(io::stderr(), "not tried: connections without room: {refusal}");
                 return;
             }
         };
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("its address").port();
         meter.follow_next().expect("the kernel answers");
-        let ended = connects(port, 7, 20).status().expect("bash runs");
+        let ended = connecting_command(port, 7, 20).status().expect("bash runs");
         assert!(ended.success());
         drop(listener); // with all that nobody has accepted
-        let counted = meter.end().expect("the kernel answers");
-        assert_eq!(counted.lost, 5);
-        assert_eq!(counted.moved[1].sockets, 2);
+        let traffic = meter.end().expect("the kernel answers");
+        assert_eq!(traffic.lost, 5);
+        assert_eq!(traffic.moved[1].sockets, 2);
     }
 }

@@ -1,9 +1,9 @@
-//! Sums that the kernel programs of transfers keep: what sockets moved, and interrupts.
+//! Totals that the kernel programs of transfers keep: bytes and calls of sockets, and interrupt time.
 
 use std::ops::{AddAssign, Sub};
 
 /// Kinds of sockets, in the order of `enum kind` (`bpf/transfers/connections.h`).
-pub const KINDS: [&str; 7] =
+pub const SOCKET_KINDS: [&str; 7] =
     ["TCP, network", "TCP, loopback", "UDP, network", "UDP, loopback", "UDP, to anywhere", "Unix", "other"];
 
 /// Words of `struct moved`.
@@ -13,59 +13,60 @@ pub(crate) const NETWORK_WORDS: usize = 13 + 2 * 8;
 /// Words of `struct account_work`.
 pub(crate) const WORK_WORDS: usize = 4;
 
-/// What all sockets of a kind moved.
+/// Totals of all sockets of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// Connections; TCP alone, of others no end is seen.
+pub struct SocketTotals {
+    /// Number of connections. TCP only: the end of other sockets is not seen.
     pub sockets: u64,
-    /// Bytes that were sent, each once.
+    /// Bytes sent, each counted once.
     pub sent: u64,
-    /// Bytes that came.
+    /// Bytes received.
     pub received: u64,
-    /// Bytes that were sent again.
+    /// Bytes retransmitted.
     pub sent_again: u64,
     /// Calls that sent something.
     pub sends: u64,
     /// Calls that received something.
     pub receives: u64,
-    /// Segments that went out, with those that carry nothing; TCP alone.
+    /// Segments sent, including those without data. TCP only.
     pub segments_sent: u64,
-    /// Segments that came in; TCP alone.
+    /// Segments received. TCP only.
     pub segments_received: u64,
 }
 
-/// Time in interrupts of the network on all processors, in nanoseconds, and what of it is of one account: a command, or an end of a
-/// transfer.
+/// Time in the network's interrupts on all processors, in nanoseconds, and the part of one account.
+///
+/// An account is a command, or an end of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interrupts {
-    /// Soft ones of which it is known whom they were for.
+pub struct NetworkInterruptTime {
+    /// Soft interrupts whose sockets are known, of all accounts.
     pub soft: u64,
-    /// Of it, for its own sockets.
+    /// The part of `soft` for the account's own sockets.
     pub soft_ours: u64,
-    /// Soft ones without a packet.
+    /// Soft interrupts without a packet.
     pub soft_unknown: u64,
-    /// Soft ones, whomever for, that came upon its tasks: charged to them where interrupts have no account.
+    /// Soft interrupts for any account that interrupted this account's tasks.
     pub soft_inside: u64,
-    /// Devices' interrupts that called for a receiving soft one.
+    /// Device interrupts that raised a receiving soft interrupt.
     pub hard: u64,
-    /// Of it, what came upon its tasks.
+    /// The part of `hard` that interrupted the account's tasks.
     pub hard_inside: u64,
-    /// Packets that came in.
+    /// Packets received.
     pub packets: u64,
-    /// Of them, the account's.
+    /// The part of `packets` for the account.
     pub packets_ours: u64,
 }
 
-impl Moved {
-    pub(crate) fn of(
+impl SocketTotals {
+    pub(crate) fn from_words(
         [sockets, sent, received, sent_again, sends, receives, segments_sent, segments_received]: [u64; MOVED_WORDS],
-    ) -> Moved {
-        Moved { sockets, sent, received, sent_again, sends, receives, segments_sent, segments_received }
+    ) -> SocketTotals {
+        SocketTotals { sockets, sent, received, sent_again, sends, receives, segments_sent, segments_received }
     }
 }
 
-impl AddAssign for Moved {
-    fn add_assign(&mut self, more: Moved) {
+impl AddAssign for SocketTotals {
+    fn add_assign(&mut self, more: SocketTotals) {
         self.sockets += more.sockets;
         self.sent += more.sent;
         self.received += more.received;
@@ -77,35 +78,35 @@ impl AddAssign for Moved {
     }
 }
 
-impl Interrupts {
-    /// Soft interrupts for its own sockets: those that had no packet are shared as the others are.
-    pub fn soft_for_it(&self) -> u64 {
-        self.soft_ours + shared(self.soft_unknown, self.soft_ours, self.soft)
+impl NetworkInterruptTime {
+    /// Time of soft interrupts for the account's own sockets, with its share of those without a packet.
+    pub fn soft_interrupt_ns(&self) -> u64 {
+        self.soft_ours + share(self.soft_unknown, self.soft_ours, self.soft)
     }
 
-    /// Devices' interrupts for its own sockets: shared as the soft ones are, which follow them; an estimate.
-    pub fn hard_for_it(&self) -> u64 {
-        shared(self.hard, self.soft_ours, self.soft)
+    /// Estimated time of device interrupts for the account's own sockets, shared in proportion to the soft interrupts.
+    pub fn device_interrupt_ns(&self) -> u64 {
+        share(self.hard, self.soft_ours, self.soft)
     }
 
-    pub(crate) fn of_all(words: &[u64; NETWORK_WORDS]) -> Interrupts {
+    pub(crate) fn from_all(words: &[u64; NETWORK_WORDS]) -> NetworkInterruptTime {
         let [soft, soft_unknown, hard, packets, ..] = *words;
-        Interrupts { soft, soft_unknown, hard, packets, ..Interrupts::default() }
+        NetworkInterruptTime { soft, soft_unknown, hard, packets, ..NetworkInterruptTime::default() }
     }
 
-    pub(crate) fn of_account(words: &[u64; WORK_WORDS]) -> Interrupts {
+    pub(crate) fn from_account(words: &[u64; WORK_WORDS]) -> NetworkInterruptTime {
         let [soft_ours, soft_inside, hard_inside, packets_ours] = *words;
-        Interrupts { soft_ours, soft_inside, hard_inside, packets_ours, ..Interrupts::default() }
+        NetworkInterruptTime { soft_ours, soft_inside, hard_inside, packets_ours, ..NetworkInterruptTime::default() }
     }
 }
 
-/// The part of `whole` that `ours` is of `all`.
-fn shared(whole: u64, ours: u64, all: u64) -> u64 {
-    if all == 0 { 0 } else { (u128::from(whole) * u128::from(ours) / u128::from(all)) as u64 }
+/// The part `ours / all` of `time_ns`; 0 if `all` is 0.
+fn share(time_ns: u64, ours: u64, all: u64) -> u64 {
+    if all == 0 { 0 } else { (u128::from(time_ns) * u128::from(ours) / u128::from(all)) as u64 }
 }
 
-impl AddAssign for Interrupts {
-    fn add_assign(&mut self, more: Interrupts) {
+impl AddAssign for NetworkInterruptTime {
+    fn add_assign(&mut self, more: NetworkInterruptTime) {
         self.soft += more.soft;
         self.soft_ours += more.soft_ours;
         self.soft_unknown += more.soft_unknown;
@@ -117,11 +118,11 @@ impl AddAssign for Interrupts {
     }
 }
 
-impl Sub for Interrupts {
-    type Output = Interrupts;
+impl Sub for NetworkInterruptTime {
+    type Output = NetworkInterruptTime;
 
-    fn sub(self, before: Interrupts) -> Interrupts {
-        Interrupts {
+    fn sub(self, before: NetworkInterruptTime) -> NetworkInterruptTime {
+        NetworkInterruptTime {
             soft: self.soft - before.soft,
             soft_ours: self.soft_ours - before.soft_ours,
             soft_unknown: self.soft_unknown - before.soft_unknown,
@@ -139,23 +140,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_nobodys_for_certain_is_shared_as_the_rest() {
-        let half = Interrupts { soft: 1000, soft_ours: 500, soft_unknown: 40, hard: 10, ..Interrupts::default() };
-        assert_eq!((half.soft_for_it(), half.hard_for_it()), (520, 5));
-        let none = Interrupts { soft_unknown: 40, hard: 10, ..Interrupts::default() };
-        assert_eq!((none.soft_for_it(), none.hard_for_it()), (0, 0));
+    fn time_without_a_packet_is_shared_as_the_other_time() {
+        let half =
+            NetworkInterruptTime { soft: 1000, soft_ours: 500, soft_unknown: 40, hard: 10, ..NetworkInterruptTime::default() };
+        assert_eq!((half.soft_interrupt_ns(), half.device_interrupt_ns()), (520, 5));
+        let none = NetworkInterruptTime { soft_unknown: 40, hard: 10, ..NetworkInterruptTime::default() };
+        assert_eq!((none.soft_interrupt_ns(), none.device_interrupt_ns()), (0, 0));
     }
 
     #[test]
     fn sums_are_added_and_taken_away_field_by_field() {
-        let mut one = Interrupts::of_all(&std::array::from_fn(|index| index as u64 + 1));
-        one += Interrupts::of_account(&[5, 6, 7, 8]);
-        let mut two = one;
-        two += one;
-        assert_eq!(two - one, one);
-        assert_eq!((two.soft, two.packets_ours), (2, 16));
-        let mut moved = Moved::of([1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut first = NetworkInterruptTime::from_all(&std::array::from_fn(|index| index as u64 + 1));
+        first += NetworkInterruptTime::from_account(&[5, 6, 7, 8]);
+        let mut second = first;
+        second += first;
+        assert_eq!(second - first, first);
+        assert_eq!((second.soft, second.packets_ours), (2, 16));
+        let mut moved = SocketTotals::from_words([1, 2, 3, 4, 5, 6, 7, 8]);
         moved += moved;
-        assert_eq!(moved, Moved::of([2, 4, 6, 8, 10, 12, 14, 16]));
+        assert_eq!(moved, SocketTotals::from_words([2, 4, 6, 8, 10, 12, 14, 16]));
     }
 }

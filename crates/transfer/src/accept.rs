@@ -1,4 +1,4 @@
-//! The next connection to a listener, also while the system has no descriptor or memory for one.
+//! Accepts the next connection of a listener, also while the system lacks a descriptor or memory for it.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,40 +6,40 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::bounds::TO_LOOK_UP;
+use crate::bounds::STOP_POLL_PERIOD;
 
-/// What comes of waiting for somebody.
+/// The result of one wait for a connection.
 #[derive(Debug)]
-pub enum Next {
-    /// Nobody has come, and it is time to look up.
+pub enum Accepted {
+    /// No connection came in time.
     Nobody,
-    /// Somebody has.
+    /// A connection came.
     Guest(TcpStream, SocketAddr),
-    /// Somebody cannot be let in for now, and why.
+    /// A connection cannot be accepted now; with the reason.
     Full(io::Error),
 }
 
-/// Who connects next to `listener`, which does not block.
+/// Accepts the next connection of `listener`, which does not block.
 ///
 /// # Errors
-/// When it is none, or no longer listens.
-pub fn next(listener: &TcpListener) -> io::Result<Next> {
-    let time = Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };
+/// The socket is no listener, or no longer listens.
+pub fn accept_next(listener: &TcpListener) -> io::Result<Accepted> {
+    let time = Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos().into() };
     match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&time)) {
-        Ok(0) | Err(Errno::INTR) => return Ok(Next::Nobody),
-        Err(Errno::NOMEM) => return Ok(Next::Full(Errno::NOMEM.into())),
-        told => told?,
+        Ok(0) | Err(Errno::INTR) => return Ok(Accepted::Nobody),
+        Err(Errno::NOMEM) => return Ok(Accepted::Full(Errno::NOMEM.into())),
+        ready => ready?,
     };
     let accepted = listener.accept().and_then(|(stream, peer)| stream.set_nonblocking(false).map(|()| (stream, peer)));
-    accepted.map(|(stream, peer)| Next::Guest(stream, peer)).or_else(not_accepted)
+    accepted.map(|(stream, peer)| Accepted::Guest(stream, peer)).or_else(accept_failure)
 }
 
-/// What an error of `accept` means: it has no memory, no descriptor, no network, and that passes, unless it is no listener at all.
-fn not_accepted(error: io::Error) -> io::Result<Next> {
+/// Classifies an error of `accept`. Lack of memory, descriptors or network passes; an error of the listener itself does not.
+fn accept_failure(error: io::Error) -> io::Result<Accepted> {
     match Errno::from_io_error(&error) {
-        Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(Next::Nobody),
+        Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(Accepted::Nobody),
         None | Some(Errno::BADF | Errno::INVAL | Errno::NOTSOCK | Errno::FAULT) => Err(error),
-        Some(_) => Ok(Next::Full(error)),
+        Some(_) => Ok(Accepted::Full(error)),
     }
 }
 
@@ -48,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_listener_that_is_none_ends_a_server() {
+    fn only_an_error_of_the_listener_ends_a_server() {
         for passes in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::NETDOWN, Errno::PERM] {
-            assert!(matches!(not_accepted(passes.into()), Ok(Next::Full(_))), "{passes:?}");
+            assert!(matches!(accept_failure(passes.into()), Ok(Accepted::Full(_))), "{passes:?}");
         }
         for nobody in [Errno::CONNABORTED, Errno::AGAIN, Errno::INTR] {
-            assert!(matches!(not_accepted(nobody.into()), Ok(Next::Nobody)), "{nobody:?}");
+            assert!(matches!(accept_failure(nobody.into()), Ok(Accepted::Nobody)), "{nobody:?}");
         }
-        assert!(not_accepted(Errno::NOTSOCK.into()).is_err());
+        assert!(accept_failure(Errno::NOTSOCK.into()).is_err());
     }
 }

@@ -1,60 +1,60 @@
-//! The interface of a batch host: what a server asks about transfers that belong to a job.
+//! The interface of a batch host, which handles the transfers that belong to a job.
 
 use std::fmt;
 use std::fs::File;
 use std::io;
 
-use crate::moving::source::Source;
-use crate::protocol::wire::{Job, Request};
+use crate::moving::source::DataSource;
+use crate::protocol::wire::{JobKind, TransferRequest};
 
-/// Does the jobs that transfers ask for; shared by all transfers of a server.
+/// Handles the jobs of transfers; all transfers of a server share it.
 pub trait BatchHost: fmt::Debug + Send + Sync {
-    /// What `request` comes to, once the job is done that it asks for; `request` then says how many bytes go. It waits while
-    /// `goes_on`.
+    /// Begins the job of `request`, if it has one, and sets the request's size to the number of bytes that will move. May wait as
+    /// long as `may_wait` returns true.
     ///
     /// # Errors
-    /// In words for who asked.
-    fn begin(&self, request: &mut Request, goes_on: &mut dyn FnMut() -> bool) -> Result<Box<dyn Work>, String>;
+    /// A sentence for the client.
+    fn begin(&self, request: &mut TransferRequest, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, String>;
 }
 
-/// What a server does with the data of one transfer.
-pub trait Work {
-    /// Where the job wants what comes; `None` where data go as the server says.
-    fn place(&self) -> Option<io::Result<File>> {
+/// The data of one transfer, as its job handles them.
+pub trait JobData {
+    /// The job's file for received data; None if the server chooses it.
+    fn file(&self) -> Option<io::Result<File>> {
         None
     }
 
-    /// What the job sends; `None` where it is a pattern.
-    fn source(&self) -> Option<io::Result<Source>> {
+    /// The data that the job sends; None for a pattern.
+    fn source(&self) -> Option<io::Result<DataSource>> {
         None
     }
 
-    /// What is left to do when the data have moved, all of them or not: the name of a job that begins.
+    /// Finishes after the data have moved, `complete` or not. Returns the name of a job that begins.
     ///
     /// # Errors
-    /// In words: what came is no deck, or there are too many jobs.
+    /// A sentence for the client: the data are no deck, or there are too many jobs.
     fn end(&self, _complete: bool) -> Result<Option<String>, String> {
         Ok(None)
     }
 
-    /// The client has said that it has all of it.
-    fn confirmed(&self) {}
+    /// Notes that the client has acknowledged all data.
+    fn acknowledge(&self) {}
 }
 
-/// A transfer without a job, or of a file that is only stored.
+/// The data of a transfer without a job, or of a file to store.
 #[derive(Debug, Clone, Copy)]
-pub struct Plain;
+pub struct PlainData;
 
-impl Work for Plain {}
+impl JobData for PlainData {}
 
-/// A server that takes no jobs; files may still be stored.
+/// The batch host of a server without jobs; files can still be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct NoJobs;
 
 impl BatchHost for NoJobs {
-    fn begin(&self, request: &mut Request, _: &mut dyn FnMut() -> bool) -> Result<Box<dyn Work>, String> {
+    fn begin(&self, request: &mut TransferRequest, _: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, String> {
         match request.job {
-            None | Some(Job::Store) => Ok(Box::new(Plain)),
+            None | Some(JobKind::Store) => Ok(Box::new(PlainData)),
             Some(_) => Err("no jobs are taken here".into()),
         }
     }

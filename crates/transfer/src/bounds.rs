@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-/// The limits of a server; nothing goes on without one.
+/// The limits of a server. A client uses the times, and the size of a print file.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
-    /// Transfers at once; more are refused in words.
+pub struct TransferLimits {
+    /// Largest number of transfers at once; further ones are refused.
     pub connections: usize,
-    /// Bytes of one transfer.
+    /// Largest number of bytes in one transfer.
     pub bytes: u64,
-    /// Bytes of all files together that are kept of what came.
+    /// Largest number of bytes in all kept files together.
     pub kept: u64,
-    /// From the request to the end.
+    /// Longest time of a transfer, from the request to the end.
     pub time: Duration,
-    /// A transfer in which nothing moves for so long breaks off.
+    /// Time without any movement of data after which a transfer breaks off.
     pub stalled: Duration,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
+impl Default for TransferLimits {
+    fn default() -> TransferLimits {
+        TransferLimits {
             connections: 16,
             bytes: 64 << 30,
             kept: 64 << 30,
@@ -29,9 +29,9 @@ impl Default for Bounds {
     }
 }
 
-/// Who speaks on the control connection says something within this time, or is left.
-pub const TO_SAY_SOMETHING: Duration = Duration::from_secs(5);
-/// So long a call on a data connection waits before it looks whether it should go on.
-pub const TO_LOOK_UP: Duration = Duration::from_millis(100);
-/// No call moves more.
-pub(crate) const LONGEST_MESSAGE: u32 = 16 << 20;
+/// Time in which the other end must send its next line on the control connection.
+pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two checks whether a waiting call should stop.
+pub const STOP_POLL_PERIOD: Duration = Duration::from_millis(100);
+/// Largest number of bytes that one call moves.
+pub(crate) const MOST_MESSAGE_BYTES: u32 = 16 << 20;

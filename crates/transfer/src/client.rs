@@ -10,135 +10,140 @@ use std::time::Instant;
 
 use loadgo_sys::shared_ring::SharedRing;
 
-use crate::bounds::{Bounds, TO_SAY_SOMETHING};
-use crate::end;
-use crate::measuring::interrupts::{Account, Meter};
-use crate::measuring::row::End;
-use crate::mover::{Arriving, Goods, Mover};
-use crate::moving::method::{Method, Way};
-use crate::moving::place::Place;
-use crate::moving::socket::{Socket, in_words};
-use crate::moving::source::Source;
+use crate::bounds::{CONTROL_TIMEOUT, TransferLimits};
+use crate::end::{self, StopReason};
+use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
+use crate::measuring::row::EndRow;
+use crate::mover::{Arriving, Mover, Payload};
+use crate::moving::method::{Method, MethodInUse};
+use crate::moving::place::Destination;
+use crate::moving::socket::{DataSocket, error_words};
+use crate::moving::source::DataSource;
 use crate::moving::tls;
 use crate::protocol::control::Control;
-use crate::protocol::meeting::{self, CONTROL};
-use crate::protocol::wire::{Answer, Direction, Go, Greeting, Job, NAME, Request, Told, VERSION};
+use crate::protocol::meeting::{self, CONTROL_BYTE};
+use crate::protocol::wire::{
+    Direction, FinalReply, GoSignal, Greeting, JobKind, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest,
+};
 
-/// What is to be moved, and how.
+/// One transfer as the client wants it.
 #[derive(Debug, Clone)]
-pub struct Ask {
-    /// Where the server waits: the addresses that its name has, of which the first that answers is taken.
+pub struct TransferOrder {
+    /// Addresses of the server; the first that answers is used.
     pub to: Vec<SocketAddr>,
     /// The server's token, if it has one.
     pub token: Option<String>,
-    /// Which way.
+    /// Direction of the data, as the client sees it.
     pub direction: Direction,
-    /// How.
+    /// Method of this end and the other.
     pub method: Method,
-    /// How many bytes; None for the whole of the file.
+    /// Number of bytes; None for the whole file.
     pub size: Option<u64>,
-    /// The most bytes a call.
+    /// Largest number of bytes that one call moves.
     pub message: u32,
-    /// What is sent; a pattern in memory where there is none.
+    /// File to send; None for a pattern in memory.
     pub from: Option<PathBuf>,
-    /// Where what is received is put, a new file, or a print file in place of an older one; nowhere where there is none.
+    /// File for received data, which must be new unless it is a print file. None discards the data.
     pub into: Option<PathBuf>,
     /// The batch job that this transfer belongs to, if any.
-    pub job: Option<Job>,
-    /// Patience, and the longest print file; the other bounds are the server's matter.
-    pub bounds: Bounds,
-    /// Who tells the interrupt work of this end.
-    pub interrupts: Meter,
+    pub job: Option<JobKind>,
+    /// Times, and the largest size of a print file. The server has the other limits.
+    pub bounds: TransferLimits,
+    /// MeterOrReason of this end's interrupt work.
+    pub interrupts: MeterOrReason,
 }
 
-impl Ask {
-    fn prints(&self) -> bool {
-        matches!(self.job, Some(Job::Print(_)))
+impl TransferOrder {
+    fn is_print(&self) -> bool {
+        matches!(self.job, Some(JobKind::Print(_)))
     }
 }
 
 /// Both ends of a transfer.
 #[derive(Debug, Clone)]
-pub struct Transfer {
-    /// This end.
-    pub here: End,
-    /// The server's; what it said when it could not tell.
-    pub there: Result<End, String>,
+pub struct TransferEnds {
+    /// This end's row.
+    pub here: EndRow,
+    /// The server's row, or why it is missing.
+    pub there: Result<EndRow, String>,
     /// The name of the job that was submitted.
     pub job: Option<String>,
 }
 
-/// Why it does not come to a transfer, in words.
+/// Why a transfer cannot begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WhyNot {
-    /// Nobody is there, it is refused, the file cannot be read.
+pub enum TransferRefusal {
+    /// No server answers, the server refuses, or the file cannot be read.
     Refused(String),
-    /// One of the two hosts cannot do it by this method, or the two of them together; by another they may.
+    /// The two hosts cannot use this method; another method may work.
     Cannot(String),
 }
 
-impl WhyNot {
-    /// The words.
+impl TransferRefusal {
+    /// The reason as a sentence.
     pub fn words(self) -> String {
         match self {
-            WhyNot::Refused(words) | WhyNot::Cannot(words) => words,
+            TransferRefusal::Refused(words) | TransferRefusal::Cannot(words) => words,
         }
     }
 }
 
-impl From<String> for WhyNot {
-    fn from(words: String) -> WhyNot {
-        WhyNot::Refused(words)
+impl From<String> for TransferRefusal {
+    fn from(words: String) -> TransferRefusal {
+        TransferRefusal::Refused(words)
     }
 }
 
-/// Makes one transfer; `stop` ends it early.
+/// Makes one transfer; setting `stop` ends it early.
 ///
 /// # Errors
-/// When it does not come to one.
-pub fn transfer(ask: &Ask, stop: &Arc<AtomicBool>) -> Result<Transfer, WhyNot> {
-    if let Some(why) = ask.method.why_not() {
-        return Err(WhyNot::Cannot(format!("{} is not possible here: {why}", ask.method.name())));
+/// The transfer cannot begin.
+pub fn transfer(ask: &TransferOrder, stop: &Arc<AtomicBool>) -> Result<TransferEnds, TransferRefusal> {
+    if let Some(reason) = ask.method.unavailable_reason() {
+        return Err(TransferRefusal::Cannot(format!("{} is not possible here: {reason}", ask.method.name())));
     }
-    let (source, size) = source(ask)?;
-    let place = place(ask)?;
+    let (source, size) = open_source(ask)?;
+    let place = open_destination(ask)?;
     let (mut control, to) = connect(ask, stop)?;
-    let there = |error: io::Error| format!("{to}: {}", in_words(error));
-    control.say(&request(ask, size)).map_err(there)?;
-    let patience = if ask.prints() { ask.bounds.time } else { TO_SAY_SOMETHING };
-    let (ticket, unix, authority, size, go) = match control.hear(patience, stop).map_err(there)? {
-        Answer::Ticket { ticket, unix, authority, size: told, go } => {
-            (ticket, unix, authority, told.filter(|_| ask.prints()).unwrap_or(size), go)
+    let failed = |error: io::Error| format!("{to}: {}", error_words(error));
+    control.send(&request(ask, size)).map_err(failed)?;
+    let timeout = if ask.is_print() { ask.bounds.time } else { CONTROL_TIMEOUT };
+    let (ticket, unix, authority, size, go) = match control.receive(timeout, stop).map_err(failed)? {
+        ServerReply::Ticket { ticket, unix, authority, size: print_size, go } => {
+            (ticket, unix, authority, print_size.filter(|_| ask.is_print()).unwrap_or(size), go)
         }
-        Answer::Refused(why) => return Err(format!("{to} refused: {why}").into()),
-        Answer::Cannot(why) => return Err(WhyNot::Cannot(format!("{} is not possible at {to}: {why}", ask.method.name()))),
+        ServerReply::Refused(reason) => return Err(format!("{to} refused: {reason}").into()),
+        ServerReply::Cannot(reason) => {
+            return Err(TransferRefusal::Cannot(format!("{} is not possible at {to}: {reason}", ask.method.name())));
+        }
     };
-    has_room(ask, &place, size).map_err(|why| format!("{to}: {why}"))?;
+    check_print_size(ask, &place, size).map_err(|reason| format!("{to}: {reason}"))?;
     let (data, account) = match unix.filter(|_| ask.method.is_of_one_host()) {
-        Some(name) => (on_this_host(ask, &name, &ticket, to)?, Account::of(&ask.interrupts, None)),
+        Some(name) => (connect_locally(ask, &name, &ticket, to)?, InterruptAccount::begin(&ask.interrupts, None)),
         None => {
-            let data = meeting::over_network(to, TO_SAY_SOMETHING).map_err(there)?;
-            let account = Account::of(&ask.interrupts, Some(data.as_fd())); // before anything can come
-            (meeting::present(data, &ticket).map_err(there)?, account)
+            let data = meeting::connect_by_network(to, CONTROL_TIMEOUT).map_err(failed)?;
+            let account = InterruptAccount::begin(&ask.interrupts, Some(data.as_fd())); // before any data can arrive
+            (meeting::show_ticket(data, &ticket).map_err(failed)?, account)
         }
     };
-    let ring = (ask.method == Method::Shm).then(|| meeting::handed(&data, TO_SAY_SOMETHING).and_then(SharedRing::open));
-    let ring = ring.transpose().map_err(there)?;
-    let socket = Socket::new(data, stop.clone(), ask.bounds.stalled).map_err(there)?;
-    let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(there)?;
-    let way = Way { method: ask.method, message: ask.message, tls, ring };
+    let ring =
+        (ask.method == Method::Shm).then(|| meeting::receive_descriptor(&data, CONTROL_TIMEOUT).and_then(SharedRing::open));
+    let ring = ring.transpose().map_err(failed)?;
+    let socket = DataSocket::new(data, stop.clone(), ask.bounds.stalled).map_err(failed)?;
+    let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(failed)?;
+    let way = MethodInUse { method: ask.method, message: ask.message, tls, ring };
     if go {
-        let Go::Go = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
+        let GoSignal::GoSignal = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
     }
-    let goods = source.map_or(Goods::Into(place, Arriving { size, before: 0 }), Goods::From);
-    let here = moved(ask, goods, way, account, socket, stop)?;
-    Ok(told(ask, &mut control, here))
+    let payload = source.map_or(Payload::Into(place, Arriving { size, before: 0 }), Payload::From);
+    let here = move_data(ask, payload, way, account, socket, stop)?;
+    Ok(exchange_rows(ask, &mut control, here))
 }
 
-fn request(ask: &Ask, size: u64) -> Request {
-    Request {
-        name: NAME.into(),
-        version: VERSION,
+fn request(ask: &TransferOrder, size: u64) -> TransferRequest {
+    TransferRequest {
+        name: PROTOCOL_NAME.into(),
+        version: PROTOCOL_VERSION,
         token: ask.token.clone(),
         direction: ask.direction,
         method: ask.method,
@@ -149,83 +154,84 @@ fn request(ask: &Ask, size: u64) -> Request {
     }
 }
 
-/// What the server tells of its end; of a job it hears of this one, and has drawn its conclusion when it hangs up.
-fn told(ask: &Ask, control: &mut Control, here: End) -> Transfer {
-    // Who broke off waits for the other's row no longer than for its data.
-    let patience = if here.broke_off.is_some() { end::TO_TELL.min(ask.bounds.stalled) } else { end::TO_TELL };
-    match control.hear::<Told>(patience, &AtomicBool::new(false)) {
-        Ok(Told { end, job }) => {
-            if ask.job.is_some() && control.say(&Told { end: here.clone(), job: None }).is_ok() {
-                control.until_it_hangs_up(TO_SAY_SOMETHING);
+/// Receives the server's row. For a job it also sends this end's row, and waits until the server hangs up after handling it.
+fn exchange_rows(ask: &TransferOrder, control: &mut Control, here: EndRow) -> TransferEnds {
+    // After breaking off, this end waits for the other's row no longer than for its data.
+    let timeout = if here.broke_off.is_some() { end::ROW_TIMEOUT.min(ask.bounds.stalled) } else { end::ROW_TIMEOUT };
+    match control.receive::<FinalReply>(timeout, &AtomicBool::new(false)) {
+        Ok(FinalReply { end, job }) => {
+            if ask.job.is_some() && control.send(&FinalReply { end: here.clone(), job: None }).is_ok() {
+                control.wait_for_hang_up(CONTROL_TIMEOUT);
             }
-            Transfer { here, there: Ok(end), job }
+            TransferEnds { here, there: Ok(end), job }
         }
         Err(error) => {
-            Transfer { here, there: Err(format!("the other end did not tell its row: {}", in_words(error))), job: None }
+            TransferEnds { here, there: Err(format!("the other end did not tell its row: {}", error_words(error))), job: None }
         }
     }
 }
 
-/// How long a print file is, its host says: it must be within the bounds, and have room here.
-fn has_room(ask: &Ask, place: &Place, size: u64) -> Result<(), String> {
+/// Checks that a print file, whose size the batch host has sent, is within the limits and fits on the disk.
+fn check_print_size(ask: &TransferOrder, place: &Destination, size: u64) -> Result<(), String> {
     let most = ask.bounds.bytes;
-    if ask.prints() && size > most {
+    if ask.is_print() && size > most {
         return Err(format!("its print file has {size} bytes, and here they are at most {most}"));
     }
-    match place.room().filter(|room| ask.prints() && size > *room) {
+    match place.free_bytes().filter(|room| ask.is_print() && size > *room) {
         Some(room) => Err(format!("its print file has {size} bytes, and the disk has room for {room}: name another with --into")),
         None => Ok(()),
     }
 }
 
-/// What is sent, and how many bytes of it.
-fn source(ask: &Ask) -> Result<(Option<Source>, u64), String> {
-    if ask.prints() {
-        return Ok((None, 0)); // as many as there are
+/// Opens the data to send, if any, and returns the number of bytes.
+fn open_source(ask: &TransferOrder) -> Result<(Option<DataSource>, u64), String> {
+    if ask.is_print() {
+        return Ok((None, 0)); // the batch host knows the size
     }
     if ask.direction == Direction::Receive {
         return ask.size.map(|size| (None, size)).ok_or_else(|| "how much is to be received? say --size".to_owned());
     }
     let source = match (&ask.from, ask.size) {
-        (Some(path), size) => Source::file(path, size).map_err(|error| format!("{}: {error}", path.display()))?,
-        (None, Some(size)) => Source::pattern(size).map_err(|error| format!("there is no memory for a pattern: {error}"))?,
+        (Some(path), size) => DataSource::file(path, size).map_err(|error| format!("{}: {error}", path.display()))?,
+        (None, Some(size)) => DataSource::pattern(size).map_err(|error| format!("there is no memory for a pattern: {error}"))?,
         (None, None) => return Err("how much is to be sent? say --size, or a file with --from".into()),
     };
     let size = source.size();
     Ok((Some(source), size))
 }
 
-/// Where what is received is put; a print file in place of an older one.
-fn place(ask: &Ask) -> Result<Place, String> {
+/// Opens the destination of received data. A print file replaces an older one.
+fn open_destination(ask: &TransferOrder) -> Result<Destination, String> {
     match &ask.into {
-        Some(path) if ask.prints() => Place::over(path).map_err(|error| error.to_string()),
-        Some(path) => Place::at(path).map_err(|error| error.to_string()),
-        None => Place::nowhere().map_err(|error| format!("/dev/null: {error}")),
+        Some(path) if ask.is_print() => Destination::replacing(path).map_err(|error| error.to_string()),
+        Some(path) => Destination::create(path).map_err(|error| error.to_string()),
+        None => Destination::discard().map_err(|error| format!("/dev/null: {error}")),
     }
 }
 
-/// The first of the addresses that somebody listens at.
-fn answering(ask: &Ask) -> Result<(TcpStream, SocketAddr), String> {
-    let mut said = Vec::new();
+/// Connects to the first of the addresses that answers.
+fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), String> {
+    let mut failures = Vec::new();
     for to in &ask.to {
-        match TcpStream::connect_timeout(to, TO_SAY_SOMETHING) {
+        match TcpStream::connect_timeout(to, CONTROL_TIMEOUT) {
             Ok(stream) => return Ok((stream, *to)),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => said.push(format!("nobody listens at {to}")),
-            Err(error) => said.push(format!("{to}: {}", in_words(error))),
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => failures.push(format!("nobody listens at {to}")),
+            Err(error) => failures.push(format!("{to}: {}", error_words(error))),
         }
     }
-    Err(format!("{}: start `loadgo transfer serve` there", said.join(", and ")))
+    Err(format!("{}: start `loadgo transfer serve` there", failures.join(", and ")))
 }
 
-fn connect(ask: &Ask, stop: &AtomicBool) -> Result<(Control, SocketAddr), String> {
-    let (mut stream, to) = answering(ask)?;
-    let there = |error: io::Error| format!("{to}: {}", in_words(error));
-    stream.write_all(&[CONTROL]).map_err(there)?;
-    let mut control = Control::new(stream).map_err(there)?;
-    let greeting: Greeting = control.hear(TO_SAY_SOMETHING, stop).map_err(there)?;
-    if greeting.name != NAME || greeting.version != VERSION {
-        let told = format!("speaks version {} of {}, and this is version {VERSION}", greeting.version, greeting.name);
-        return Err(format!("{to} {told}: have the same loadgo at both ends"));
+fn connect(ask: &TransferOrder, stop: &AtomicBool) -> Result<(Control, SocketAddr), String> {
+    let (mut stream, to) = connect_first(ask)?;
+    let failed = |error: io::Error| format!("{to}: {}", error_words(error));
+    stream.write_all(&[CONTROL_BYTE]).map_err(failed)?;
+    let mut control = Control::new(stream).map_err(failed)?;
+    let greeting: Greeting = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
+    if greeting.name != PROTOCOL_NAME || greeting.version != PROTOCOL_VERSION {
+        let versions =
+            format!("speaks version {} of {}, and this is version {PROTOCOL_VERSION}", greeting.version, greeting.name);
+        return Err(format!("{to} {versions}: have the same loadgo at both ends"));
     }
     if greeting.token && ask.token.is_none() {
         return Err(format!("{to} wants a token: give the one that it was started with, with --token-file"));
@@ -233,22 +239,29 @@ fn connect(ask: &Ask, stop: &AtomicBool) -> Result<(Control, SocketAddr), String
     Ok((control, to))
 }
 
-fn on_this_host(ask: &Ask, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, WhyNot> {
-    meeting::on_this_host(name, ticket).map_err(|error| {
+fn connect_locally(ask: &TransferOrder, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, TransferRefusal> {
+    meeting::connect_locally(name, ticket).map_err(|error| {
         let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
-        WhyNot::Cannot(format!("{} {words}", ask.method.name()))
+        TransferRefusal::Cannot(format!("{} {words}", ask.method.name()))
     })
 }
 
-/// This end, moved by a thread of its own.
-fn moved(ask: &Ask, goods: Goods, way: Way, account: Account, socket: Socket, stop: &AtomicBool) -> Result<End, String> {
+/// Moves this end's data in a thread of its own, and returns the end's row.
+fn move_data(
+    ask: &TransferOrder,
+    payload: Payload,
+    way: MethodInUse,
+    account: InterruptAccount,
+    socket: DataSocket,
+    stop: &AtomicBool,
+) -> Result<EndRow, String> {
     let until = Instant::now() + ask.bounds.time;
-    let mover = Mover::start(goods, way, account, socket);
+    let mover = Mover::start(payload, way, account, socket);
     let mover = mover.map_err(|error| format!("there is no thread to move the data: {error}"))?;
-    let mut late = false;
+    let mut is_late = false;
     let end = mover.wait(|| {
-        late |= Instant::now() > until;
-        stop.fetch_or(late, Ordering::Relaxed);
+        is_late |= Instant::now() > until;
+        stop.fetch_or(is_late, Ordering::Relaxed);
     });
-    end.map(|end| end::stopped(end, late.then_some(end::LATE))).ok_or_else(|| "the transfer failed".into())
+    end.map(|end| end.row(is_late.then_some(StopReason::TimeOver))).ok_or_else(|| "the transfer failed".into())
 }

@@ -1,5 +1,6 @@
 //! One end of a transfer: moves the data in the calling thread and measures it.
 
+use std::fmt;
 use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,43 +9,85 @@ use loadgo_sys::tcp::{byte_counts, unacknowledged_segments};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 
-use crate::bounds::TO_LOOK_UP;
-use crate::measuring::interrupts::Account;
-use crate::measuring::row::{End, Moved};
-use crate::measuring::used::{self, Used};
-use crate::moving::method::{Method, Way};
-use crate::moving::place::Place;
-use crate::moving::socket::{STOPPED, Socket, in_words, is_gone};
-use crate::moving::source::Source;
+use crate::bounds::STOP_POLL_PERIOD;
+use crate::measuring::interrupts::InterruptAccount;
+use crate::measuring::row::{EndRow, MovedBytes};
+use crate::measuring::used::{self, EndUsage};
+use crate::moving::method::{Method, MethodInUse};
+use crate::moving::place::Destination;
+use crate::moving::socket::{DataSocket, PEER_GONE_REASON, error_words, is_peer_gone, is_stopped};
+use crate::moving::source::DataSource;
 use crate::moving::{receive, send, wait_for_bytes};
 
-/// Sends the whole of `source`: from the first byte that is brought in until the last is handed to the network; its interrupts, exactly
-/// told, until all is acknowledged.
-pub(crate) fn sender(mut way: Way, account: Account, source: &Source, socket: &Socket) -> End {
-    let before = byte_counts(socket.fd());
-    let (begun, mut moved) = (used::begin(account), Moved::default());
-    let sent = send(&mut way, source, socket, &mut moved);
-    let used = begun.end();
-    let _ = shutdown(socket.fd(), Shutdown::Write);
-    let awaited = if sent.as_ref().is_err_and(is_gone) { 0 } else { moved.wire };
-    let sum = before.and_then(|(before, _)| gone_out(socket, before, awaited));
-    if used.is_exact() && awaited > 0 {
-        all_acknowledged(socket);
-    }
-    of(way.method, used, moved, sent, sum)
+/// Time for data in a socket to go onto the network before the end counts how much has gone.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+/// Number of bytes before the data on a connection to a server: the kind of connection, and the ticket.
+pub(crate) const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
+/// Time in which an end sends its row after the other end has finished.
+pub(crate) const ROW_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An end whose data have moved, or that broke off.
+#[derive(Debug)]
+pub(crate) struct MovedEnd {
+    row: EndRow,
+    is_stopped: bool,
 }
 
-/// Waits until the far end's kernel has acknowledged all that was sent.
-fn all_acknowledged(socket: &Socket) {
-    let until = Instant::now() + TO_GO_OUT;
-    while unacknowledged_segments(socket.fd()).is_some_and(|left| left > 0) && Instant::now() < until {
+/// Why an end was stopped by its own side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    /// The time allowed for the transfer was over.
+    TimeOver,
+    /// The other end closed its control connection.
+    PeerGone,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            StopReason::TimeOver => "the time that is allowed for it was over",
+            StopReason::PeerGone => PEER_GONE_REASON,
+        })
+    }
+}
+
+impl MovedEnd {
+    /// The end's row. If the end was stopped, `reason` replaces the row's own words.
+    pub fn row(self, reason: Option<StopReason>) -> EndRow {
+        match reason.filter(|_| self.is_stopped) {
+            Some(reason) => EndRow { broke_off: Some(reason.to_string()), ..self.row },
+            None => self.row,
+        }
+    }
+}
+
+/// Sends the whole of `source`. The measurement ends when the last byte is handed to the network. Exact interrupts are measured until
+/// the other end has acknowledged all data.
+pub(crate) fn send_end(mut way: MethodInUse, account: InterruptAccount, source: &DataSource, socket: &DataSocket) -> MovedEnd {
+    let before = byte_counts(socket.fd());
+    let (measurement, mut moved) = (used::begin(account), MovedBytes::default());
+    let sent = send(&mut way, source, socket, &mut moved);
+    let used = measurement.end();
+    let _ = shutdown(socket.fd(), Shutdown::Write);
+    let awaited = if sent.as_ref().is_err_and(is_peer_gone) { 0 } else { moved.wire };
+    let counted = before.and_then(|(before, _)| drained_bytes(socket, before, awaited));
+    if used.is_exact() && awaited > 0 {
+        wait_for_acknowledgements(socket);
+    }
+    moved_end(way.method, used, moved, sent, counted)
+}
+
+/// Waits until the other end's kernel has acknowledged all sent data, for [`DRAIN_TIME`] at most.
+fn wait_for_acknowledgements(socket: &DataSocket) {
+    let until = Instant::now() + DRAIN_TIME;
+    while unacknowledged_segments(socket.fd()).is_some_and(|count| count > 0) && Instant::now() < until {
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// What the socket has sent since it had sent `before`, once it has sent `wire` bytes or no more go.
-fn gone_out(socket: &Socket, before: u64, wire: u64) -> Option<u64> {
-    let until = Instant::now() + TO_GO_OUT;
+/// Bytes that the socket has sent beyond `before`. Waits until they are `wire` bytes, for [`DRAIN_TIME`] at most.
+fn drained_bytes(socket: &DataSocket, before: u64, wire: u64) -> Option<u64> {
+    let until = Instant::now() + DRAIN_TIME;
     loop {
         let (now, _) = byte_counts(socket.fd())?;
         if now - before >= wire || Instant::now() >= until {
@@ -54,53 +97,47 @@ fn gone_out(socket: &Socket, before: u64, wire: u64) -> Option<u64> {
     }
 }
 
-/// So long what was handed to a socket is given to go onto the network, before it is said how much did.
-const TO_GO_OUT: Duration = Duration::from_secs(2);
-
-/// Receives `size` bytes into `place`: from when the first can be read until the file is closed and has its name. `before` bytes had come on
-/// the connection that are not of the file: [`TICKET_BYTES`] on one that was made to a server.
-pub(crate) fn receiver(mut way: Way, account: Account, size: u64, socket: &Socket, mut place: Place, before: u64) -> End {
-    let mut moved = Moved::default();
-    let came = match &way.ring {
-        Some(ring) => wait_for_bytes(ring, socket, &mut Moved::default()),
-        // With TLS both ends speak first, and what they say is part of the transfer.
-        None if way.method.is_enciphered() => Ok(()),
-        None => wait_for_first(socket),
+/// Receives `size` bytes into `place`. The measurement begins when the first byte can be read, and ends when the file is closed and has
+/// its name. `before` bytes on the connection precede the data.
+pub(crate) fn receive_end(
+    mut way: MethodInUse,
+    account: InterruptAccount,
+    size: u64,
+    socket: &DataSocket,
+    mut place: Destination,
+    before: u64,
+) -> MovedEnd {
+    let mut moved = MovedBytes::default();
+    let first = match &way.ring {
+        Some(ring) => wait_for_bytes(ring, socket, &mut MovedBytes::default()),
+        // With TLS both ends begin with a handshake, which is part of the transfer.
+        None if way.method.is_encrypted() => Ok(()),
+        None => wait_for_first_byte(socket),
     };
-    let begun = used::begin(account);
-    let received = came.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
-    let received = received.and_then(|()| place.whole());
-    of(way.method, begun.end(), moved, received, byte_counts(socket.fd()).map(|(_, now)| now - before))
+    let measurement = used::begin(account);
+    let received = first.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
+    let received = received.and_then(|()| place.commit());
+    let counted = byte_counts(socket.fd()).map(|(_, now)| now - before);
+    moved_end(way.method, measurement.end(), moved, received, counted)
 }
 
-/// So many bytes come first on a data connection.
-pub(crate) const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
-
-fn of(method: Method, used: Used, mut moved: Moved, outcome: io::Result<()>, counted: Option<u64>) -> End {
+fn moved_end(method: Method, used: EndUsage, mut moved: MovedBytes, outcome: io::Result<()>, counted: Option<u64>) -> MovedEnd {
     if method == Method::Ktls {
-        moved.wire = counted.unwrap_or(moved.wire); // the kernel alone knows where it began a record
+        moved.wire = counted.unwrap_or(moved.wire); // only the kernel knows where its records begin
     }
-    End { moved, counted, broke_off: outcome.err().map(in_words), ..used.settled(!method.is_of_one_host()) }
+    let is_stopped = outcome.as_ref().is_err_and(is_stopped);
+    let broke_off = outcome.err().map(error_words);
+    MovedEnd { row: EndRow { moved, counted, broke_off, ..used.final_row(!method.is_of_one_host()) }, is_stopped }
 }
 
-/// An end that was stopped says why: `over`, where somebody knows it.
-pub fn stopped(end: End, over: Option<&str>) -> End {
-    let broke_off = end.broke_off.map(|why| over.filter(|_| why == STOPPED).map_or(why, str::to_owned));
-    End { broke_off, ..end }
-}
-
-/// Why an end is stopped whose time is over.
-pub(crate) const LATE: &str = "the time that is allowed for it was over";
-
-/// Waits until something can be read, as patiently as any other call.
-fn wait_for_first(socket: &Socket) -> io::Result<()> {
-    let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: TO_LOOK_UP.subsec_nanos().into() };
-    socket.patiently(&mut Moved::default(), |fd| match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))? {
-        0 => Err(io::ErrorKind::WouldBlock.into()),
-        _ => Ok(1),
+/// Waits until the first byte can be read, as [`DataSocket::call_until_moved`] does.
+fn wait_for_first_byte(socket: &DataSocket) -> io::Result<()> {
+    let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos().into() };
+    socket.call_until_moved(&mut MovedBytes::default(), |fd| {
+        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))? {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            _ => Ok(1),
+        }
     })?;
     Ok(())
 }
-
-/// How long an end whose far end is done may still take to tell its row.
-pub(crate) const TO_TELL: Duration = Duration::from_secs(30);

@@ -1,9 +1,9 @@
-//! What it costs a host to take data from its disk and send it to another host (seed 002, RFC 392).
+//! Measures what a host spends to send data from its disk to another host (seed 002, RFC 392).
 //!
-//! Two ends: [`server::serve`] waits on a port, [`client::transfer`] sends to it or receives from it. On a control
-//! connection they say, in lines of JSON, what is to be moved and how (`protocol`); on a data connection of its own
-//! there is nothing but the data (`moving`). Each end measures the one thread that moves them (`measuring`) and tells its
-//! [`measuring::row::End`]. What transfers of jobs come to, a [`batch_host::BatchHost`] says.
+//! There are two ends: [`server::serve`] waits on a port, and [`client::transfer`] sends to it or receives from it. On a control
+//! connection they agree in lines of JSON on the data and the method (`protocol`). A separate data connection carries only the data
+//! (`moving`). Each end measures the thread that moves its data (`measuring`) and sends its [`measuring::row::EndRow`].
+//! A [`batch_host::BatchHost`] handles the transfers that belong to jobs.
 
 mod accept;
 pub mod batch_host;

@@ -1,4 +1,4 @@
-//! What an end used: by its thread, by its host, and the interrupts that worked for it.
+//! Measures an end: its thread's resources, its host's load, and the interrupts for its socket.
 
 pub mod host_load;
 pub mod interrupts;

@@ -1,73 +1,72 @@
-//! The thread that moves the data of one end, and the wait for what the end came to.
+//! The thread that moves the data of one end, and the wait for its result.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
-use crate::bounds::TO_LOOK_UP;
-use crate::end;
-use crate::measuring::interrupts::Account;
-use crate::measuring::row::End;
-use crate::moving::method::Way;
-use crate::moving::place::Place;
-use crate::moving::socket::Socket;
-use crate::moving::source::Source;
+use crate::bounds::STOP_POLL_PERIOD;
+use crate::end::{self, MovedEnd};
+use crate::measuring::interrupts::InterruptAccount;
+use crate::moving::method::MethodInUse;
+use crate::moving::place::Destination;
+use crate::moving::socket::DataSocket;
+use crate::moving::source::DataSource;
 
-/// What one end moves.
-pub(crate) enum Goods {
-    /// All of this is sent.
-    From(Source),
-    /// What comes is put here.
-    Into(Place, Arriving),
+/// The data that one end moves.
+pub(crate) enum Payload {
+    /// Send all data of a source.
+    From(DataSource),
+    /// Write received data to a destination.
+    Into(Destination, Arriving),
 }
 
-impl Goods {
-    /// The file in which what comes is kept.
+impl Payload {
+    /// The path of the file that keeps received data.
     pub fn name(&self) -> Option<PathBuf> {
         match self {
-            Goods::From(_) => None,
-            Goods::Into(place, _) => place.name().map(Path::to_owned),
+            Payload::From(_) => None,
+            Payload::Into(place, _) => place.name().map(Path::to_owned),
         }
     }
 }
 
-/// What comes on a data connection.
+/// The sizes of received data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arriving {
-    /// Bytes of the file.
+    /// Number of bytes in the file.
     pub size: u64,
-    /// Bytes that came before it on the same connection.
+    /// Number of bytes before the file on the same connection.
     pub before: u64,
 }
 
 /// A thread that moves an end's data.
-pub(crate) struct Mover(Receiver<End>);
+pub(crate) struct Mover(Receiver<MovedEnd>);
 
 impl Mover {
-    /// Starts it.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// The system has no thread for it.
-    pub fn start(goods: Goods, way: Way, account: Account, socket: Socket) -> io::Result<Mover> {
-        let (tells, told) = channel();
+    /// The system has no further thread.
+    pub fn start(payload: Payload, way: MethodInUse, account: InterruptAccount, socket: DataSocket) -> io::Result<Mover> {
+        let (sender, receiver) = channel();
         thread::Builder::new().spawn(move || {
-            let end = match goods {
-                Goods::From(source) => end::sender(way, account, &source, &socket),
-                Goods::Into(place, Arriving { size, before }) => end::receiver(way, account, size, &socket, place, before),
+            let end = match payload {
+                Payload::From(source) => end::send_end(way, account, &source, &socket),
+                Payload::Into(place, Arriving { size, before }) => end::receive_end(way, account, size, &socket, place, before),
             };
-            let _ = tells.send(end);
+            let _ = sender.send(end);
         })?;
-        Ok(Mover(told))
+        Ok(Mover(receiver))
     }
 
-    /// Waits for the end, and calls `look` ten times a second meanwhile; nothing where the thread has failed.
-    pub fn wait(&self, mut look: impl FnMut()) -> Option<End> {
+    /// Waits for the end, and calls `on_poll` ten times a second meanwhile. Returns None if the thread has panicked.
+    pub fn wait(&self, mut on_poll: impl FnMut()) -> Option<MovedEnd> {
         loop {
-            match self.0.recv_timeout(TO_LOOK_UP) {
+            match self.0.recv_timeout(STOP_POLL_PERIOD) {
                 Ok(end) => return Some(end),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => look(),
+                Err(RecvTimeoutError::Timeout) => on_poll(),
             }
         }
     }

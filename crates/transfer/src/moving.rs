@@ -1,4 +1,4 @@
-//! Moving the data: from a source onto a socket by each method, and off it into a place.
+//! Moves the data: from a source to a socket by each method, and from the socket to a destination.
 
 mod amount;
 mod block;

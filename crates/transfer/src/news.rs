@@ -1,4 +1,4 @@
-//! What a server reports to whoever watches it; what is too much for them is counted instead.
+//! The news that a server sends to its watcher. If the watcher is too slow, further news are only counted.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,73 +6,73 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::measuring::row::End;
-use crate::protocol::wire::Request;
+use crate::measuring::row::EndRow;
+use crate::protocol::wire::TransferRequest;
 
-/// One piece of it.
+/// One report of a server.
 #[derive(Debug, Clone)]
-pub enum News {
+pub enum ServerNews {
     /// A transfer has ended.
     Ended {
-        /// With whom.
+        /// The client's address.
         peer: SocketAddr,
-        /// What was asked for.
-        request: Request,
-        /// This end of it.
-        end: Box<End>,
-        /// The client's end, where it was a job and it told.
-        theirs: Option<Box<End>>,
-        /// The file in which what came is kept.
+        /// The client's request.
+        request: TransferRequest,
+        /// This end's row.
+        end: Box<EndRow>,
+        /// The client's row, if the transfer belonged to a job and the client sent it.
+        theirs: Option<Box<EndRow>>,
+        /// The file that keeps the received data.
         kept: Option<PathBuf>,
     },
-    /// Somebody was refused, and why.
+    /// A client was refused; with the reason.
     Refused(SocketAddr, String),
-    /// Nobody can be let in for now, and why; the server goes on when somebody can.
+    /// The system has no room for a connection; with the reason. The server goes on when there is room.
     Full(String),
-    /// So many pieces of news were left out, because who watches was too slow.
+    /// Number of reports that were left out, because the watcher was too slow.
     LeftOut(u64),
 }
 
-impl News {
-    /// What it says of the server itself, in words; None where it is about a guest.
-    pub fn of_the_server(&self) -> Option<String> {
+impl ServerNews {
+    /// A sentence for news about the server itself; None for news about a client.
+    pub fn server_note(&self) -> Option<String> {
         match self {
-            News::Full(why) => Some(format!("nobody can be let in for now: {why}; it goes on when there is room")),
-            News::LeftOut(count) => Some(format!("{count} transfers or refusals are not told here: they came too fast")),
-            News::Ended { .. } | News::Refused(..) => None,
+            ServerNews::Full(reason) => Some(format!("nobody can be let in for now: {reason}; it goes on when there is room")),
+            ServerNews::LeftOut(count) => Some(format!("{count} transfers or refusals are not told here: they came too fast")),
+            ServerNews::Ended { .. } | ServerNews::Refused(..) => None,
         }
     }
 }
 
-/// So many pieces wait for who watches.
-pub const AT_ONCE: usize = 1024;
+/// Largest number of reports that wait for the watcher.
+pub const MOST_WAITING_REPORTS: usize = 1024;
 
-/// Tells news without ever waiting.
+/// Sends news without ever waiting.
 #[derive(Debug, Clone)]
-pub struct Teller {
-    tells: SyncSender<News>,
+pub struct NewsSender {
+    sender: SyncSender<ServerNews>,
     left_out: Arc<AtomicU64>,
 }
 
-/// A teller, and the end at which its news are heard, of which `at_once` wait.
-pub fn channel(at_once: usize) -> (Teller, Receiver<News>) {
-    let (tells, told) = sync_channel(at_once);
-    (Teller { tells, left_out: Arc::default() }, told)
+/// A sender of news and its receiver, between which `most_waiting` reports can wait.
+pub fn channel(most_waiting: usize) -> (NewsSender, Receiver<ServerNews>) {
+    let (sender, receiver) = sync_channel(most_waiting);
+    (NewsSender { sender, left_out: Arc::default() }, receiver)
 }
 
-impl Teller {
-    /// Tells it, or counts it as left out.
-    pub fn tell(&self, news: News) {
-        self.catch_up();
-        if self.left_out.load(Ordering::Relaxed) > 0 || self.tells.try_send(news).is_err() {
+impl NewsSender {
+    /// Sends a report, or counts it as left out.
+    pub fn send(&self, news: ServerNews) {
+        self.report_left_out();
+        if self.left_out.load(Ordering::Relaxed) > 0 || self.sender.try_send(news).is_err() {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Tells how much was left out, if anything was and there is room to say it.
-    pub(crate) fn catch_up(&self) {
+    /// Reports the number of left-out reports, if there are any and there is room.
+    pub(crate) fn report_left_out(&self) {
         let count = self.left_out.swap(0, Ordering::Relaxed);
-        if count > 0 && self.tells.try_send(News::LeftOut(count)).is_err() {
+        if count > 0 && self.sender.try_send(ServerNews::LeftOut(count)).is_err() {
             self.left_out.fetch_add(count, Ordering::Relaxed);
         }
     }
@@ -83,16 +83,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_is_counted_and_told_when_there_is_room() {
-        let (teller, told) = channel(2);
+    fn news_beyond_the_room_are_counted_and_reported_later() {
+        let (sender, receiver) = channel(2);
         for at in 0..1002 {
-            teller.tell(News::Full(at.to_string()));
+            sender.send(ServerNews::Full(at.to_string()));
         }
-        let heard: Vec<News> = told.try_iter().collect();
-        assert!(matches!(&heard[..], [News::Full(first), News::Full(second)] if first == "0" && second == "1"), "{heard:?}");
-        teller.tell(News::Full("later".into()));
-        let heard: Vec<News> = told.try_iter().collect();
-        assert!(matches!(&heard[..], [News::LeftOut(1000), News::Full(last)] if last == "later"), "{heard:?}");
-        assert!(heard[0].of_the_server().is_some_and(|words| words.starts_with("1000 transfers or refusals")));
+        let received: Vec<ServerNews> = receiver.try_iter().collect();
+        assert!(
+            matches!(&received[..], [ServerNews::Full(first), ServerNews::Full(second)] if first == "0" && second == "1"),
+            "{received:?}"
+        );
+        sender.send(ServerNews::Full("later".into()));
+        let received: Vec<ServerNews> = receiver.try_iter().collect();
+        assert!(matches!(&received[..], [ServerNews::LeftOut(1000), ServerNews::Full(last)] if last == "later"), "{received:?}");
+        assert!(received[0].server_note().is_some_and(|words| words.starts_with("1000 transfers or refusals")));
     }
 }

@@ -1,4 +1,4 @@
-//! What the two ends say to each other, and how they find each other for the data.
+//! The protocol of the two ends: their messages, and how they open a data connection.
 
 pub mod control;
 pub mod meeting;

@@ -1,7 +1,7 @@
 //! The server of transfers: `loadgo transfer serve`.
 //!
-//! It answers every request in a thread of its own, keeps to its bounds, writes nowhere unless a folder was named, and takes nothing
-//! for granted of who connects.
+//! The server handles every connection in a thread of its own and keeps to its limits. It writes files only into a folder that was
+//! named, and trusts no client.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -17,343 +17,368 @@ use std::time::{Duration, Instant};
 use loadgo_sys::shared_ring::SharedRing;
 use serde::Deserialize;
 
-use crate::accept::{Next, next};
-use crate::batch_host::{BatchHost, Work};
-use crate::bounds::{Bounds, LONGEST_MESSAGE, TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::end;
-use crate::measuring::interrupts::{Account, Meter};
-use crate::measuring::row::End;
-use crate::mover::{Arriving, Goods, Mover};
-use crate::moving::method::{Method, Way};
-use crate::moving::place::Place;
-use crate::moving::socket::{GONE, Socket, in_words};
-use crate::moving::source::Source;
+use crate::accept::{Accepted, accept_next};
+use crate::batch_host::{BatchHost, JobData};
+use crate::bounds::{CONTROL_TIMEOUT, MOST_MESSAGE_BYTES, STOP_POLL_PERIOD, TransferLimits};
+use crate::end::{self, StopReason};
+use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
+use crate::measuring::row::EndRow;
+use crate::mover::{Arriving, Mover, Payload};
+use crate::moving::method::{Method, MethodInUse};
+use crate::moving::place::Destination;
+use crate::moving::socket::{DataSocket, error_words};
+use crate::moving::source::DataSource;
 use crate::moving::tls;
-use crate::news::{News, Teller};
+use crate::news::{NewsSender, ServerNews};
 use crate::protocol::control::{Control, read_within};
-use crate::protocol::meeting::{self, CONTROL, DATA};
-use crate::protocol::wire::{Answer, Direction, Go, Greeting, Introduction, LONGEST_LINE, NAME, Request, Told, VERSION};
-use crate::shares::{Room, Share, Slot};
-use crate::tickets::{self, SECRET_BYTES, same};
+use crate::protocol::meeting::{self, CONTROL_BYTE, DATA_BYTE};
+use crate::protocol::wire::{
+    Direction, FinalReply, GoSignal, Greeting, Introduction, MOST_CONTROL_LINE_BYTES, PROTOCOL_NAME, PROTOCOL_VERSION,
+    ServerReply, TransferRequest,
+};
+use crate::shares::{ConnectionSlot, DiskBudget, DiskShare};
+use crate::tickets::{self, SECRET_BYTES, equal_in_constant_time};
 
-/// What a server is asked to be.
+/// Options of a server.
 #[derive(Debug, Clone)]
-pub struct Serving {
-    /// Its limits.
-    pub bounds: Bounds,
-    /// Who does not say this is refused.
+pub struct ServerOptions {
+    /// Limits of connections, bytes and times.
+    pub bounds: TransferLimits,
+    /// Token that clients must send; None admits all clients.
     pub token: Option<String>,
-    /// What is received goes into files there; into `/dev/null` where there is none.
+    /// Folder for files with received data; None discards the data.
     pub keep_in: Option<PathBuf>,
-    /// Who tells the interrupt work of its ends.
-    pub interrupts: Meter,
-    /// The batch host that does the jobs of transfers.
+    /// MeterOrReason of its ends' interrupt work.
+    pub interrupts: MeterOrReason,
+    /// Batch host that handles the jobs of transfers.
     pub jobs: Arc<dyn BatchHost>,
 }
 
-/// A transfer that has ended, and nobody has said yet with whom.
-struct Done {
-    request: Request,
-    end: End,
-    theirs: Option<End>,
+/// A transfer that has ended.
+struct EndedTransfer {
+    request: TransferRequest,
+    end: EndRow,
+    theirs: Option<EndRow>,
     kept: Option<PathBuf>,
 }
 
-impl Done {
-    fn of(self, peer: SocketAddr) -> News {
-        News::Ended { peer, request: self.request, end: Box::new(self.end), theirs: self.theirs.map(Box::new), kept: self.kept }
+impl EndedTransfer {
+    fn news(self, peer: SocketAddr) -> ServerNews {
+        ServerNews::Ended {
+            peer,
+            request: self.request,
+            end: Box::new(self.end),
+            theirs: self.theirs.map(Box::new),
+            kept: self.kept,
+        }
     }
 }
 
-/// Data connections by ticket: who waits for them.
-type Waiting = Mutex<HashMap<String, Sender<OwnedFd>>>;
+/// The receivers of expected data connections, by ticket.
+type ExpectedConnections = Mutex<HashMap<String, Sender<OwnedFd>>>;
 
-/// What all guests of a server share.
+/// The state that all connections of a server share.
 #[derive(Debug)]
-struct House {
-    serving: Serving,
+struct ServerState {
+    options: ServerOptions,
     stop: Arc<AtomicBool>,
-    waiting: Waiting,
-    room: Arc<Room>,
+    expected: ExpectedConnections,
+    disk: Arc<DiskBudget>,
     connections: Arc<AtomicUsize>,
     transfers: Arc<AtomicUsize>,
 }
 
-/// Serves until `stop` is set; what happens is told to `news`. When the system has no room for a guest, it waits until there is.
+/// Serves until `stop` is set, and reports to `news`. If the system has no room for a connection, the server waits until there is.
 ///
 /// # Errors
-/// When the listener fails.
-pub fn serve(listener: &TcpListener, serving: Serving, stop: Arc<AtomicBool>, news: &Teller) -> io::Result<()> {
+/// The listener fails.
+pub fn serve(listener: &TcpListener, options: ServerOptions, stop: Arc<AtomicBool>, news: &NewsSender) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let room = Room::of(serving.bounds.kept);
-    let (waiting, connections, transfers) = (Waiting::default(), Arc::default(), Arc::default());
-    let house = Arc::new(House { serving, stop, waiting, room, connections, transfers });
-    let mut full = false;
-    while !house.stop.load(Ordering::Relaxed) {
-        news.catch_up();
-        match next(listener)? {
-            Next::Nobody => {}
-            Next::Guest(stream, peer) => {
-                full = false;
-                house.receive(stream, peer, news);
+    let disk = DiskBudget::new(options.bounds.kept);
+    let (expected, connections, transfers) = (ExpectedConnections::default(), Arc::default(), Arc::default());
+    let server = Arc::new(ServerState { options, stop, expected, disk, connections, transfers });
+    let mut is_full = false;
+    while !server.stop.load(Ordering::Relaxed) {
+        news.report_left_out();
+        match accept_next(listener)? {
+            Accepted::Nobody => {}
+            Accepted::Guest(stream, peer) => {
+                is_full = false;
+                server.handle(stream, peer, news);
             }
-            Next::Full(why) => {
-                if !full {
-                    news.tell(News::Full(why.to_string()));
+            Accepted::Full(error) => {
+                if !is_full {
+                    news.send(ServerNews::Full(error.to_string()));
                 }
-                full = true;
-                thread::sleep(TO_LOOK_UP);
+                is_full = true;
+                thread::sleep(STOP_POLL_PERIOD);
             }
         }
     }
-    // Guests hear of it when they next look up: what they have begun is then told, and what did not come whole removed.
+    // Connections notice the stop at their next check. They then report their transfers and remove incomplete files.
     let begun = Instant::now();
-    let mut until = begun + TO_LEAVE;
-    while house.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
-        if house.transfers.load(Ordering::Relaxed) > 0 {
-            until = (Instant::now() + TO_LEAVE).min(begun + TO_UNDO);
+    let mut until = begun + IDLE_STOP_TIMEOUT;
+    while server.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+        if server.transfers.load(Ordering::Relaxed) > 0 {
+            until = (Instant::now() + IDLE_STOP_TIMEOUT).min(begun + TRANSFER_STOP_TIMEOUT);
         }
         thread::sleep(Duration::from_millis(2));
     }
-    news.catch_up();
+    news.report_left_out();
     Ok(())
 }
 
-/// So long a server that is stopped waits for its guests when no transfer is under way: those who are silent are left.
-const TO_LEAVE: Duration = Duration::from_secs(1);
-/// So long at most it waits for transfers to end, which takes a look's time unless the host is busy: a file of one that is left stays.
-const TO_UNDO: Duration = Duration::from_secs(30);
+/// Time that a stopped server waits for connections while no transfer moves data.
+const IDLE_STOP_TIMEOUT: Duration = Duration::from_secs(1);
+/// Longest time that a stopped server waits for transfers to end. On a busy host one may take longer; then its incomplete file stays.
+const TRANSFER_STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// So many of those for whom there is no room are told so at once; more are left without a word.
-const TURNED_AWAY_AT_ONCE: usize = 16;
-const TOO_MANY: &str = "too many connections at once: try again later";
+/// Largest number of excess connections that get an answer at once; further ones are dropped without one.
+const MOST_ANSWERED_REFUSALS: usize = 16;
+const TOO_MANY_MESSAGE: &str = "too many connections at once: try again later";
 
-/// Tells a guest for whom there is no room, and waits until he has heard it, or for a while.
-fn turned_away(mut stream: TcpStream) -> io::Error {
-    let tells = || -> io::Result<()> {
+/// Refuses an excess connection, and waits for a while until the client has read the refusal.
+fn refuse_excess(mut stream: TcpStream) -> io::Error {
+    let answer = || -> io::Result<()> {
         let mut control = Control::new(stream.try_clone()?)?;
-        control.say(&Greeting { name: NAME.into(), version: VERSION, token: false })?;
-        control.say(&Answer::Refused(TOO_MANY.into()))?;
+        control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false })?;
+        control.send(&ServerReply::Refused(TOO_MANY_MESSAGE.into()))?;
         stream.shutdown(Shutdown::Write)
     };
-    if tells().is_ok() {
-        let _ = read_within(&mut stream, &mut vec![0; LONGEST_LINE as usize], TO_SAY_SOMETHING);
+    if answer().is_ok() {
+        let _ = read_within(&mut stream, &mut vec![0; MOST_CONTROL_LINE_BYTES as usize], CONTROL_TIMEOUT);
     }
-    told(ErrorKind::ConnectionRefused, TOO_MANY)
+    error(ErrorKind::ConnectionRefused, TOO_MANY_MESSAGE)
 }
 
-impl House {
-    /// Attends to a guest in a thread of its own; where there are too many, it is told so, or left.
-    fn receive(self: &Arc<House>, stream: TcpStream, peer: SocketAddr, news: &Teller) {
-        // A transfer has two connections, and there are some on which to be refused.
-        let most = 2 * self.serving.bounds.connections + 8;
-        let slot = Slot::take(&self.connections);
-        if slot.before() >= most + TURNED_AWAY_AT_ONCE {
-            return news.tell(News::Refused(peer, TOO_MANY.into()));
+impl ServerState {
+    /// Handles a connection in a thread of its own. An excess connection is refused or dropped.
+    fn handle(self: &Arc<ServerState>, stream: TcpStream, peer: SocketAddr, news: &NewsSender) {
+        // A transfer has two connections, and clients need some more to be refused on.
+        let most_connections = 2 * self.options.bounds.connections + 8;
+        let slot = ConnectionSlot::take(&self.connections);
+        if slot.before() >= most_connections + MOST_ANSWERED_REFUSALS {
+            return news.send(ServerNews::Refused(peer, TOO_MANY_MESSAGE.into()));
         }
-        let (house, tells) = (self.clone(), news.clone());
-        let attended = thread::Builder::new().spawn(move || {
-            let told = if slot.before() < most { house.attend(stream) } else { Err(turned_away(stream)) };
-            match told {
-                Ok(Some(ended)) => tells.tell(ended.of(peer)),
+        let (server, news_sender) = (self.clone(), news.clone());
+        let started = thread::Builder::new().spawn(move || {
+            let outcome =
+                if slot.before() < most_connections { server.handle_connection(stream) } else { Err(refuse_excess(stream)) };
+            match outcome {
+                Ok(Some(ended)) => news_sender.send(ended.news(peer)),
                 Ok(None) => {}
-                Err(why) => tells.tell(News::Refused(peer, in_words(why))),
+                Err(error) => news_sender.send(ServerNews::Refused(peer, error_words(error))),
             }
             drop(slot);
         });
-        if let Err(error) = attended {
-            news.tell(News::Refused(peer, format!("there is no thread for it: {error}")));
+        if let Err(error) = started {
+            news.send(ServerNews::Refused(peer, format!("there is no thread for it: {error}")));
         }
     }
 
-    /// A data connection is handed to who waits for it; on a control connection a transfer is made.
-    fn attend(&self, mut stream: TcpStream) -> io::Result<Option<Done>> {
+    /// Passes a data connection to the transfer that expects it, or makes the transfer of a control connection.
+    fn handle_connection(&self, mut stream: TcpStream) -> io::Result<Option<EndedTransfer>> {
         let mut first = [0; 1];
-        read_within(&mut stream, &mut first, TO_SAY_SOMETHING).map_err(|_| told(ErrorKind::TimedOut, "it said nothing"))?;
+        read_within(&mut stream, &mut first, CONTROL_TIMEOUT).map_err(|_| error(ErrorKind::TimedOut, "it said nothing"))?;
         match first[0] {
-            CONTROL => self.control(stream).map(Some),
-            DATA => self.data(stream).map(|()| None),
-            _ => Err(told(ErrorKind::InvalidData, "it does not speak as loadgo transfer does")),
+            CONTROL_BYTE => self.handle_control(stream).map(Some),
+            DATA_BYTE => self.handle_data(stream).map(|()| None),
+            _ => Err(error(ErrorKind::InvalidData, "it does not speak as loadgo transfer does")),
         }
     }
 
-    fn data(&self, mut stream: TcpStream) -> io::Result<()> {
+    fn handle_data(&self, mut stream: TcpStream) -> io::Result<()> {
         let mut ticket = [0; SECRET_BYTES * 2];
-        read_within(&mut stream, &mut ticket, TO_SAY_SOMETHING)?;
+        read_within(&mut stream, &mut ticket, CONTROL_TIMEOUT)?;
         stream.set_nodelay(true)?;
         let ticket = String::from_utf8_lossy(&ticket).into_owned();
-        let waits = self.waiting().remove(&ticket);
-        let waits = waits.ok_or_else(|| told(ErrorKind::PermissionDenied, "it has no such ticket"))?;
-        waits.send(stream.into()).map_err(|_| told(ErrorKind::TimedOut, "it came too late"))
+        let transfer = self.expected().remove(&ticket);
+        let transfer = transfer.ok_or_else(|| error(ErrorKind::PermissionDenied, "it has no such ticket"))?;
+        transfer.send(stream.into()).map_err(|_| error(ErrorKind::TimedOut, "it came too late"))
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Sender<OwnedFd>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn expected(&self) -> MutexGuard<'_, HashMap<String, Sender<OwnedFd>>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn control(&self, stream: TcpStream) -> io::Result<Done> {
+    fn handle_control(&self, stream: TcpStream) -> io::Result<EndedTransfer> {
         let mut control = Control::new(stream)?;
-        control.say(&Greeting { name: NAME.into(), version: VERSION, token: self.serving.token.is_some() })?;
-        let said: serde_json::Value = control.hear(TO_SAY_SOMETHING, &self.stop)?;
-        let understood = understood(said)?.and_then(|request| self.allowed(&request).map(|()| request));
-        let mut request = understood.map_err(|why| refused(&mut control, why))?;
-        if let Some(why) = request.method.why_not() {
-            let why = why.to_string();
-            return Err(control.say(&Answer::Cannot(why.clone())).err().unwrap_or(told(ErrorKind::Unsupported, &why)));
+        control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: self.options.token.is_some() })?;
+        let received: serde_json::Value = control.receive(CONTROL_TIMEOUT, &self.stop)?;
+        let checked = parse_request(received)?.and_then(|request| self.check_request(&request).map(|()| request));
+        let mut request = checked.map_err(|reason| refuse(&mut control, reason))?;
+        if let Some(reason) = request.method.unavailable_reason() {
+            let reason = reason.to_string();
+            return Err(control
+                .send(&ServerReply::Cannot(reason.clone()))
+                .err()
+                .unwrap_or(error(ErrorKind::Unsupported, &reason)));
         }
-        let begun = self.serving.jobs.begin(&mut request, &mut || !self.is_over(&control));
-        let work = begun.map_err(|why| refused(&mut control, why))?;
-        let slot = Slot::take(&self.transfers);
-        if slot.before() >= self.serving.bounds.connections {
-            let why = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
-            return Err(refused(&mut control, why));
+        let begun = self.options.jobs.begin(&mut request, &mut || !self.is_over(&control));
+        let work = begun.map_err(|reason| refuse(&mut control, reason))?;
+        let slot = ConnectionSlot::take(&self.transfers);
+        if slot.before() >= self.options.bounds.connections {
+            let reason = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
+            return Err(refuse(&mut control, reason));
         }
         let (mut end, kept) = self.transfer(&mut control, &request, &*work)?;
         drop(slot);
-        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|why| {
-            end.broke_off = Some(why);
+        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|reason| {
+            end.broke_off = Some(reason);
             None
         });
-        let said = control.say(&Told { end: end.clone(), job });
-        let asks = request.job.is_some() && said.is_ok();
-        let theirs = asks.then(|| control.hear::<Told>(TO_SAY_SOMETHING, &self.stop).ok()).flatten().map(|told| told.end);
+        let sent = control.send(&FinalReply { end: end.clone(), job });
+        let expects_row = request.job.is_some() && sent.is_ok();
+        let reply = expects_row.then(|| control.receive::<FinalReply>(CONTROL_TIMEOUT, &self.stop).ok()).flatten();
+        let theirs = reply.map(|reply| reply.end);
         if theirs.as_ref().is_some_and(|theirs| theirs.broke_off.is_none()) {
-            work.confirmed();
+            work.acknowledge();
         }
-        Ok(Done { request, end, theirs, kept })
+        Ok(EndedTransfer { request, end, theirs, kept })
     }
 
-    fn allowed(&self, request: &Request) -> Result<(), String> {
-        let most = self.serving.bounds.bytes;
-        if let Some(token) = &self.serving.token
-            && !same(token, request.token.as_deref().unwrap_or(""))
+    fn check_request(&self, request: &TransferRequest) -> Result<(), String> {
+        let most_bytes = self.options.bounds.bytes;
+        if let Some(token) = &self.options.token
+            && !equal_in_constant_time(token, request.token.as_deref().unwrap_or(""))
         {
             return Err("the token is missing or wrong: give the one that this server was started with".into());
         }
-        if request.size > most {
-            return Err(format!("{} bytes are more than the {most} that are allowed here", request.size));
+        if request.size > most_bytes {
+            return Err(format!("{} bytes are more than the {most_bytes} that are allowed here", request.size));
         }
-        if request.message == 0 || request.message > LONGEST_MESSAGE {
-            return Err(format!("a message of {} bytes is out of range: 1 to {LONGEST_MESSAGE}", request.message));
+        if request.message == 0 || request.message > MOST_MESSAGE_BYTES {
+            return Err(format!("a message of {} bytes is out of range: 1 to {MOST_MESSAGE_BYTES}", request.message));
         }
         Ok(())
     }
 
-    /// Makes ready, gives a ticket, waits for the data connection, and has the data moved by a thread of their own; this end of it, and the
-    /// file in which what came is kept.
-    fn transfer(&self, control: &mut Control, request: &Request, work: &dyn Work) -> io::Result<(End, Option<PathBuf>)> {
-        let deadline = Instant::now() + self.serving.bounds.time;
-        let (goods, share) = self.goods(request, work).map_err(|error| refused(control, in_words(error)))?;
+    /// Sends a ticket, waits for the data connection, and moves the data in a thread of their own. Returns this end's row, and the path
+    /// of the file that keeps the data.
+    fn transfer(
+        &self,
+        control: &mut Control,
+        request: &TransferRequest,
+        work: &dyn JobData,
+    ) -> io::Result<(EndRow, Option<PathBuf>)> {
+        let deadline = Instant::now() + self.options.bounds.time;
+        let (payload, share) = self.payload(request, work).map_err(|error| refuse(control, error_words(error)))?;
         let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
-        let keys = request.method.is_enciphered().then(|| tls::keys(request.method)).transpose()?;
+        let keys = request.method.is_encrypted().then(|| tls::make_keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
-        let data = self.meet(control, request, authority)?;
-        let account = Account::of(&self.serving.interrupts, (!request.method.is_of_one_host()).then_some(data.as_fd()));
-        if self.says_go(request) {
-            control.say(&Go::Go)?;
+        let data = self.await_data_connection(control, request, authority)?;
+        let account =
+            InterruptAccount::begin(&self.options.interrupts, (!request.method.is_of_one_host()).then_some(data.as_fd()));
+        if self.sends_go(request) {
+            control.send(&GoSignal::GoSignal)?;
         }
         let stop = Arc::new(AtomicBool::new(false));
-        ring.as_ref().map(|ring| meeting::hand(data.as_fd(), ring.memory())).transpose()?;
-        let socket = Socket::new(data, stop.clone(), self.serving.bounds.stalled)?;
-        let way = Way { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
-        let name = goods.name();
-        let mover = Mover::start(goods, way, account, socket)?;
-        let mut over = None;
+        ring.as_ref().map(|ring| meeting::send_descriptor(data.as_fd(), ring.memory())).transpose()?;
+        let socket = DataSocket::new(data, stop.clone(), self.options.bounds.stalled)?;
+        let way = MethodInUse { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
+        let name = payload.name();
+        let mover = Mover::start(payload, way, account, socket)?;
+        let mut reason = None;
         let end = mover.wait(|| {
-            let late = (Instant::now() > deadline).then_some(end::LATE);
-            over = over.or(late).or_else(|| control.is_over().then_some(GONE));
-            stop.fetch_or(over.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            let time_over = (Instant::now() > deadline).then_some(StopReason::TimeOver);
+            reason = reason.or(time_over).or_else(|| control.is_over().then_some(StopReason::PeerGone));
+            stop.fetch_or(reason.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
         });
-        let end = end.ok_or_else(|| io::Error::other("the transfer failed"))?;
-        let whole = end.broke_off.is_none();
-        if let Some(share) = share.filter(|_| whole) {
+        let end = end.ok_or_else(|| io::Error::other("the transfer failed"))?.row(reason);
+        let is_complete = end.broke_off.is_none();
+        if let Some(share) = share.filter(|_| is_complete) {
             share.keep();
         }
-        Ok((end::stopped(end, over), name.filter(|_| whole)))
+        Ok((end, name.filter(|_| is_complete)))
     }
 
-    /// Whether the client is to wait until this end is followed; who sends itself needs no word.
-    fn says_go(&self, request: &Request) -> bool {
+    /// Whether the client must wait until this end is followed; a server that sends needs no such wait.
+    fn sends_go(&self, request: &TransferRequest) -> bool {
         let over_network = !request.method.is_of_one_host();
-        request.waits && request.direction == Direction::Send && over_network && self.serving.interrupts.is_ok()
+        request.waits && request.direction == Direction::Send && over_network && self.options.interrupts.is_ok()
     }
 
-    fn meet(&self, control: &mut Control, request: &Request, authority: Option<Vec<u8>>) -> io::Result<OwnedFd> {
-        let ticket = tickets::ticket()?;
+    fn await_data_connection(
+        &self,
+        control: &mut Control,
+        request: &TransferRequest,
+        authority: Option<Vec<u8>>,
+    ) -> io::Result<OwnedFd> {
+        let ticket = tickets::random_ticket()?;
         if request.method.is_of_one_host() {
-            // Names of sockets are seen by everybody on the host: the ticket is another.
-            let name = format!("{}{}", meeting::DOORS, tickets::ticket()?);
-            let door = meeting::door(&name)?;
+            // All users of the host can see names of sockets, so the ticket differs from the name.
+            let name = format!("{}{}", meeting::SOCKET_NAME_PREFIX, tickets::random_ticket()?);
+            let listener = meeting::listen_locally(&name)?;
             let (unix, size) = (Some(name), Some(request.size));
-            control.say(&Answer::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
-            return meeting::who_comes(&door, &ticket, TO_SAY_SOMETHING, || self.is_over(control));
+            control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
+            return meeting::accept_with_ticket(&listener, &ticket, CONTROL_TIMEOUT, || self.is_over(control));
         }
-        let (comes, waits) = channel();
-        self.waiting().insert(ticket.clone(), comes);
-        let (go, size) = (self.says_go(request), Some(request.size));
-        let said = control.say(&Answer::Ticket { ticket: ticket.clone(), unix: None, authority, size, go });
-        let data = said.and_then(|()| self.who_comes(&waits, control));
-        self.waiting().remove(&ticket);
+        let (sender, receiver) = channel();
+        self.expected().insert(ticket.clone(), sender);
+        let (go, size) = (self.sends_go(request), Some(request.size));
+        let sent = control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix: None, authority, size, go });
+        let data = sent.and_then(|()| self.receive_connection(&receiver, control));
+        self.expected().remove(&ticket);
         data
     }
 
-    /// The data connection that is waited for, while there is somebody to wait for it.
-    fn who_comes(&self, waits: &Receiver<OwnedFd>, control: &Control) -> io::Result<OwnedFd> {
-        let until = Instant::now() + TO_SAY_SOMETHING;
+    /// Waits for the data connection, until the client is gone or the time is over.
+    fn receive_connection(&self, receiver: &Receiver<OwnedFd>, control: &Control) -> io::Result<OwnedFd> {
+        let until = Instant::now() + CONTROL_TIMEOUT;
         loop {
-            match waits.recv_timeout(TO_LOOK_UP) {
+            match receiver.recv_timeout(STOP_POLL_PERIOD) {
                 Ok(data) => return Ok(data),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until && !self.is_over(control) => {}
-                Err(_) => return Err(told(ErrorKind::TimedOut, "no data connection came")),
+                Err(_) => return Err(error(ErrorKind::TimedOut, "no data connection came")),
             }
         }
     }
 
-    /// Whether the server is stopped, or the client gone.
+    /// Whether the server is stopped or the client is gone.
     fn is_over(&self, control: &Control) -> bool {
         self.stop.load(Ordering::Relaxed) || control.is_over()
     }
 
-    /// What is sent, or where what comes is put: a job's, a new file in the folder that was named, with its share of what is kept
-    /// there, or nowhere.
-    fn goods(&self, request: &Request, work: &dyn Work) -> io::Result<(Goods, Option<Share>)> {
+    /// The data to send, or the destination of received data. That is the job's file, a new file in [`ServerOptions::keep_in`] with its
+    /// share of the disk, or nowhere.
+    fn payload(&self, request: &TransferRequest, work: &dyn JobData) -> io::Result<(Payload, Option<DiskShare>)> {
         if request.direction == Direction::Receive {
-            let source = work.source().unwrap_or_else(|| Source::pattern(request.size))?;
-            return Ok((Goods::From(source), None));
+            let source = work.source().unwrap_or_else(|| DataSource::pattern(request.size))?;
+            return Ok((Payload::From(source), None));
         }
         let arriving = Arriving { size: request.size, before: end::TICKET_BYTES };
-        let (place, share) = match (work.place(), &self.serving.keep_in) {
-            (Some(file), _) => (Place::of(file?), None),
+        let (place, share) = match (work.file(), &self.options.keep_in) {
+            (Some(file), _) => (Destination::from_file(file?), None),
             (None, Some(folder)) => {
-                let share = self.room.share(request.size).map_err(|why| told(ErrorKind::StorageFull, &why))?;
-                (Place::at(&folder.join(tickets::ticket()?))?, Some(share))
+                let share = self.disk.take_share(request.size).map_err(|reason| error(ErrorKind::StorageFull, &reason))?;
+                (Destination::create(&folder.join(tickets::random_ticket()?))?, Some(share))
             }
-            (None, None) => (Place::nowhere()?, None),
+            (None, None) => (Destination::discard()?, None),
         };
-        Ok((Goods::Into(place, arriving), share))
+        Ok((Payload::Into(place, arriving), share))
     }
 }
 
-/// So much of a stranger's name is repeated.
-const LONGEST_NAME: usize = 40;
+/// Largest number of characters of an unknown protocol's name that a refusal repeats.
+const MOST_NAME_CHARS: usize = 40;
 
-/// A request of this version; else why it is not understood, in words for who sent it.
-fn understood(said: serde_json::Value) -> io::Result<Result<Request, String>> {
-    let stranger = || told(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
-    let who = Introduction::deserialize(&said).map_err(|_| stranger())?;
-    if who.name != NAME || who.version != VERSION {
-        let name: String = who.name.chars().take(LONGEST_NAME).collect();
-        return Ok(Err(format!("this is version {VERSION} of {NAME}, not {} of {name}", who.version)));
+/// Parses a request of this version. The inner error is a sentence for the client.
+fn parse_request(received: serde_json::Value) -> io::Result<Result<TransferRequest, String>> {
+    let unknown_protocol = || error(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
+    let introduction = Introduction::deserialize(&received).map_err(|_| unknown_protocol())?;
+    if introduction.name != PROTOCOL_NAME || introduction.version != PROTOCOL_VERSION {
+        let name: String = introduction.name.chars().take(MOST_NAME_CHARS).collect();
+        return Ok(Err(format!("this is version {PROTOCOL_VERSION} of {PROTOCOL_NAME}, not {} of {name}", introduction.version)));
     }
-    Request::deserialize(&said).map(Ok).map_err(|_| stranger())
+    TransferRequest::deserialize(&received).map(Ok).map_err(|_| unknown_protocol())
 }
 
-/// Says why not; the error that it is.
-fn refused(control: &mut Control, why: String) -> io::Error {
-    let error = told(ErrorKind::PermissionDenied, &why);
-    control.say(&Answer::Refused(why)).err().unwrap_or(error)
+/// Sends a refusal, and returns it as an error.
+fn refuse(control: &mut Control, reason: String) -> io::Error {
+    let refusal = error(ErrorKind::PermissionDenied, &reason);
+    control.send(&ServerReply::Refused(reason)).err().unwrap_or(refusal)
 }
 
-fn told(kind: ErrorKind, why: &str) -> io::Error {
-    io::Error::new(kind, why)
+fn error(kind: ErrorKind, reason: &str) -> io::Error {
+    io::Error::new(kind, reason)
 }

@@ -1,80 +1,80 @@
-//! What a server lends to each connection and gets back however it ends: a place among them, and bytes on its disk.
+//! Limits that a server's connections share: how many at once, and bytes on disk. Dropping a share releases it, also in a panic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// A place among those who are there at once; it is given back when it is dropped, by a panic too.
+/// A slot of the server for a connection or transfer, until dropped.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ConnectionSlot {
     taken: Arc<AtomicUsize>,
     before: usize,
 }
 
-impl Slot {
-    /// One more of those that are `taken`.
-    pub fn take(taken: &Arc<AtomicUsize>) -> Slot {
-        Slot { before: taken.fetch_add(1, Ordering::Relaxed), taken: taken.clone() }
+impl ConnectionSlot {
+    /// Takes a slot; `taken` counts the taken slots.
+    pub fn take(taken: &Arc<AtomicUsize>) -> ConnectionSlot {
+        ConnectionSlot { before: taken.fetch_add(1, Ordering::Relaxed), taken: taken.clone() }
     }
 
-    /// How many there were before it.
+    /// Number of slots that were taken before this one.
     pub fn before(&self) -> usize {
         self.before
     }
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// What files may still take, over all transfers of a server.
+/// The bytes on disk that all kept files of a server may take.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct DiskBudget {
     total: u64,
-    left: AtomicU64,
+    free: AtomicU64,
 }
 
-/// A file takes whole blocks of so many bytes, and one at least: files of nothing are not without end either.
-const BLOCK: u64 = 4096;
+/// Unit of a file's share of the disk. A file takes at least one, so that the number of empty files is limited too.
+const DISK_BLOCK_BYTES: u64 = 4096;
 
-impl Room {
-    /// For `total` bytes.
-    pub fn of(total: u64) -> Arc<Room> {
-        Arc::new(Room { total, left: AtomicU64::new(total) })
+impl DiskBudget {
+    /// A budget of `total` bytes.
+    pub fn new(total: u64) -> Arc<DiskBudget> {
+        Arc::new(DiskBudget { total, free: AtomicU64::new(total) })
     }
 
-    /// Room for a file of `bytes`.
+    /// Takes the share of a file of `bytes`.
     ///
     /// # Errors
-    /// In words for who asked: there is not as much left.
-    pub fn share(self: &Arc<Room>, bytes: u64) -> Result<Share, String> {
-        let bytes = bytes.max(1).checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
-        let took = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        took.map(|_| Share { room: self.clone(), bytes }).map_err(|left| {
+    /// A sentence for the client: fewer bytes are left.
+    pub fn take_share(self: &Arc<DiskBudget>, bytes: u64) -> Result<DiskShare, String> {
+        let bytes = bytes.max(1).checked_next_multiple_of(DISK_BLOCK_BYTES).unwrap_or(u64::MAX);
+        let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| free.checked_sub(bytes));
+        taken.map(|_| DiskShare { budget: self.clone(), bytes }).map_err(|left| {
             let total = self.total;
             format!("a file of {bytes} bytes is more than the {left} left of the {total} that are kept here in all (--total)")
         })
     }
 }
 
-/// Room for one file; it is given back when it is dropped.
+/// The share of one file; dropping it returns the bytes to the budget.
 #[derive(Debug)]
-pub struct Share {
-    room: Arc<Room>,
+pub struct DiskShare {
+    budget: Arc<DiskBudget>,
     bytes: u64,
 }
 
-impl Share {
-    /// The file stays: nothing is given back.
+impl DiskShare {
+    /// Keeps the bytes, because the file stays.
     pub fn keep(mut self) {
         self.bytes = 0;
     }
 }
 
-impl Drop for Share {
+impl Drop for DiskShare {
     fn drop(&mut self) {
-        self.room.left.fetch_add(self.bytes, Ordering::Relaxed);
+        self.budget.free.fetch_add(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_that_panics_gives_its_place_back() {
+    fn a_connection_whose_thread_panics_releases_its_slot() {
         let taken = Arc::new(AtomicUsize::new(0));
-        let slot = Slot::take(&taken);
+        let slot = ConnectionSlot::take(&taken);
         assert_eq!((slot.before(), taken.load(Ordering::Relaxed)), (0, 1));
         let panics = std::thread::spawn(move || {
             let _held = slot;
@@ -96,13 +96,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_gone_and_what_is_not_comes_back() {
-        let room = Room::of(3 * BLOCK);
-        room.share(BLOCK + 1).expect("there is room").keep();
-        drop(room.share(BLOCK).expect("there is room"));
-        assert!(room.share(BLOCK + 1).expect_err("there is not").contains("8192 bytes is more than the 4096 left of the 12288"));
-        room.share(0).expect("a file of nothing is one").keep();
-        assert!(room.share(0).is_err());
-        assert!(room.share(u64::MAX).is_err());
+    fn the_share_of_a_kept_file_stays_taken_and_others_return() {
+        let budget = DiskBudget::new(3 * DISK_BLOCK_BYTES);
+        budget.take_share(DISK_BLOCK_BYTES + 1).expect("there is room").keep();
+        drop(budget.take_share(DISK_BLOCK_BYTES).expect("there is room"));
+        assert!(
+            budget
+                .take_share(DISK_BLOCK_BYTES + 1)
+                .expect_err("there is not")
+                .contains("8192 bytes is more than the 4096 left of the 12288")
+        );
+        budget.take_share(0).expect("a file of nothing is one").keep();
+        assert!(budget.take_share(0).is_err());
+        assert!(budget.take_share(u64::MAX).is_err());
     }
 }

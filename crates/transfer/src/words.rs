@@ -1,39 +1,39 @@
-//! Words from the other end, made safe to print: no control characters, and a bounded length.
+//! Makes texts of the other end safe to print: without control characters, and of bounded length.
 
 use serde::{Deserialize, Deserializer};
 
-/// So many characters of it are told.
-const LONGEST: usize = 1000;
+/// Largest number of characters of a text.
+const MOST_TEXT_CHARS: usize = 1000;
 
-/// `said`, cut where it is too long, with escapes for what a terminal would obey or nobody can see.
-pub fn plain(said: &str) -> String {
-    let mut told = String::with_capacity(said.len().min(LONGEST));
-    for sign in said.chars().take(LONGEST) {
-        match sign {
-            '\'' | '"' | '\\' => told.push(sign),
-            _ => told.extend(sign.escape_debug()),
+/// Escapes control and invisible characters of `text`, and cuts it after [`MOST_TEXT_CHARS`].
+pub fn escape_for_terminal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len().min(MOST_TEXT_CHARS));
+    for character in text.chars().take(MOST_TEXT_CHARS) {
+        match character {
+            '\'' | '"' | '\\' => escaped.push(character),
+            _ => escaped.extend(character.escape_debug()),
         }
     }
-    if said.chars().nth(LONGEST).is_some() {
-        told.push('…');
+    if text.chars().nth(MOST_TEXT_CHARS).is_some() {
+        escaped.push('…');
     }
-    told
+    escaped
 }
 
-/// Words as they are heard.
+/// Deserializes a text of the other end, escaped.
 ///
 /// # Errors
-/// Those of the format: it is no text.
-pub fn heard<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    String::deserialize(from).map(|said| plain(&said))
+/// The value is no text.
+pub fn deserialize_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    String::deserialize(from).map(|text| escape_for_terminal(&text))
 }
 
-/// Words as they are heard, if there are any.
+/// Deserializes an optional text of the other end, escaped.
 ///
 /// # Errors
-/// As with [`heard`].
-pub(crate) fn heard_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    Option::<String>::deserialize(from).map(|said| said.as_deref().map(plain))
+/// The value is no text.
+pub(crate) fn deserialize_optional_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(from).map(|text| text.as_deref().map(escape_for_terminal))
 }
 
 #[cfg(test)]
@@ -41,15 +41,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_as_they_are_and_orders_to_a_terminal_are_seen() {
-        assert_eq!(plain("it's \"größer\" than C:\\x: 5 %"), "it's \"größer\" than C:\\x: 5 %");
-        assert_eq!(plain("a\x1b[2Jb\u{202e}c\r\n\u{9b}"), "a\\u{1b}[2Jb\\u{202e}c\\r\\n\\u{9b}");
+    fn printable_text_stays_and_control_characters_are_escaped() {
+        assert_eq!(escape_for_terminal("it's \"größer\" than C:\\x: 5 %"), "it's \"größer\" than C:\\x: 5 %");
+        assert_eq!(escape_for_terminal("a\x1b[2Jb\u{202e}c\r\n\u{9b}"), "a\\u{1b}[2Jb\\u{202e}c\\r\\n\\u{9b}");
     }
 
     #[test]
-    fn a_long_speech_is_cut() {
-        let told = plain(&"x".repeat(60_000));
-        assert_eq!((told.chars().count(), told.ends_with("x…")), (LONGEST + 1, true));
-        assert_eq!(plain(&"x".repeat(LONGEST)).chars().count(), LONGEST);
+    fn a_long_text_is_cut() {
+        let escaped = escape_for_terminal(&"x".repeat(60_000));
+        assert_eq!((escaped.chars().count(), escaped.ends_with("x…")), (MOST_TEXT_CHARS + 1, true));
+        assert_eq!(escape_for_terminal(&"x".repeat(MOST_TEXT_CHARS)).chars().count(), MOST_TEXT_CHARS);
     }
 }

@@ -6,11 +6,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, WhyNot, transfer};
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{TransferOrder, TransferRefusal, transfer};
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::protocol::wire::Direction;
-use loadgo_transfer::server::Serving;
+use loadgo_transfer::server::ServerOptions;
 
 mod ends;
 use ends::{Line, Server, ask, data, done, possible, serving};
@@ -53,8 +53,9 @@ fn a_file_comes_over_as_it_is_and_has_its_name_then() {
     fs::create_dir(&kept).expect("a folder");
     let server = Server::keeping(kept.clone());
     for method in possible(&Method::ALL).into_iter().filter(|method| *method != Method::Bytes) {
-        for message in [method.usual_message(), 7919] {
-            let asked = Ask { size: None, message, from: Some(from.clone()), ..ask(server.at, Direction::Send, method, 0) };
+        for message in [method.default_message_bytes(), 7919] {
+            let asked =
+                TransferOrder { size: None, message, from: Some(from.clone()), ..ask(server.at, Direction::Send, method, 0) };
             let both = done(&asked);
             assert_eq!(both.here.broke_off, None, "{method:?}");
             both.there.expect("it tells its row");
@@ -84,9 +85,9 @@ fn a_chain_of_calls_is_one_system_call() {
 
 #[test]
 fn who_has_not_the_token_is_refused_in_words() {
-    let server = Server::start(Serving { token: Some("sesame".into()), ..serving(Bounds::default()) });
+    let server = Server::start(ServerOptions { token: Some("sesame".into()), ..serving(TransferLimits::default()) });
     let plain = ask(server.at, Direction::Send, Method::Blocks, 10);
-    let asked = |token: Option<&str>| transfer(&Ask { token: token.map(Into::into), ..plain.clone() }, &Arc::default());
+    let asked = |token: Option<&str>| transfer(&TransferOrder { token: token.map(Into::into), ..plain.clone() }, &Arc::default());
     assert!(asked(None).expect_err("it is refused").words().contains("wants a token"));
     assert!(asked(Some("sesam")).expect_err("it is refused").words().contains("wrong"));
     assert_eq!(asked(Some("sesame")).expect("it is let in").here.moved.payload, 10);
@@ -94,16 +95,16 @@ fn who_has_not_the_token_is_refused_in_words() {
 
 #[test]
 fn more_than_is_allowed_is_refused_in_words() {
-    let server = Server::within(Bounds { bytes: 99, ..Bounds::default() });
+    let server = Server::within(TransferLimits { bytes: 99, ..TransferLimits::default() });
     let told = transfer(&ask(server.at, Direction::Receive, Method::Blocks, 100), &Arc::default());
     assert!(told.expect_err("it is refused").words().contains("more than the 99"));
 }
 
 #[test]
 fn all_files_that_are_kept_are_bounded_together_and_what_broke_off_is_not_among_them() {
-    let kept = tempfile::tempdir().expect("a folder");
-    let bounds = Bounds { kept: 3 * 4096, ..Bounds::default() };
-    let server = Server::start(Serving { keep_in: Some(kept.path().into()), ..serving(bounds) });
+    let folder = tempfile::tempdir().expect("a folder");
+    let bounds = TransferLimits { kept: 3 * 4096, ..TransferLimits::default() };
+    let server = Server::start(ServerOptions { keep_in: Some(folder.path().into()), ..serving(bounds) });
     for _ in 0..2 {
         let mut line = Line::to(server.at);
         line.asks_to_send(8192, Method::Blocks);
@@ -116,15 +117,15 @@ fn all_files_that_are_kept_are_bounded_together_and_what_broke_off_is_not_among_
     assert!(told.contains("8192 bytes is more than the 4096 left of the 12288 that are kept here in all (--total)"), "{told}");
     assert_eq!(asked(1).expect("it is kept").here.broke_off, None);
     assert!(asked(0).is_err(), "a file of nothing takes a block too");
-    assert_eq!(fs::read_dir(kept.path()).expect("a folder").count(), 2);
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
 }
 
 #[test]
 fn a_method_that_is_not_possible_says_why_and_the_server_stands() {
     let server = Server::plain();
-    for method in Method::ALL.into_iter().filter(|method| method.why_not().is_some()) {
+    for method in Method::ALL.into_iter().filter(|method| method.unavailable_reason().is_some()) {
         let told = transfer(&ask(server.at, Direction::Send, method, 10), &Arc::default());
-        let Err(WhyNot::Cannot(why)) = told else { panic!("{method:?}: {told:?}") };
+        let Err(TransferRefusal::Cannot(why)) = told else { panic!("{method:?}: {told:?}") };
         assert!(why.starts_with(method.name()), "{why}");
     }
     assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
@@ -134,7 +135,7 @@ fn a_method_that_is_not_possible_says_why_and_the_server_stands() {
 fn of_the_addresses_that_a_name_has_the_one_that_answers_is_taken() {
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
     let server = Server::plain();
-    let asked = |to: Vec<SocketAddr>| Ask { to, ..ask(server.at, Direction::Send, Method::Blocks, 10) };
+    let asked = |to: Vec<SocketAddr>| TransferOrder { to, ..ask(server.at, Direction::Send, Method::Blocks, 10) };
     assert_eq!(done(&asked(vec![nobody, server.at])).here.moved.payload, 10);
     let told = transfer(&asked(vec![nobody, nobody]), &Arc::default()).expect_err("nobody is there").words();
     assert_eq!(told.matches("nobody listens at").count(), 2, "{told}");

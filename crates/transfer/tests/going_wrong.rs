@@ -1,4 +1,4 @@
-//! What goes wrong between two ends: each is told in words, and leaves a row that says how far it came.
+//! Failures between two ends: each is reported in words, and leaves a row that says how far the transfer came.
 
 use std::fs;
 use std::io::{Read, Write, copy, sink};
@@ -6,17 +6,17 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use loadgo_transfer::bounds::{Bounds, TO_LOOK_UP, TO_SAY_SOMETHING};
-use loadgo_transfer::client::{Ask, transfer};
+use loadgo_transfer::bounds::{CONTROL_TIMEOUT, STOP_POLL_PERIOD, TransferLimits};
+use loadgo_transfer::client::{TransferOrder, transfer};
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::moving::records::pack;
-use loadgo_transfer::news::News;
+use loadgo_transfer::news::ServerNews;
 use loadgo_transfer::protocol::wire::Direction;
 
 mod ends;
 use ends::{GREETING, Line, PATIENCE, Server, ask, data, done, far_end, possible};
 
-/// More than sockets hold.
+/// Number of bytes that is more than sockets hold.
 const MUCH: u64 = 64 << 20;
 const OVER_THE_NETWORK: [Method; 8] = [
     Method::Messages,
@@ -29,8 +29,8 @@ const OVER_THE_NETWORK: [Method; 8] = [
     Method::IoUring,
 ];
 
-fn impatient() -> Bounds {
-    Bounds { stalled: Duration::from_millis(300), ..Bounds::default() }
+fn impatient() -> TransferLimits {
+    TransferLimits { stalled: Duration::from_millis(300), ..TransferLimits::default() }
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_receiver_that_stalls_is_left_by_every_method() {
 fn leaves_who_stalls(method: Method) {
     let (over, is_over) = std::sync::mpsc::channel::<()>();
     let (at, far) = far_end(GREETING, move |data| (is_over.recv(), data).0.is_err());
-    let asked = Ask { bounds: impatient(), ..ask(at, Direction::Send, method, MUCH) };
+    let asked = TransferOrder { bounds: impatient(), ..ask(at, Direction::Send, method, MUCH) };
     let both = done(&asked);
     drop(over);
     let why = both.here.broke_off.expect("it broke off");
@@ -87,7 +87,7 @@ fn a_file_that_shrinks_while_it_is_sent_breaks_off_in_words() {
             cut.set_len(4096).expect("cut");
             copy(&mut data, &mut sink()).map(|rest| rest + 1).unwrap_or(0)
         });
-        let asked = Ask { size: None, from: Some(file.path().into()), ..ask(at, Direction::Send, method, 0) };
+        let asked = TransferOrder { size: None, from: Some(file.path().into()), ..ask(at, Direction::Send, method, 0) };
         let both = done(&asked);
         let why = both.here.broke_off.expect("it broke off");
         assert!(why.starts_with("the file became shorter while it was sent"), "{method:?}: {why}");
@@ -103,7 +103,7 @@ fn a_sender_that_ends_early_or_goes_on_leaves_no_file() {
     for method in possible(&[Method::Bytes, Method::Messages, Method::Blocks, Method::Splice, Method::IoUring]) {
         for (sent, told) in [(5, "ended after 5 of 10"), (11, "sent more than was agreed")] {
             let (at, far) = far_end(GREETING, move |mut data| data.write_all(&[7; 11][..sent]).is_ok());
-            let both = done(&Ask { into: Some(into.clone()), ..ask(at, Direction::Receive, method, 10) });
+            let both = done(&TransferOrder { into: Some(into.clone()), ..ask(at, Direction::Receive, method, 10) });
             let why = both.here.broke_off.expect("it broke off");
             assert!(why.contains(told), "{method:?}: {why}");
             assert_eq!(both.here.moved.payload, sent.min(10) as u64, "{method:?}");
@@ -122,7 +122,7 @@ fn records_beyond_what_was_agreed_leave_no_file() {
         pack(&[7; 500], &mut block);
         data.write_all(&block).is_ok()
     });
-    let both = done(&Ask { into: Some(into), ..ask(at, Direction::Receive, Method::Records, 10) });
+    let both = done(&TransferOrder { into: Some(into), ..ask(at, Direction::Receive, Method::Records, 10) });
     assert!(both.here.broke_off.expect("it broke off").contains("sent more than was agreed"));
     assert_eq!(both.here.moved.payload, 0);
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
@@ -138,13 +138,13 @@ fn who_sends_a_byte_now_and_then_is_left_in_time() {
     // Each byte comes before a look's time is over; together they are no line.
     let news = loop {
         let _ = slow.write_all(b" "); // it may have been left just now
-        match server.news.recv_timeout(TO_LOOK_UP / 2) {
+        match server.news.recv_timeout(STOP_POLL_PERIOD / 2) {
             Ok(news) => break news,
             Err(_) => assert!(Instant::now() < patience, "a line that never ends was waited for"),
         }
     };
-    let left = format!("it did not say what was waited for in {} s", TO_SAY_SOMETHING.as_secs());
-    assert!(matches!(&news, News::Refused(_, why) if *why == left), "{news:?}");
+    let left = format!("it did not say what was waited for in {} s", CONTROL_TIMEOUT.as_secs());
+    assert!(matches!(&news, ServerNews::Refused(_, why) if *why == left), "{news:?}");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn garbage_and_silence_leave_the_server_standing() {
         let _ = stream.write_all(said); // it may hang up in the middle
         let _ = stream.shutdown(Shutdown::Write);
         let told = server.news.recv_timeout(PATIENCE).expect("it tells");
-        assert!(matches!(told, News::Refused(..)), "{told:?}");
+        assert!(matches!(told, ServerNews::Refused(..)), "{told:?}");
     }
     assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
 }
@@ -211,8 +211,8 @@ fn a_server_that_is_stopped_in_the_middle_leaves_no_file_and_tells_a_row() {
     let told = server.stopped();
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     let stopped = told.iter().filter(|news| match news {
-        News::Ended { end, .. } => end.broke_off.as_deref() == Some("it was stopped"),
-        News::Refused(_, why) => why == "no data connection came",
+        ServerNews::Ended { end, .. } => end.broke_off.as_deref() == Some("it was stopped"),
+        ServerNews::Refused(_, why) => why == "no data connection came",
         _ => false,
     });
     assert_eq!(stopped.count(), 2, "{told:?}");
@@ -232,7 +232,7 @@ fn another_version_is_told_at_both_ends() {
 
 #[test]
 fn a_server_that_is_full_tells_who_comes() {
-    let server = Server::within(Bounds { connections: 1, ..Bounds::default() });
+    let server = Server::within(TransferLimits { connections: 1, ..TransferLimits::default() });
     let mut line = Line::to(server.at);
     line.asks_to_send(9, Method::Blocks);
     let _data = data(server.at, &line.hears_a_ticket());
@@ -253,5 +253,5 @@ fn a_folder_that_cannot_be_written_is_told_at_both_ends() {
         transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").words();
     assert!(told.contains("gone") && told.contains("No such file"), "{told}");
     let news = server.news.recv_timeout(PATIENCE).expect("it tells");
-    assert!(matches!(&news, News::Refused(_, why) if why.contains("No such file")), "{news:?}");
+    assert!(matches!(&news, ServerNews::Refused(_, why) if why.contains("No such file")), "{news:?}");
 }

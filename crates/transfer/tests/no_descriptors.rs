@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpStream;
 
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::news::News;
+use loadgo_transfer::news::ServerNews;
 use loadgo_transfer::protocol::wire::Direction;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -20,8 +20,8 @@ fn a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one() {
     taken.pop().expect("there were some");
     let guest = TcpStream::connect(server.at).expect("it listens");
     let told = server.news.recv_timeout(PATIENCE).expect("it tells");
-    let words = told.of_the_server().expect("of itself");
-    assert!(matches!(&told, News::Full(_)) && words.contains("Too many open files"), "{words}");
+    let words = told.server_note().expect("of itself");
+    assert!(matches!(&told, ServerNews::Full(_)) && words.contains("Too many open files"), "{words}");
     drop((guest, taken));
     setrlimit(Resource::Nofile, limit).expect("as it was");
     assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.moved.payload, 10);

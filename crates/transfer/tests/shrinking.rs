@@ -5,7 +5,7 @@ use std::io::copy;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use loadgo_transfer::client::Ask;
+use loadgo_transfer::client::TransferOrder;
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::protocol::wire::Direction;
 
@@ -43,7 +43,7 @@ fn a_file_that_is_cut_before_its_first_byte_breaks_every_method_off_at_both_ends
     for method in possible(&Method::ALL) {
         file.as_file().set_len(PROMISED).expect("long");
         let at = road_that_cuts(server.at, file.reopen().expect("again"));
-        let both = done(&Ask { size: None, from: Some(file.path().into()), ..ask(at, Direction::Send, method, 0) });
+        let both = done(&TransferOrder { size: None, from: Some(file.path().into()), ..ask(at, Direction::Send, method, 0) });
         let why = both.here.broke_off.expect("it broke off");
         assert!(why.starts_with("the file became shorter while it was sent"), "{method:?}: {why}");
         assert!(both.here.moved.payload <= THERE, "{method:?}");

@@ -1,21 +1,21 @@
-//! Who says too much: floods on either connection, and words that a terminal would obey.
+//! Ends that send too much: floods on either connection, and text that a terminal would obey.
 
 use std::io::{Read, Write, copy, sink};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use loadgo_transfer::client::{WhyNot, transfer};
-use loadgo_transfer::measuring::row::End;
+use loadgo_transfer::client::{TransferRefusal, transfer};
+use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::protocol::wire::{Direction, Told};
+use loadgo_transfer::protocol::wire::{Direction, FinalReply};
 
 mod ends;
 use ends::{GREETING, Line, Server, ask, data, done, far_control, far_end, far_ends};
 
-/// More than sockets hold.
+/// Number of bytes that is more than sockets hold.
 const MUCH: u64 = 64 << 20;
 
-/// Writes until nobody hears it any more.
+/// Writes until the other end is gone.
 fn flood(mut into: TcpStream) {
     while into.write_all(&[b'x'; 4096]).is_ok() {}
 }
@@ -67,7 +67,7 @@ fn what_a_server_says_reaches_nobody_as_orders_to_a_terminal() {
         let (at, far) = far_control(GREETING, move |mut control, _| {
             control.write_all(format!("{{\"{answer}\":\"no \\u001b[2Jroom\\u202e\"}}\n").as_bytes()).ok()
         });
-        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).map_err(WhyNot::words);
+        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).map_err(TransferRefusal::words);
         let words = words.expect_err("it is refused");
         assert!(words.contains(told) && words.contains("\\u{1b}[2Jroom\\u{202e}"), "{words:?}");
         far.join().expect("it ends");
@@ -82,8 +82,8 @@ fn what_a_server_says_reaches_nobody_as_orders_to_a_terminal() {
 fn what_a_row_says_is_plain_and_not_without_end() {
     let (at, far) = far_ends(GREETING, |mut control, mut data| {
         copy(&mut data, &mut sink()).expect("all of it");
-        let end = End { broke_off: Some(format!("\x1b[31m{}", "x".repeat(60_000))), ..End::default() };
-        let line = serde_json::to_string(&Told { end, job: None }).expect("a line");
+        let end = EndRow { broke_off: Some(format!("\x1b[31m{}", "x".repeat(60_000))), ..EndRow::default() };
+        let line = serde_json::to_string(&FinalReply { end, job: None }).expect("a line");
         control.write_all(format!("{line}\n").as_bytes()).is_ok()
     });
     let why = done(&ask(at, Direction::Send, Method::Blocks, 10)).there.expect("a row").broke_off.expect("it broke off");

@@ -34,7 +34,7 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
         let wanted = Wanted { tier, accounts: 64, commands: Vec::new(), profile_hz: None, segments: true };
         let mut meters = Meters::begin(&wanted, begun)?;
         for available in meters.have() {
-            println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.how);
+            println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.quality);
         }
         for load in LOADS {
             let told = meter_one(&mut meters, load)?;

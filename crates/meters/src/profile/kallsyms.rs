@@ -1,6 +1,6 @@
 //! The kernel's functions by address, and what each says of a stack that it is on.
 
-use crate::kernel_symbols::{PATH, Symbol, hidden};
+use crate::kernel_symbols::{PATH, Symbol, hidden_addresses_reason};
 use crate::shares::Doing;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -26,7 +26,7 @@ impl Kallsyms {
         let lines = BufReader::new(File::open(PATH).map_err(refused)?).lines();
         let kallsyms = Kallsyms::parse(lines, names).map_err(refused)?;
         if kallsyms.doings.is_empty() {
-            return Err(hidden());
+            return Err(hidden_addresses_reason());
         }
         Ok(kallsyms)
     }

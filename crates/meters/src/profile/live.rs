@@ -64,7 +64,7 @@ impl Live {
             Ok(loaded) => (Some(loaded), Vec::new()),
             Err(why) => (None, vec![format!("page faults by segment are not here: {why}")]),
         };
-        if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.why_not(Meter::Segments)) {
+        if let Some(why) = loaded.as_ref().and_then(|loaded| loaded.refusal(Meter::Segments)) {
             notes.push(format!("page faults by segment are not here: {why}"));
         }
         let profile = Profile::of_host(loaded.as_mut(), Sessions::none(), wanted, of == Of::Children)?;

@@ -38,7 +38,7 @@ pub(crate) struct Missing {
 
 impl Loaded {
     /// Why a meter cannot work; `None`: all its programs are there.
-    pub fn why_not(&self, meter: Meter) -> Option<&Refused> {
+    pub fn refusal(&self, meter: Meter) -> Option<&Refused> {
         self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| &missing.why)
     }
 }
@@ -50,7 +50,7 @@ impl Loaded {
 pub fn load(wanted: &Wanted) -> Result<Loaded, Refused> {
     let btf = kernel_types()?;
     let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
-    if loaded.why_not(Meter::TotalTime).is_some() {
+    if loaded.refusal(Meter::TotalTime).is_some() {
         drop(loaded);
         loaded = load_and_attach(wanted, &btf, false, |_| true)?; // kernels before 5.18
     }

@@ -67,7 +67,7 @@ impl Faults {
     /// In words, when the kernel does not answer.
     pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let loaded = &context.loaded;
-        if wanted.tier != Tier::Exact || loaded.why_not(Meter::Faults).is_some() {
+        if wanted.tier != Tier::Exact || loaded.refusal(Meter::Faults).is_some() {
             return Ok(None);
         }
         Ok(Some(Box::new(Faults { last: read(loaded)? })))

@@ -85,7 +85,7 @@ impl Interrupts {
     /// In words, when the kernel does not answer.
     pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
         let loaded = &context.loaded;
-        if wanted.tier != Tier::Exact || loaded.why_not(Meter::Interrupts).is_some() {
+        if wanted.tier != Tier::Exact || loaded.refusal(Meter::Interrupts).is_some() {
             return Ok(None);
         }
         let mut interrupts = Interrupts {
@@ -290,7 +290,7 @@ mod tests {
 
     fn begun() -> Option<(Context, Box<dyn Part>)> {
         let wanted = Wanted { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None, segments: false };
-        let loaded = crate::available::possible().map_err(Refused::from).and_then(|()| load(&wanted));
+        let loaded = crate::available::check_kernel_programs().map_err(Refused::from).and_then(|()| load(&wanted));
         match loaded {
             Ok(loaded) => {
                 let mut context = Context::new(loaded);

@@ -3,7 +3,7 @@
 //! A card is a line of at most [`MOST_CARD_BYTES`]. `//PRINT 700` asks for 700 lines of a printer and `//PUNCH 900` for 900 punched
 //! cards; a deck without either is listed once. The print file repeats the deck, with a number before each line.
 
-use loadgo_transfer::moving::records::RECORD;
+use loadgo_transfer::moving::records::MOST_RECORD_BYTES;
 
 /// Largest size of a deck: decks of RFC 392 were small.
 pub const MOST_DECK_BYTES: u64 = 512 << 10;
@@ -18,7 +18,7 @@ const MOST_DIFFERENT_LINES: u64 = 1024;
 /// Bytes before the card on a line: the line's number and two blanks.
 const LINE_NUMBER_BYTES: usize = 8;
 /// Bytes of a card that the longest line shows before its newline; the rest of a card is not kept.
-const SHOWN_CARD_BYTES: usize = RECORD - LINE_NUMBER_BYTES - 1;
+const SHOWN_CARD_BYTES: usize = MOST_RECORD_BYTES - LINE_NUMBER_BYTES - 1;
 
 /// The print file of a deck: `lines` lines of `line` bytes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn read(text: &[u8]) -> Result<DeckOutput, String> {
     if cards.is_empty() {
         return Err("the deck has no cards: the first line of a deck is its first card".into());
     }
-    let (lines, line) = order.unwrap_or((count, RECORD));
+    let (lines, line) = order.unwrap_or((count, MOST_RECORD_BYTES));
     Ok(DeckOutput { cards, lines, line })
 }
 
@@ -58,7 +58,7 @@ fn parse_order(card: &[u8]) -> Result<Option<(u64, usize)>, String> {
     let words = String::from_utf8_lossy(card);
     let mut words = words.split_ascii_whitespace();
     let line = match words.next() {
-        Some("//PRINT") => RECORD,
+        Some("//PRINT") => MOST_RECORD_BYTES,
         Some("//PUNCH") => PUNCHED_CARD_BYTES,
         _ => return Ok(None),
     };

@@ -1,78 +1,78 @@
-//! The interrupt work of an end: exact where kernel programs measure it (`loadgo-transfer-meters`), else from clock ticks.
+//! The interface for an end's interrupt work, which kernel programs measure (`loadgo-transfer-meters`). Otherwise clock ticks count.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// Follows the interrupt work of ends, each apart; a server's are many at once.
-pub trait Interrupts: Send + Sync + fmt::Debug {
-    /// Begins to follow `socket`, before anything moves on it; None for an end without a network.
+/// Measures the interrupt work of each of many ends.
+pub trait InterruptMeter: Send + Sync + fmt::Debug {
+    /// Begins to follow `socket`, before data move on it. None is an end without a network.
     ///
     /// # Errors
-    /// Why it cannot, in words.
-    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn Followed>, String>;
+    /// Why the end cannot be followed.
+    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn FollowedEnd>, String>;
 }
 
 /// One end that is followed, until it is dropped.
-pub trait Followed: Send + fmt::Debug {
-    /// The thread that calls is from now on the end's.
+pub trait FollowedEnd: Send + fmt::Debug {
+    /// Makes the calling thread the one that moves the end's data.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    fn enter(&self) -> Result<(), String>;
+    /// The kernel's words.
+    fn attach_thread(&self) -> Result<(), String>;
 
-    /// The thread that calls is the end's no more.
+    /// Ends the calling thread's work for the end.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    fn leave(&self) -> Result<(), String>;
+    /// The kernel's words.
+    fn detach_thread(&self) -> Result<(), String>;
 
-    /// What there was since it was followed, when the interrupts that are under way have ended.
+    /// The interrupt work since the end is followed, after present interrupts have ended.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    fn settled(&self) -> Result<Work, String>;
+    /// The kernel's words.
+    fn final_work(&self) -> Result<InterruptWork, String>;
 
-    /// What is in doubt about it, in words.
-    fn doubt(&self) -> Option<String>;
+    /// A note if a figure is in doubt.
+    fn accuracy_note(&self) -> Option<String>;
 }
 
-/// Interrupt work, in nanoseconds.
+/// Time of interrupts for one end.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
+pub struct InterruptWork {
     /// Soft interrupts for the end's socket, on any processor.
     pub soft_ns: u64,
-    /// Devices' interrupts for it: shared as the soft ones are, an estimate.
+    /// Estimated device interrupts for the socket, in proportion to the soft interrupts.
     pub hard_ns: u64,
-    /// Of both kinds, whomever for, that came upon the end's thread and are in its processor time.
+    /// InterruptMeter of both kinds, for any socket, that are in the processor time of the end's thread.
     pub upon_ns: u64,
-    /// Which part of its time was clocked; 1 is all, and the figures are exact.
+    /// Measured part of the end's time, 0 to 1. With 1 the figures are exact.
     pub clocked: f64,
-    /// The standard error of what is for it less what came upon it; None where they are exact, or nobody can tell.
+    /// Standard error of `soft_ns + hard_ns - upon_ns`; None if the figures are exact, or if it is unknown.
     pub error_ns: Option<u64>,
 }
 
-/// Who tells the interrupt work; why nobody does, in words.
-pub type Meter = Result<Arc<dyn Interrupts>, String>;
+/// The meter of interrupt work, or why there is none.
+pub type MeterOrReason = Result<Arc<dyn InterruptMeter>, String>;
 
-/// How the interrupt work of one end is told.
+/// How the interrupt work of one end is measured.
 #[derive(Debug)]
-pub enum Account {
-    /// By who follows it.
-    Exact(Box<dyn Followed>),
-    /// By the ticks of the whole host, because, in words.
+pub enum InterruptAccount {
+    /// By a meter that follows the end.
+    Exact(Box<dyn FollowedEnd>),
+    /// By clock ticks of the whole host; with the reason.
     Ticks(String),
 }
 
-impl Account {
-    /// The account of an end on `socket`; None for one without a network.
-    pub fn of(meter: &Meter, socket: Option<BorrowedFd<'_>>) -> Account {
+impl InterruptAccount {
+    /// Begins the account of an end on `socket`; None is an end without a network.
+    pub fn begin(meter: &MeterOrReason, socket: Option<BorrowedFd<'_>>) -> InterruptAccount {
         let followed = meter.as_ref().map_err(Clone::clone).and_then(|meter| meter.follow(socket));
-        followed.map_or_else(Account::Ticks, Account::Exact)
+        followed.map_or_else(InterruptAccount::Ticks, InterruptAccount::Exact)
     }
 
-    /// Whether it is exact.
+    /// Whether a meter follows the end.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self, Account::Exact(_))
+        matches!(self, InterruptAccount::Exact(_))
     }
 }

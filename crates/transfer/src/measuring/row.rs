@@ -1,40 +1,40 @@
-//! The row of one end: the columns of the seed's tables, and further ones.
+//! The row of one end: the columns of RFC 392's tables, and further ones.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words;
 
-/// What was moved by one end; it stands when the transfer breaks off too.
+/// Bytes and calls of one end, also if the transfer breaks off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct MovedBytes {
     /// Bytes of the file.
     pub payload: u64,
-    /// Bytes on the connection: with the headers of records.
+    /// Bytes on the connection, with the headers of records.
     pub wire: u64,
-    /// System calls that moved them, or that waited to.
+    /// System calls that moved data or waited to.
     pub calls: u64,
-    /// Messages: what one call, or one block, holds.
+    /// Messages: calls or blocks that moved data.
     pub messages: u64,
 }
 
-/// Whose the interrupts of an end's row are, and how they are told.
+/// The interrupts that an end's row counts, and how they were measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptsBy {
-    /// Those that worked for this end's socket, exactly; with what is in doubt, in words.
+    /// Exact interrupts for this end's socket; with a note if a figure is in doubt.
     Exact(Option<String>),
-    /// Likewise, clocked in windows at random moments that stand for the rest of the time.
+    /// InterruptMeter for this end's socket, estimated from windows at random moments.
     Windows {
-        /// Which part of the time was clocked.
+        /// Measured part of the time, 0 to 1.
         clocked: f64,
-        /// The standard error of interrupts less `interrupts_upon_ns`; None where nobody can tell.
+        /// Standard error of interrupts less `interrupts_upon_ns`; None if unknown.
         error_ns: Option<u64>,
-        /// What is in doubt, in words.
+        /// A note if a figure is in doubt.
         doubt: Option<String>,
     },
-    /// There is no network between the ends: none.
+    /// No interrupts: there is no network between the ends.
     NoNetwork,
-    /// Those of the whole host meanwhile, whoever they were for, in ticks of its clock, because, in words.
+    /// All interrupts of the host during the transfer, by clock ticks; with the reason.
     Ticks(String),
 }
 
@@ -44,45 +44,45 @@ impl Default for InterruptsBy {
     }
 }
 
-/// What one end used, and what it came to.
+/// The measurements of one end.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct End {
-    /// What was moved.
-    pub moved: Moved,
-    /// Nanoseconds from the first byte that was asked for until the last was on the network, or in its place.
+pub struct EndRow {
+    /// Bytes and calls.
+    pub moved: MovedBytes,
+    /// Real time from the first byte read until the last byte was handed to the network, or until the file was closed.
     pub real_ns: u64,
-    /// Processor time of the thread that moved the data, in nanoseconds.
+    /// Processor time of the thread that moved the data.
     pub cpu_ns: u64,
-    /// Of it, in the program and in the kernel; the kernel divides it by its clock's ticks.
+    /// The part of `cpu_ns` in the program; the kernel divides it by clock ticks.
     pub user_ns: u64,
-    /// In the kernel.
+    /// The part of `cpu_ns` in the kernel.
     pub system_ns: u64,
-    /// Soft interrupts, in nanoseconds: as `interrupts_by` says, for this end or of the whole host.
+    /// Time in soft interrupts, for this end or of the whole host, as `interrupts_by` says.
     pub soft_interrupt_ns: u64,
-    /// Devices' interrupts likewise.
+    /// Time in device interrupts, for this end or of the whole host.
     pub interrupt_ns: u64,
-    /// Interrupts of the network that came upon the thread, whomever for, and are in its processor time; 0 where nobody tells.
+    /// Time of the network's interrupts, for any socket, that is in `cpu_ns`; 0 if unknown.
     #[serde(default)]
     pub interrupts_upon_ns: u64,
-    /// Whose the interrupts are, and how they are told.
+    /// The interrupts that are counted, and how they were measured.
     #[serde(default)]
     pub interrupts_by: InterruptsBy,
-    /// Page faults without and with reading.
+    /// Page faults that needed no device.
     pub faults_minor: u64,
-    /// With reading.
+    /// Page faults that waited for a device.
     pub faults_major: u64,
-    /// How often it waited, and how often somebody else was let in.
+    /// Times that the thread gave up its processor.
     pub switches_voluntary: u64,
-    /// Somebody else was let in.
+    /// Times that the thread was preempted.
     pub switches_involuntary: u64,
-    /// The load average of five minutes, at the end; the seed's sixth column.
+    /// Load average of five minutes at the end, the sixth column of RFC 392's table.
     pub load_5min: f64,
-    /// That of one minute, which follows a run of minutes.
+    /// Load average of one minute at the end, which follows a run of minutes.
     #[serde(default)]
     pub load_1min: f64,
-    /// Bytes that the socket itself counted, onto the network and off it; None where it does not count (Unix sockets).
+    /// Bytes that the socket counted in the direction of the data; None for Unix sockets, which do not count.
     pub counted: Option<u64>,
-    /// Why it broke off; None when all came over.
-    #[serde(default, deserialize_with = "words::heard_if_any")]
+    /// Why the transfer broke off; None if it is complete.
+    #[serde(default, deserialize_with = "words::deserialize_optional_text")]
     pub broke_off: Option<String>,
 }

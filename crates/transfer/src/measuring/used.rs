@@ -1,51 +1,55 @@
-//! What the calling thread uses between two moments; the thread that moves the data calls it.
+//! Measures the resources of the calling thread, which moves an end's data, between two moments.
 
 use std::time::Instant;
 
 use crate::measuring::host_load::InterruptTicks;
 use loadgo_sys::thread_usage::ThreadUsage;
 
-use crate::measuring::interrupts::{Account, Work};
-use crate::measuring::row::{End, InterruptsBy};
+use crate::measuring::interrupts::{InterruptAccount, InterruptWork};
+use crate::measuring::row::{EndRow, InterruptsBy};
 
 /// The beginning of a measurement.
 #[derive(Debug)]
-pub struct Begun {
+pub struct EndMeasurement {
     at: Instant,
     usage: ThreadUsage,
     ticks: InterruptTicks,
-    account: Account,
+    account: InterruptAccount,
 }
 
-/// Begins to measure this thread, whose interrupts are told by `account`.
-pub fn begin(account: Account) -> Begun {
+/// Begins to measure this thread; `account` measures its interrupts.
+pub fn begin(account: InterruptAccount) -> EndMeasurement {
     let account = match account {
-        Account::Exact(followed) => followed.enter().map_or_else(Account::Ticks, |()| Account::Exact(followed)),
+        InterruptAccount::Exact(followed) => {
+            followed.attach_thread().map_or_else(InterruptAccount::Ticks, |()| InterruptAccount::Exact(followed))
+        }
         ticks => ticks,
     };
     let ticks = InterruptTicks::read();
-    Begun { at: Instant::now(), usage: ThreadUsage::read(), ticks, account }
+    EndMeasurement { at: Instant::now(), usage: ThreadUsage::read(), ticks, account }
 }
 
-/// What a thread has used, but for the interrupts that still work for it.
+/// Resources that a thread has used, except for interrupts that are still to come.
 #[derive(Debug)]
-pub struct Used {
-    end: End,
-    account: Account,
+pub struct EndUsage {
+    end: EndRow,
+    account: InterruptAccount,
 }
 
-impl Begun {
-    /// What this thread has used since, without what was moved.
-    pub fn end(self) -> Used {
+impl EndMeasurement {
+    /// Ends the measurement. The row lacks bytes and calls.
+    pub fn end(self) -> EndUsage {
         let usage = ThreadUsage::read();
         let real = self.at.elapsed();
         let account = match self.account {
-            Account::Exact(followed) => followed.leave().map_or_else(Account::Ticks, |()| Account::Exact(followed)),
+            InterruptAccount::Exact(followed) => {
+                followed.detach_thread().map_or_else(InterruptAccount::Ticks, |()| InterruptAccount::Exact(followed))
+            }
             ticks => ticks,
         };
         let (soft, hard) = InterruptTicks::read().since(&self.ticks);
         let [load_1min, load_5min] = crate::measuring::host_load::load_averages();
-        let end = End {
+        let end = EndRow {
             real_ns: real.as_nanos() as u64,
             cpu_ns: usage.cpu_ns - self.usage.cpu_ns,
             user_ns: usage.user_ns.saturating_sub(self.usage.user_ns),
@@ -58,41 +62,41 @@ impl Begun {
             switches_involuntary: usage.switches_involuntary - self.usage.switches_involuntary,
             load_5min,
             load_1min,
-            ..End::default()
+            ..EndRow::default()
         };
-        Used { end, account }
+        EndUsage { end, account }
     }
 }
 
-impl Used {
-    /// Whether interrupts that are still to come are counted.
+impl EndUsage {
+    /// Whether a meter still counts interrupts that are to come.
     pub(crate) fn is_exact(&self) -> bool {
         self.account.is_exact()
     }
 
-    /// All of it, when nothing more works for this end; without a network nothing ever did.
-    pub fn settled(self, has_network: bool) -> End {
-        let told = match &self.account {
-            Account::Exact(followed) => followed.settled().map(|work| (work, followed.doubt())),
-            Account::Ticks(why) => Err(why.clone()),
+    /// The row with the final interrupt work, which is 0 without a network.
+    pub fn final_row(self, has_network: bool) -> EndRow {
+        let measured = match &self.account {
+            InterruptAccount::Exact(followed) => followed.final_work().map(|work| (work, followed.accuracy_note())),
+            InterruptAccount::Ticks(reason) => Err(reason.clone()),
         };
-        let (work, by) = match told {
-            Ok((work, doubt)) => (work, by(&work, doubt)),
-            Err(why) => {
+        let (work, by) = match measured {
+            Ok((work, doubt)) => (work, interrupts_by(&work, doubt)),
+            Err(reason) => {
                 let (soft_ns, hard_ns) = (self.end.soft_interrupt_ns, self.end.interrupt_ns);
-                (Work { soft_ns, hard_ns, ..Work::default() }, InterruptsBy::Ticks(why))
+                (InterruptWork { soft_ns, hard_ns, ..InterruptWork::default() }, InterruptsBy::Ticks(reason))
             }
         };
-        let end = End { interrupts_upon_ns: work.upon_ns, ..self.end };
+        let end = EndRow { interrupts_upon_ns: work.upon_ns, ..self.end };
         if has_network {
-            End { soft_interrupt_ns: work.soft_ns, interrupt_ns: work.hard_ns, interrupts_by: by, ..end }
+            EndRow { soft_interrupt_ns: work.soft_ns, interrupt_ns: work.hard_ns, interrupts_by: by, ..end }
         } else {
-            End { soft_interrupt_ns: 0, interrupt_ns: 0, interrupts_by: InterruptsBy::NoNetwork, ..end }
+            EndRow { soft_interrupt_ns: 0, interrupt_ns: 0, interrupts_by: InterruptsBy::NoNetwork, ..end }
         }
     }
 }
 
-fn by(work: &Work, doubt: Option<String>) -> InterruptsBy {
+fn interrupts_by(work: &InterruptWork, doubt: Option<String>) -> InterruptsBy {
     if work.clocked < 1.0 {
         InterruptsBy::Windows { clocked: work.clocked, error_ns: work.error_ns, doubt }
     } else {

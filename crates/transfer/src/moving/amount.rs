@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// The error of an other end that sends on.
-pub(crate) fn too_much() -> io::Error {
+/// The error that the other end sent too much.
+pub(crate) fn excess_data_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the other end sent more than was agreed")
 }
 
-/// The error of an other end that ends at byte `at`.
-pub(crate) fn too_early(at: u64, size: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, format!("the other end ended after {at} of {size} bytes"))
+/// The error that the other end ended after `received` of `size` bytes.
+pub(crate) fn early_end_error(received: u64, size: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, format!("the other end ended after {received} of {size} bytes"))
 }

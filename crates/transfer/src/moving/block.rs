@@ -1,37 +1,37 @@
-//! A block of memory that begins with a page: the kernel copies out of one that begins elsewhere 6 % more slowly (EPYC).
+//! A buffer that begins at a page boundary. From other buffers, the kernel copies 6 % more slowly (EPYC).
 
 use std::ops::{Deref, DerefMut};
 
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 
-/// So many bytes, zero at first.
+/// Bytes that begin at a page boundary.
 #[derive(Debug)]
-pub struct Block {
-    room: Vec<u8>,
-    begins: usize,
+pub struct AlignedBuffer {
+    memory: Vec<u8>,
+    offset: usize,
     length: usize,
 }
 
-impl Block {
-    /// A block of `length` bytes.
-    pub fn of(length: usize) -> Block {
-        let room = vec![0; length + PAGE];
-        let begins = room.as_ptr().align_offset(PAGE);
-        Block { room, begins, length }
+impl AlignedBuffer {
+    /// A buffer of `length` zeros.
+    pub fn new(length: usize) -> AlignedBuffer {
+        let memory = vec![0; length + PAGE_BYTES];
+        let offset = memory.as_ptr().align_offset(PAGE_BYTES);
+        AlignedBuffer { memory, offset, length }
     }
 }
 
-impl Deref for Block {
+impl Deref for AlignedBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.room[self.begins..self.begins + self.length]
+        &self.memory[self.offset..self.offset + self.length]
     }
 }
 
-impl DerefMut for Block {
+impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.room[self.begins..self.begins + self.length]
+        &mut self.memory[self.offset..self.offset + self.length]
     }
 }
 
@@ -42,8 +42,8 @@ mod tests {
     #[test]
     fn a_block_begins_with_a_page_and_is_as_long_as_asked_for() {
         for length in [1, 4096, 65_521] {
-            let mut block = Block::of(length);
-            assert_eq!((block.as_ptr() as usize % PAGE, block.len()), (0, length));
+            let mut block = AlignedBuffer::new(length);
+            assert_eq!((block.as_ptr() as usize % PAGE_BYTES, block.len()), (0, length));
             block[length - 1] = 7;
         }
     }

@@ -8,29 +8,29 @@ use loadgo_sys::{kernel_tls, uring};
 use rustls::Connection;
 use serde::{Deserialize, Serialize};
 
-/// How the sending end brings data onto the network; the receiving end does what answers to it.
+/// How the sending end hands data to the network; the receiving end uses the counterpart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// One byte a call, as BIN and BOUT of TENEX.
+    /// One byte for each call, as BIN and BOUT of TENEX.
     Bytes,
-    /// A message a call, each as long as asked for; read and written by `read` and `write`.
+    /// One message of the chosen length for each call of `read` and `write`.
     Messages,
-    /// Blocks of 64 KiB, or as long as asked for.
+    /// Blocks of 64 KiB, or of the chosen length.
     Blocks,
     /// Records of a line each in blocks with headers, as the remote job service RJS had them.
     Records,
     /// The file is mapped and written from the mapping.
     Mmap,
-    /// `sendfile`: the kernel takes it from the file's pages.
+    /// `sendfile`: the kernel takes the data from the file's pages.
     Sendfile,
     /// `splice` through a pipe, on both ends.
     Splice,
-    /// `MSG_ZEROCOPY`: the network takes the pages themselves, and says when it is done with them.
+    /// `MSG_ZEROCOPY`: the network uses the file's pages without a copy, and reports when it has finished.
     Zerocopy,
-    /// TLS 1.3, enciphered by this program, in blocks.
+    /// TLS 1.3, encrypted by this program, in blocks.
     Tls,
-    /// TLS 1.3, enciphered by the kernel with keys that this program agreed on; the file goes by `sendfile`.
+    /// TLS 1.3 with `sendfile`, encrypted by the kernel with keys that this program agreed on.
     Ktls,
     /// A ring of calls to the kernel, a chain of sends for one of them.
     IoUring,
@@ -41,7 +41,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them, from the dearest to what should be the cheapest.
+    /// All methods, from the most expensive to the one that should be cheapest.
     pub const ALL: [Method; 13] = [
         Method::Bytes,
         Method::Messages,
@@ -58,7 +58,7 @@ impl Method {
         Method::Shm,
     ];
 
-    /// Its name, as one asks for it.
+    /// The method's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Bytes => "bytes",
@@ -82,8 +82,8 @@ impl Method {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 
-    /// How many bytes a call moves at most where nobody says.
-    pub fn usual_message(self) -> u32 {
+    /// Largest number of bytes that one call moves by default.
+    pub fn default_message_bytes(self) -> u32 {
         match self {
             Method::Bytes => 1,
             Method::Messages => 512,
@@ -93,8 +93,8 @@ impl Method {
         }
     }
 
-    /// Why this host cannot do it; None when it can.
-    pub fn why_not(self) -> Option<Why> {
+    /// Why this host cannot use the method; None if it can.
+    pub fn unavailable_reason(self) -> Option<Why> {
         match self {
             Method::Ktls => kernel_tls::unavailable_reason(),
             Method::IoUring => uring::unavailable_reason(),
@@ -102,35 +102,35 @@ impl Method {
         }
     }
 
-    /// Whether it works within one host alone.
+    /// Whether the method works only within one host.
     pub fn is_of_one_host(self) -> bool {
         matches!(self, Method::Unix | Method::Shm)
     }
 
-    /// Whether what goes over the connection is enciphered.
-    pub(crate) fn is_enciphered(self) -> bool {
+    /// Whether the data connection is encrypted.
+    pub(crate) fn is_encrypted(self) -> bool {
         matches!(self, Method::Tls | Method::Ktls)
     }
 }
 
-/// How one end moves data.
+/// A method with the state that one end needs for it.
 #[derive(Debug)]
-pub struct Way {
-    /// By what method.
+pub struct MethodInUse {
+    /// The method.
     pub method: Method,
-    /// The most bytes a call.
+    /// Largest number of bytes that one call moves.
     pub message: u32,
-    /// This end's side, where what goes over the connection is enciphered.
+    /// This end's side of TLS, for encrypted methods.
     pub tls: Option<Connection>,
-    /// The memory that both ends share.
+    /// The memory that both ends share, for [`Method::Shm`].
     pub ring: Option<SharedRing>,
 }
 
-impl Way {
+impl MethodInUse {
     /// This end's side of TLS.
     ///
     /// # Errors
-    /// When there is none.
+    /// The method has none.
     pub fn tls(&mut self) -> io::Result<&mut Connection> {
         self.tls.as_mut().ok_or_else(|| io::Error::other("there are no keys for TLS"))
     }
@@ -138,7 +138,7 @@ impl Way {
     /// The memory that both ends share.
     ///
     /// # Errors
-    /// When there is none.
+    /// The method has none.
     pub fn ring(&self) -> io::Result<&SharedRing> {
         self.ring.as_ref().ok_or_else(|| io::Error::other("there is no memory that both ends share"))
     }

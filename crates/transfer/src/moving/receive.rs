@@ -1,4 +1,4 @@
-//! Receives data by each method, and writes them to their place.
+//! Receives data by each method, and writes them to their destination.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,73 +6,79 @@ use std::io::{self, Write};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
-use crate::measuring::row::Moved;
-use crate::moving::amount::{too_early, too_much};
-use crate::moving::block::Block;
-use crate::moving::method::{Method, Way};
-use crate::moving::records::{self, BLOCK_HEADER};
-use crate::moving::socket::Socket;
-use crate::moving::tls::{self, Counted};
+use crate::measuring::row::MovedBytes;
+use crate::moving::amount::{early_end_error, excess_data_error};
+use crate::moving::block::AlignedBuffer;
+use crate::moving::method::{Method, MethodInUse};
+use crate::moving::records::{self, BLOCK_HEADER_BYTES};
+use crate::moving::socket::DataSocket;
+use crate::moving::tls::{self, CountedSocket};
 use crate::moving::{shared, uring};
 
-/// Off the network so much at a time, where the method says nothing else.
-const BLOCK: usize = 64 << 10;
-/// What a pipe between socket and file holds, where the kernel allows it.
+/// Bytes that are received at a time, unless the method says otherwise.
+const BLOCK_BYTES: usize = 64 << 10;
+/// Size of the pipe between socket and file, if the kernel allows it.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Takes `size` bytes of a file off `socket` and puts them into `place`; `moved` says how far it came, with an error too.
+/// Receives `size` bytes from `socket` into `place`. `moved` counts them, also before an error.
 ///
 /// # Errors
-/// In words: the far end ended too early or sent too much, nothing moved for too long, the disk is full.
-pub fn receive(way: &mut Way, size: u64, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
+/// The other end ended too early or sent too much, no data moved for too long, or the disk is full.
+pub fn receive(
+    way: &mut MethodInUse,
+    size: u64,
+    socket: &DataSocket,
+    place: &mut File,
+    moved: &mut MovedBytes,
+) -> io::Result<()> {
     let message = way.message as usize;
     match way.method {
-        Method::Bytes => in_messages(size, 1, socket, place, moved),
-        Method::Messages => in_messages(size, message, socket, place, moved),
-        Method::Records => in_records(size, socket, place, moved),
-        Method::Splice => by_splice(size, socket, place, moved),
-        Method::Tls => enciphered(size, message, way.tls()?, socket, place, moved),
+        Method::Bytes => receive_messages(size, 1, socket, place, moved),
+        Method::Messages => receive_messages(size, message, socket, place, moved),
+        Method::Records => receive_records(size, socket, place, moved),
+        Method::Splice => receive_by_splice(size, socket, place, moved),
+        Method::Tls => receive_by_tls(size, message, way.tls()?, socket, place, moved),
         Method::Ktls => {
-            tls::hand_to_kernel(way, &mut Counted::new(socket, moved, false))?;
-            in_messages(size, BLOCK, socket, place, moved)
+            tls::start_kernel_tls(way, &mut CountedSocket::new(socket, moved, false))?;
+            receive_messages(size, BLOCK_BYTES, socket, place, moved)
         }
         Method::IoUring => uring::receive(size, message, socket, place, moved),
         Method::Shm => return shared::receive(size, message, way.ring()?, socket, place, moved),
-        _ => in_messages(size, BLOCK, socket, place, moved),
+        _ => receive_messages(size, BLOCK_BYTES, socket, place, moved),
     }?;
-    match socket.read(&mut Moved::default(), &mut [0])? {
+    match socket.read(&mut MovedBytes::default(), &mut [0])? {
         0 => Ok(()),
-        _ => Err(too_much()),
+        _ => Err(excess_data_error()),
     }
 }
 
-fn enciphered(
+fn receive_by_tls(
     size: u64,
     message: usize,
     tls: &mut Connection,
-    socket: &Socket,
+    socket: &DataSocket,
     place: &mut File,
-    moved: &mut Moved,
+    moved: &mut MovedBytes,
 ) -> io::Result<()> {
-    let mut block = Block::of(message.max(BLOCK));
-    tls::agree(tls, &mut Counted::new(socket, moved, false))?;
+    let mut block = AlignedBuffer::new(message.max(BLOCK_BYTES));
+    tls::handshake(tls, &mut CountedSocket::new(socket, moved, false))?;
     loop {
-        let read = tls::read(tls, &mut Counted::new(socket, moved, false), &mut block)?;
+        let read = tls::read(tls, &mut CountedSocket::new(socket, moved, false), &mut block)?;
         if read == 0 {
-            return if moved.payload == size { Ok(()) } else { Err(too_early(moved.payload, size)) };
+            return if moved.payload == size { Ok(()) } else { Err(early_end_error(moved.payload, size)) };
         }
         if moved.payload + read as u64 > size {
-            return Err(too_much());
+            return Err(excess_data_error());
         }
         moved.messages += 1;
-        put(place, &block[..read], moved)?;
+        write_counted(place, &block[..read], moved)?;
         moved.payload += read as u64;
     }
 }
 
-/// Reads messages, and writes them to their place when there is a block of them.
-fn in_messages(size: u64, message: usize, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
-    let mut block = Block::of((BLOCK / message).max(1) * message);
+/// Receives messages, and writes them in blocks.
+fn receive_messages(size: u64, message: usize, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
+    let mut block = AlignedBuffer::new((BLOCK_BYTES / message).max(1) * message);
     while moved.payload < size {
         let length = (size - moved.payload).min(block.len() as u64) as usize;
         let mut filled = 0;
@@ -85,59 +91,60 @@ fn in_messages(size: u64, message: usize, socket: &Socket, place: &mut File, mov
             moved.messages += 1;
             filled += read;
         }
-        put(place, &block[..filled], moved)?;
+        write_counted(place, &block[..filled], moved)?;
         moved.payload += filled as u64;
         if filled < length {
-            return Err(too_early(moved.payload, size));
+            return Err(early_end_error(moved.payload, size));
         }
     }
     Ok(())
 }
 
-fn in_records(size: u64, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
+fn receive_records(size: u64, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let (mut block, mut payload) = (Vec::new(), Vec::new());
     while moved.payload < size {
-        let mut header = [0; BLOCK_HEADER];
-        if socket.read_full(moved, &mut header)? < BLOCK_HEADER {
-            return Err(too_early(moved.payload, size));
+        let mut header = [0; BLOCK_HEADER_BYTES];
+        if socket.read_full(moved, &mut header)? < BLOCK_HEADER_BYTES {
+            return Err(early_end_error(moved.payload, size));
         }
-        block.resize(records::inside(header)?, 0);
+        block.resize(records::block_length(header)?, 0);
         if socket.read_full(moved, &mut block)? < block.len() {
-            return Err(too_early(moved.payload, size));
+            return Err(early_end_error(moved.payload, size));
         }
         records::unpack(&block, &mut payload)?;
         if moved.payload + payload.len() as u64 > size {
-            return Err(too_much());
+            return Err(excess_data_error());
         }
         moved.messages += 1;
-        put(place, &payload, moved)?;
+        write_counted(place, &payload, moved)?;
         moved.payload += payload.len() as u64;
     }
     Ok(())
 }
 
-fn by_splice(size: u64, socket: &Socket, place: &mut File, moved: &mut Moved) -> io::Result<()> {
+fn receive_by_splice(size: u64, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let (out, into) = rustix::pipe::pipe()?;
-    let held = rustix::pipe::fcntl_setpipe_size(&into, PIPE_BYTES).unwrap_or(BLOCK);
+    let pipe_bytes = rustix::pipe::fcntl_setpipe_size(&into, PIPE_BYTES).unwrap_or(BLOCK_BYTES);
     while moved.payload < size {
-        let wanted = (size - moved.payload).min(held as u64) as usize;
-        let got = socket.patiently(moved, |fd| Ok(rustix::pipe::splice(fd, None, &into, None, wanted, SpliceFlags::MOVE)?))?;
-        if got == 0 {
-            return Err(too_early(moved.payload, size));
+        let wanted = (size - moved.payload).min(pipe_bytes as u64) as usize;
+        let received =
+            socket.call_until_moved(moved, |fd| Ok(rustix::pipe::splice(fd, None, &into, None, wanted, SpliceFlags::MOVE)?))?;
+        if received == 0 {
+            return Err(early_end_error(moved.payload, size));
         }
-        let mut left = got;
-        while left > 0 {
-            left -= rustix::pipe::splice(&out, None, &*place, None, left, SpliceFlags::MOVE)?;
+        let mut remaining = received;
+        while remaining > 0 {
+            remaining -= rustix::pipe::splice(&out, None, &*place, None, remaining, SpliceFlags::MOVE)?;
             moved.calls += 1;
         }
         moved.messages += 1;
-        moved.payload += got as u64;
-        moved.wire += got as u64;
+        moved.payload += received as u64;
+        moved.wire += received as u64;
     }
     Ok(())
 }
 
-fn put(place: &mut File, bytes: &[u8], moved: &mut Moved) -> io::Result<()> {
+fn write_counted(place: &mut File, bytes: &[u8], moved: &mut MovedBytes) -> io::Result<()> {
     moved.calls += 1;
     place.write_all(bytes)
 }

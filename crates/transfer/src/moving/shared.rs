@@ -1,6 +1,6 @@
-//! Sending and receiving through memory that both ends share: one copy from the file into it, one from it to its place.
+//! Sends and receives through memory that both ends share: one copy from the file into it, and one from it to the destination.
 //!
-//! The Unix socket over which the memory was handed stays open: it tells when the other end is gone.
+//! The Unix socket that carried the memory's descriptor stays open. It shows when the other end is gone.
 
 use std::fs::File;
 use std::io;
@@ -11,28 +11,34 @@ use loadgo_sys::shared_ring::{RING_BYTES, SharedRing};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::bounds::TO_LOOK_UP;
-use crate::measuring::row::Moved;
-use crate::moving::amount::{too_early, too_much};
-use crate::moving::socket::Socket;
-use crate::moving::source::{Source, shrunk};
+use crate::bounds::STOP_POLL_PERIOD;
+use crate::measuring::row::MovedBytes;
+use crate::moving::amount::{early_end_error, excess_data_error};
+use crate::moving::socket::DataSocket;
+use crate::moving::source::{DataSource, shrunk_file_error};
 
 /// Sends the whole of `source` in messages of at most `message` bytes.
 ///
 /// # Errors
-/// As with `send::send`.
-pub fn send(source: &Source, message: usize, ring: &SharedRing, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
+/// As for `send::send`.
+pub fn send(
+    source: &DataSource,
+    message: usize,
+    ring: &SharedRing,
+    socket: &DataSocket,
+    moved: &mut MovedBytes,
+) -> io::Result<()> {
     let message = message.min(RING_BYTES as usize / 2) as u64;
     while moved.payload < source.size() {
         let (place, length) = source.piece(moved.payload, message);
-        patiently(socket, moved, Gone::IsAnError, || {
+        wait_until(socket, moved, PeerGone::IsAnError, || {
             let room = (RING_BYTES - ring.held()?) as usize;
-            if room < length { ring.wait_for_room(length as u32, TO_LOOK_UP).map(|()| false) } else { Ok(true) }
+            if room < length { ring.wait_for_room(length as u32, STOP_POLL_PERIOD).map(|()| false) } else { Ok(true) }
         })?;
         moved.calls += 1;
         let filled = ring.fill(source.fd(), place, length)? as u64;
         if filled == 0 {
-            return Err(shrunk(moved.payload));
+            return Err(shrunk_file_error(moved.payload));
         }
         moved.messages += 1;
         moved.payload += filled;
@@ -44,66 +50,71 @@ pub fn send(source: &Source, message: usize, ring: &SharedRing, socket: &Socket,
 /// Receives `size` bytes into `place`, in messages of at most `message` bytes.
 ///
 /// # Errors
-/// As with `receive::receive`.
+/// As for `receive::receive`.
 pub fn receive(
     size: u64,
     message: usize,
     ring: &SharedRing,
-    socket: &Socket,
+    socket: &DataSocket,
     place: &mut File,
-    moved: &mut Moved,
+    moved: &mut MovedBytes,
 ) -> io::Result<()> {
     while moved.payload < size {
         wait_for_bytes(ring, socket, moved)?;
         moved.calls += 1;
-        let went = ring.empty(place.as_fd(), message.min((size - moved.payload) as usize))? as u64;
-        if went == 0 {
-            return Err(too_early(moved.payload, size));
+        let received = ring.empty(place.as_fd(), message.min((size - moved.payload) as usize))? as u64;
+        if received == 0 {
+            return Err(early_end_error(moved.payload, size));
         }
         moved.messages += 1;
-        moved.payload += went;
-        moved.wire += went;
+        moved.payload += received;
+        moved.wire += received;
     }
-    // Its end of the socket is shut behind its last byte.
-    patiently(socket, moved, Gone::IsTheEnd, || Ok(gone(socket, TO_LOOK_UP)))?;
-    if ring.held()? == 0 { Ok(()) } else { Err(too_much()) }
+    // The other end shuts its socket after its last byte.
+    wait_until(socket, moved, PeerGone::IsTheEnd, || Ok(is_peer_gone(socket, STOP_POLL_PERIOD)))?;
+    if ring.held()? == 0 { Ok(()) } else { Err(excess_data_error()) }
 }
 
-/// Waits until there are bytes, or the other end has ended.
+/// Waits until the ring has bytes, or the other end has ended.
 ///
 /// # Errors
-/// As with `receive::receive`.
-pub fn wait_for_bytes(ring: &SharedRing, socket: &Socket, moved: &mut Moved) -> io::Result<()> {
-    patiently(socket, moved, Gone::IsTheEnd, || {
-        if ring.held()? > 0 { Ok(true) } else { ring.wait_for_bytes(TO_LOOK_UP).map(|()| false) }
+/// As for `receive::receive`.
+pub fn wait_for_bytes(ring: &SharedRing, socket: &DataSocket, moved: &mut MovedBytes) -> io::Result<()> {
+    wait_until(socket, moved, PeerGone::IsTheEnd, || {
+        if ring.held()? > 0 { Ok(true) } else { ring.wait_for_bytes(STOP_POLL_PERIOD).map(|()| false) }
     })
 }
 
-/// What it means that the other end is gone while something is waited for.
+/// How a wait ends if the other end is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Gone {
+enum PeerGone {
     IsAnError,
     IsTheEnd,
 }
 
-/// Tries until it is `done`, each try a call but the last; looks up as often as a socket does.
-fn patiently(socket: &Socket, moved: &mut Moved, means: Gone, mut done: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
+/// Calls `is_done` until it returns true. Each call but the last counts as a system call. Checks for a stop as often as a socket does.
+fn wait_until(
+    socket: &DataSocket,
+    moved: &mut MovedBytes,
+    when_gone: PeerGone,
+    mut is_done: impl FnMut() -> io::Result<bool>,
+) -> io::Result<()> {
     let begun = Instant::now();
-    while !done()? {
+    while !is_done()? {
         moved.calls += 1;
-        if begun.elapsed() < TO_LOOK_UP {
+        if begun.elapsed() < STOP_POLL_PERIOD {
             continue;
         }
-        socket.goes_on(begun.elapsed())?;
-        if gone(socket, Duration::ZERO) {
-            return if means == Gone::IsTheEnd { Ok(()) } else { Err(Errno::PIPE.into()) };
+        socket.check_wait(begun.elapsed())?;
+        if is_peer_gone(socket, Duration::ZERO) {
+            return if when_gone == PeerGone::IsTheEnd { Ok(()) } else { Err(Errno::PIPE.into()) };
         }
     }
     Ok(())
 }
 
-/// Whether the other end has shut its socket, or does within `time`.
-fn gone(socket: &Socket, time: Duration) -> bool {
+/// Whether the other end has shut its socket, or does so within `time`.
+fn is_peer_gone(socket: &DataSocket, time: Duration) -> bool {
     let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
-    poll(&mut [PollFd::from_borrowed_fd(socket.fd(), PollFlags::RDHUP)], Some(&time)).is_ok_and(|told| told > 0)
+    poll(&mut [PollFd::from_borrowed_fd(socket.fd(), PollFlags::RDHUP)], Some(&time)).is_ok_and(|ready| ready > 0)
 }

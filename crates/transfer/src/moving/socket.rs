@@ -1,5 +1,7 @@
-//! A data connection, whose calls are counted, and end early when the transfer is stopped or stalls.
+//! A data connection. Its calls are counted, and end early when the transfer is stopped or stalls.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -9,70 +11,87 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
-use crate::bounds::TO_LOOK_UP;
-use crate::measuring::row::Moved;
+use crate::bounds::STOP_POLL_PERIOD;
+use crate::measuring::row::MovedBytes;
 
-/// What an end says that was stopped from elsewhere.
-pub(crate) const STOPPED: &str = "it was stopped";
-/// What an end says whose other end has closed the connection, or died.
-pub(crate) const GONE: &str = "the other end is gone";
+/// Why an end broke off whose other end has closed the connection, or died.
+pub(crate) const PEER_GONE_REASON: &str = "the other end is gone";
 
-/// A connection on which nothing but data move.
+/// Why an end gives up a call that could still move data.
+#[derive(Debug, Clone, Copy)]
+enum GivenUp {
+    /// The transfer was stopped from elsewhere.
+    Stopped,
+    /// No data moved for this time.
+    Stalled(Duration),
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GivenUp::Stopped => out.write_str("it was stopped"),
+            GivenUp::Stalled(time) => write!(out, "nothing moved for {} s", time.as_secs_f64()),
+        }
+    }
+}
+
+impl Error for GivenUp {}
+
+/// A connection that carries only data.
 #[derive(Debug)]
-pub struct Socket {
+pub struct DataSocket {
     fd: OwnedFd,
     stop: Arc<AtomicBool>,
     stalled: Duration,
 }
 
-impl Socket {
-    /// Over `fd`; `stop` ends it from elsewhere; when nothing moves for `stalled` it breaks off.
+impl DataSocket {
+    /// The data connection `fd`. Setting `stop` ends its calls; they also end when no data move for `stalled`.
     ///
     /// # Errors
-    /// When `fd` is no socket.
-    pub fn new(fd: OwnedFd, stop: Arc<AtomicBool>, stalled: Duration) -> io::Result<Socket> {
-        set_socket_timeout(&fd, Timeout::Recv, Some(TO_LOOK_UP))?;
-        set_socket_timeout(&fd, Timeout::Send, Some(TO_LOOK_UP))?;
-        Ok(Socket { fd, stop, stalled })
+    /// `fd` is no socket.
+    pub fn new(fd: OwnedFd, stop: Arc<AtomicBool>, stalled: Duration) -> io::Result<DataSocket> {
+        set_socket_timeout(&fd, Timeout::Recv, Some(STOP_POLL_PERIOD))?;
+        set_socket_timeout(&fd, Timeout::Send, Some(STOP_POLL_PERIOD))?;
+        Ok(DataSocket { fd, stop, stalled })
     }
 
-    /// The socket itself.
+    /// The socket's descriptor.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
-    /// Makes `call` until it moves something; each time is a call in `moved`. 0 is the far end's end.
+    /// Repeats `call` until it moves data, and counts each time in `moved`. Returns the number of bytes, 0 at the end of the data.
     ///
     /// # Errors
-    /// In words: it stalled, was stopped, or what the kernel says.
-    pub(crate) fn patiently(
+    /// The transfer stalled or was stopped, or the kernel's error.
+    pub(crate) fn call_until_moved(
         &self,
-        moved: &mut Moved,
+        moved: &mut MovedBytes,
         mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let mut waited = Duration::ZERO;
         loop {
-            self.goes_on(waited)?;
+            self.check_wait(waited)?;
             moved.calls += 1;
             match call(self.fd.as_fd()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => waited += TO_LOOK_UP,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => waited += STOP_POLL_PERIOD,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                told => return told,
+                outcome => return outcome,
             }
         }
     }
 
-    /// Whether to wait on, after having `waited` so long for anything to move.
+    /// Checks whether to wait longer, after having `waited` without a movement of data.
     ///
     /// # Errors
-    /// In words: it was stopped, or has waited too long.
-    pub fn goes_on(&self, waited: Duration) -> io::Result<()> {
+    /// The transfer was stopped, or has stalled.
+    pub fn check_wait(&self, waited: Duration) -> io::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, STOPPED));
+            return Err(io::Error::new(io::ErrorKind::Interrupted, GivenUp::Stopped));
         }
         if waited >= self.stalled {
-            let told = format!("nothing moved for {} s", self.stalled.as_secs_f64());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, told));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, GivenUp::Stalled(self.stalled)));
         }
         Ok(())
     }
@@ -80,33 +99,33 @@ impl Socket {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// As with [`Socket::patiently`].
-    pub fn write(&self, moved: &mut Moved, bytes: &[u8]) -> io::Result<()> {
+    /// As for [`DataSocket::call_until_moved`].
+    pub fn write(&self, moved: &mut MovedBytes, bytes: &[u8]) -> io::Result<()> {
         let mut done = 0;
         while done < bytes.len() {
             let written =
-                self.patiently(moved, |fd| Ok(rustix::net::send(fd, &bytes[done..], rustix::net::SendFlags::NOSIGNAL)?))?;
+                self.call_until_moved(moved, |fd| Ok(rustix::net::send(fd, &bytes[done..], rustix::net::SendFlags::NOSIGNAL)?))?;
             done += written;
             moved.wire += written as u64;
         }
         Ok(())
     }
 
-    /// Reads what there is, at most as long as `into`; 0 at the far end's end.
+    /// Reads available bytes into `into`. Returns their number, 0 at the end of the data.
     ///
     /// # Errors
-    /// As with [`Socket::patiently`].
-    pub fn read(&self, moved: &mut Moved, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.patiently(moved, |fd| Ok(rustix::io::read(fd, &mut *into)?))?;
+    /// As for [`DataSocket::call_until_moved`].
+    pub fn read(&self, moved: &mut MovedBytes, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.call_until_moved(moved, |fd| Ok(rustix::io::read(fd, &mut *into)?))?;
         moved.wire += read as u64;
         Ok(read)
     }
 
-    /// Reads until `into` is full, or the far end ends: how much it is.
+    /// Reads until `into` is full or the data end. Returns the number of bytes.
     ///
     /// # Errors
-    /// As with [`Socket::patiently`].
-    pub(crate) fn read_full(&self, moved: &mut Moved, into: &mut [u8]) -> io::Result<usize> {
+    /// As for [`DataSocket::call_until_moved`].
+    pub(crate) fn read_full(&self, moved: &mut MovedBytes, into: &mut [u8]) -> io::Result<usize> {
         let mut done = 0;
         while done < into.len() {
             match self.read(moved, &mut into[done..])? {
@@ -118,15 +137,20 @@ impl Socket {
     }
 }
 
-/// Whether nothing that was sent goes any further: the far end has closed the connection, or died.
-pub fn is_gone(error: &io::Error) -> bool {
+/// Whether the transfer was stopped from elsewhere.
+pub(crate) fn is_stopped(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref()).is_some_and(|given_up| matches!(given_up, GivenUp::Stopped))
+}
+
+/// Whether the other end has closed the connection, or died.
+pub fn is_peer_gone(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::PIPE | Errno::CONNRESET))
 }
 
-/// What the far end did, where a call says no more than that it is gone.
-pub fn in_words(error: io::Error) -> String {
+/// The error as a sentence, with the other end's part in it.
+pub fn error_words(error: io::Error) -> String {
     match Errno::from_io_error(&error) {
-        Some(Errno::PIPE | Errno::CONNRESET) => GONE.into(),
+        Some(Errno::PIPE | Errno::CONNRESET) => PEER_GONE_REASON.into(),
         Some(Errno::FAULT) => "the file became shorter while it was sent".into(),
         _ => error.to_string(),
     }

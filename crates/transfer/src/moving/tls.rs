@@ -1,4 +1,4 @@
-//! TLS on a data connection: a certificate of the server's own for each transfer, whose signer the client is told before.
+//! TLS on a data connection. The server makes a certificate for each transfer, and sends its signer on the control connection.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use rustls::{
     ClientConfig, ClientConnection, Connection, ConnectionTrafficSecrets, RootCertStore, ServerConfig, ServerConnection,
 };
 
-use crate::measuring::row::Moved;
-use crate::moving::method::{Method, Way};
-use crate::moving::socket::Socket;
+use crate::measuring::row::MovedBytes;
+use crate::moving::method::{Method, MethodInUse};
+use crate::moving::socket::DataSocket;
 
-/// The name in the certificate; it names no host, for the signer was told on the control connection.
-const NAME: &str = "loadgo";
+/// Name in the certificate. It is no host's name: the client trusts the signer, whom it knows from the control connection.
+const CERTIFICATE_NAME: &str = "loadgo";
 
-/// What a server needs for one transfer.
+/// A server's keys for one transfer.
 #[derive(Debug)]
-pub struct Keys {
-    /// Who signed, in DER: for the client.
+pub struct TlsKeys {
+    /// The signer's certificate in DER, for the client.
     pub authority: Vec<u8>,
     config: ServerConfig,
 }
 
-/// Keys and a certificate that nobody has used before.
+/// Makes new keys and a certificate.
 ///
 /// # Errors
-/// When they cannot be made.
-pub fn keys(method: Method) -> io::Result<Keys> {
+/// The keys cannot be made.
+pub fn make_keys(method: Method) -> io::Result<TlsKeys> {
     let mut signer = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
     signer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer =
         CertifiedIssuer::self_signed(signer, KeyPair::generate().map_err(io::Error::other)?).map_err(io::Error::other)?;
     let key = KeyPair::generate().map_err(io::Error::other)?;
-    let params = CertificateParams::new(vec![NAME.into()]).map_err(io::Error::other)?;
+    let params = CertificateParams::new(vec![CERTIFICATE_NAME.into()]).map_err(io::Error::other)?;
     let certificate = params.signed_by(&key, &issuer).map_err(io::Error::other)?;
     let mut config = ServerConfig::builder_with_provider(provider(method))
         .with_protocol_versions(&[&TLS13])
@@ -46,23 +46,23 @@ pub fn keys(method: Method) -> io::Result<Keys> {
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], PrivatePkcs8KeyDer::from(key.serialize_der()).into())
         .map_err(io::Error::other)?;
-    config.send_tls13_tickets = 0; // nobody comes back with one
+    config.send_tls13_tickets = 0; // no client resumes a session
     config.enable_secret_extraction = method == Method::Ktls;
-    Ok(Keys { authority: issuer.der().to_vec(), config })
+    Ok(TlsKeys { authority: issuer.der().to_vec(), config })
 }
 
-/// The server's side of a connection, before a byte of it.
+/// The server's side of a new connection.
 ///
 /// # Errors
-/// When the keys are no good.
-pub fn server(keys: Keys) -> io::Result<Connection> {
+/// The keys are not valid.
+pub fn server(keys: TlsKeys) -> io::Result<Connection> {
     Ok(ServerConnection::new(Arc::new(keys.config)).map_err(io::Error::other)?.into())
 }
 
-/// The client's side, which trusts what `authority` signed and nobody else.
+/// The client's side of a new connection, which trusts only the signer `authority`.
 ///
 /// # Errors
-/// When that is no certificate.
+/// `authority` is no certificate.
 pub fn client(method: Method, authority: Vec<u8>) -> io::Result<Connection> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(authority)).map_err(io::Error::other)?;
@@ -72,29 +72,29 @@ pub fn client(method: Method, authority: Vec<u8>) -> io::Result<Connection> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.enable_secret_extraction = method == Method::Ktls;
-    let name = ServerName::try_from(NAME).map_err(io::Error::other)?;
+    let name = ServerName::try_from(CERTIFICATE_NAME).map_err(io::Error::other)?;
     Ok(ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?.into())
 }
 
-/// A socket as rustls reads and writes it; what goes the way of the data is counted as theirs.
-pub struct Counted<'a> {
-    socket: &'a Socket,
-    moved: &'a mut Moved,
+/// A socket for rustls. Bytes in the direction of the data are counted.
+pub struct CountedSocket<'a> {
+    socket: &'a DataSocket,
+    moved: &'a mut MovedBytes,
     sends: bool,
 }
 
-impl<'a> Counted<'a> {
-    /// Over `socket`, whose data are sent, or received.
-    pub fn new(socket: &'a Socket, moved: &'a mut Moved, sends: bool) -> Counted<'a> {
-        Counted { socket, moved, sends }
+impl<'a> CountedSocket<'a> {
+    /// The socket of an end that sends data, or receives them.
+    pub fn new(socket: &'a DataSocket, moved: &'a mut MovedBytes, sends: bool) -> CountedSocket<'a> {
+        CountedSocket { socket, moved, sends }
     }
 }
 
-/// Says hello and agrees on keys, before any data.
+/// Makes the handshake, before any data.
 ///
 /// # Errors
-/// When the two do not agree, in words.
-pub(crate) fn agree(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+/// The two ends do not agree.
+pub(crate) fn handshake(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
     tls.set_buffer_limit(None);
     while tls.is_handshaking() {
         tls.complete_io(line)?;
@@ -102,40 +102,40 @@ pub(crate) fn agree(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<
     write_out(tls, line)
 }
 
-/// The kernel is given keys for one cipher, which every kernel with TLS knows.
+/// The ciphers of a method. The kernel gets keys for one cipher, which every kernel with TLS knows.
 fn provider(method: Method) -> Arc<CryptoProvider> {
-    let usual = default_provider();
+    let default = default_provider();
     Arc::new(match method {
-        Method::Ktls => CryptoProvider { cipher_suites: vec![TLS13_AES_128_GCM_SHA256], ..usual },
-        _ => usual,
+        Method::Ktls => CryptoProvider { cipher_suites: vec![TLS13_AES_128_GCM_SHA256], ..default },
+        _ => default,
     })
 }
 
-/// Agrees on keys and gives them to the kernel, which enciphers and deciphers from then on.
+/// Makes the handshake and gives the keys to the kernel, which then encrypts and decrypts.
 ///
 /// # Errors
-/// When the two do not agree, or the kernel does not take the keys.
-pub(crate) fn hand_to_kernel(way: &mut Way, line: &mut Counted<'_>) -> io::Result<()> {
-    agree_by_records(way.tls()?, line)?;
+/// The two ends do not agree, or the kernel does not take the keys.
+pub(crate) fn start_kernel_tls(way: &mut MethodInUse, line: &mut CountedSocket<'_>) -> io::Result<()> {
+    handshake_by_records(way.tls()?, line)?;
     let tls = way.tls.take().ok_or_else(|| io::Error::other("there are no keys for TLS"))?;
     let secrets = tls.dangerous_extract_secrets().map_err(io::Error::other)?;
     let fd = line.socket.fd();
     kernel_tls::attach_to_tcp(fd)?;
-    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::Out, &in_bytes(secrets.tx)?)?;
-    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::In, &in_bytes(secrets.rx)?)
+    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::Out, &kernel_secrets(secrets.tx)?)?;
+    kernel_tls::set_keys(fd, kernel_tls::TlsDirection::In, &kernel_secrets(secrets.rx)?)
 }
 
-/// As [`agree`], but not a byte is read behind the last record of the agreement: the kernel reads on from there.
-fn agree_by_records(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+/// As [`handshake`], but reads no byte behind the handshake's last record: the kernel reads on from there.
+fn handshake_by_records(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
     write_out(tls, line)?;
     while tls.is_handshaking() {
-        let mut record = vec![0; RECORD_HEADER];
+        let mut record = vec![0; RECORD_HEADER_BYTES];
         line.read_exact(&mut record)?;
-        record.resize(RECORD_HEADER + usize::from(u16::from_be_bytes([record[3], record[4]])), 0);
-        line.read_exact(&mut record[RECORD_HEADER..])?;
-        let mut left = &record[..];
-        while !left.is_empty() {
-            tls.read_tls(&mut left)?;
+        record.resize(RECORD_HEADER_BYTES + usize::from(u16::from_be_bytes([record[3], record[4]])), 0);
+        line.read_exact(&mut record[RECORD_HEADER_BYTES..])?;
+        let mut remaining = &record[..];
+        while !remaining.is_empty() {
+            tls.read_tls(&mut remaining)?;
             tls.process_new_packets().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
         }
         write_out(tls, line)?;
@@ -143,68 +143,69 @@ fn agree_by_records(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<
     Ok(())
 }
 
-/// Kind, version and length of a record of TLS.
-const RECORD_HEADER: usize = 5;
+/// Size of the header of a TLS record: kind, version and length.
+const RECORD_HEADER_BYTES: usize = 5;
 
-fn in_bytes((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<TlsSecrets> {
-    let other = || io::Error::other("the two agreed on a cipher that the kernel is not given keys for");
-    let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { return Err(other()) };
-    let key = key.as_ref().try_into().map_err(|_| other())?;
-    let iv = iv.as_ref().try_into().map_err(|_| other())?;
+fn kernel_secrets((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<TlsSecrets> {
+    let wrong_cipher = || io::Error::other("the two agreed on a cipher that the kernel is not given keys for");
+    let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { return Err(wrong_cipher()) };
+    let key = key.as_ref().try_into().map_err(|_| wrong_cipher())?;
+    let iv = iv.as_ref().try_into().map_err(|_| wrong_cipher())?;
     Ok(TlsSecrets { key, iv, record })
 }
 
-/// Sends `bytes` enciphered.
+/// Encrypts and sends `bytes`.
 ///
 /// # Errors
 /// The socket's.
-pub fn write(tls: &mut Connection, line: &mut Counted<'_>, bytes: &[u8]) -> io::Result<()> {
+pub fn write(tls: &mut Connection, line: &mut CountedSocket<'_>, bytes: &[u8]) -> io::Result<()> {
     tls.writer().write_all(bytes)?;
     write_out(tls, line)
 }
 
-/// Says that no more will come.
+/// Sends the end of the data.
 ///
 /// # Errors
 /// The socket's.
-pub fn close(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+pub fn close(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
     tls.send_close_notify();
     write_out(tls, line)
 }
 
-/// Reads what there is, deciphered; 0 when the far end said that no more will come.
+/// Reads and decrypts available bytes. Returns their number, 0 after the other end's close.
 ///
 /// # Errors
-/// The socket's; that the far end stopped without saying so, or that what comes is not what was sent.
-pub fn read(tls: &mut Connection, line: &mut Counted<'_>, into: &mut [u8]) -> io::Result<usize> {
+/// The socket's error, an end without a close, or data that do not decrypt.
+pub fn read(tls: &mut Connection, line: &mut CountedSocket<'_>, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match tls.reader().read(into) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            told => return told,
+            outcome => return outcome,
         }
         tls.read_tls(line)?;
         tls.process_new_packets().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
     }
 }
 
-fn write_out(tls: &mut Connection, line: &mut Counted<'_>) -> io::Result<()> {
+fn write_out(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
     while tls.wants_write() {
         tls.write_tls(line)?;
     }
     Ok(())
 }
 
-impl Read for Counted<'_> {
+impl Read for CountedSocket<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.socket.patiently(self.moved, |fd| Ok(rustix::io::read(fd, &mut *into)?))?;
+        let read = self.socket.call_until_moved(self.moved, |fd| Ok(rustix::io::read(fd, &mut *into)?))?;
         self.moved.wire += if self.sends { 0 } else { read as u64 };
         Ok(read)
     }
 }
 
-impl Write for Counted<'_> {
+impl Write for CountedSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let sent = self.socket.patiently(self.moved, |fd| Ok(rustix::net::send(fd, bytes, rustix::net::SendFlags::NOSIGNAL)?))?;
+        let sent =
+            self.socket.call_until_moved(self.moved, |fd| Ok(rustix::net::send(fd, bytes, rustix::net::SendFlags::NOSIGNAL)?))?;
         self.moved.wire += if self.sends { sent as u64 } else { 0 };
         Ok(sent)
     }

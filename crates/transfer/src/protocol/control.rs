@@ -10,8 +10,8 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bounds::{TO_LOOK_UP, TO_SAY_SOMETHING};
-use crate::protocol::wire::LONGEST_LINE;
+use crate::bounds::{CONTROL_TIMEOUT, STOP_POLL_PERIOD};
+use crate::protocol::wire::MOST_CONTROL_LINE_BYTES;
 
 /// One end of a control connection.
 #[derive(Debug)]
@@ -20,47 +20,47 @@ pub struct Control {
 }
 
 impl Control {
-    /// Over `stream`.
+    /// The control connection on `stream`.
     ///
     /// # Errors
-    /// When its options cannot be set.
+    /// The stream's options cannot be set.
     pub fn new(stream: TcpStream) -> io::Result<Control> {
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(TO_SAY_SOMETHING))?; // who never reads is left
+        stream.set_write_timeout(Some(CONTROL_TIMEOUT))?; // give up a peer that never reads
         Ok(Control { stream: BufReader::new(stream) })
     }
 
-    /// Says one thing.
+    /// Sends one message.
     ///
     /// # Errors
-    /// When the far end is gone.
-    pub fn say(&mut self, what: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(what)?;
+    /// The other end is gone.
+    pub fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)
     }
 
-    /// Hears one thing, the whole of it within `time`; `stop` ends the waiting.
+    /// Receives one whole message within `time`; setting `stop` ends the wait.
     ///
     /// # Errors
-    /// In words: it did not say it in time, ended, or spoke something else.
-    pub fn hear<T: DeserializeOwned>(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<T> {
-        let line = self.line(time, stop)?;
+    /// No message came in time, the other end hung up, or it sent something else.
+    pub fn receive<T: DeserializeOwned>(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<T> {
+        let line = self.read_line(time, stop)?;
         serde_json::from_slice(&line)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak as loadgo transfer does"))
     }
 
-    fn line(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Vec<u8>> {
+    fn read_line(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Vec<u8>> {
         let until = Instant::now() + time;
-        self.stream.get_ref().set_read_timeout(Some(TO_LOOK_UP))?;
+        self.stream.get_ref().set_read_timeout(Some(STOP_POLL_PERIOD))?;
         let mut line = Vec::new();
         loop {
-            // One look at a time: who sends a byte now and then is not waited for any longer.
-            match self.stream.fill_buf().map(|came| taken(came, &mut line)) {
+            // One read at a time, so that a peer with a byte now and then cannot extend the time.
+            match self.stream.fill_buf().map(|bytes| append_line(bytes, &mut line)) {
                 Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
                 Ok(used) => {
                     self.stream.consume(used);
-                    if line.ends_with(b"\n") || line.len() as u64 == LONGEST_LINE {
+                    if line.ends_with(b"\n") || line.len() as u64 == MOST_CONTROL_LINE_BYTES {
                         return Ok(line);
                     }
                 }
@@ -71,53 +71,53 @@ impl Control {
                 return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
             }
             if Instant::now() > until {
-                let told = format!("it did not say what was waited for in {} s", time.as_secs_f64());
-                return Err(io::Error::new(io::ErrorKind::TimedOut, told));
+                let reason = format!("it did not say what was waited for in {} s", time.as_secs_f64());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
             }
         }
     }
 
-    /// True when the far end has hung up, or said something that nobody asked for.
+    /// Whether the other end has hung up, or sent something unexpected.
     pub fn is_over(&self) -> bool {
         let stream = self.stream.get_ref();
-        let mut one = [0];
-        let looked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut one));
+        let mut byte = [0];
+        let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut byte));
         let _ = stream.set_nonblocking(false);
-        !matches!(looked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Waits until the far end hangs up, for at most `time`.
-    pub(crate) fn until_it_hangs_up(&mut self, time: Duration) {
-        let _ = read_within(self.stream.get_mut(), &mut [0], time); // it has nothing more to say
+    /// Waits until the other end hangs up, for at most `time`.
+    pub(crate) fn wait_for_hang_up(&mut self, time: Duration) {
+        let _ = read_within(self.stream.get_mut(), &mut [0], time); // no further message is expected
     }
 
-    /// The connection itself.
+    /// The connection's stream.
     pub fn stream(&self) -> &TcpStream {
         self.stream.get_ref()
     }
 }
 
-/// Takes what belongs to the line out of what came; how many bytes that is.
-fn taken(came: &[u8], line: &mut Vec<u8>) -> usize {
-    let room = LONGEST_LINE as usize - line.len();
-    let end = came.iter().position(|byte| *byte == b'\n').map_or(came.len(), |at| at + 1).min(room);
-    line.extend_from_slice(&came[..end]);
+/// Appends the line's part of `bytes` to `line`, and returns its length.
+fn append_line(bytes: &[u8], line: &mut Vec<u8>) -> usize {
+    let room = MOST_CONTROL_LINE_BYTES as usize - line.len();
+    let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |index| index + 1).min(room);
+    line.extend_from_slice(&bytes[..end]);
     end
 }
 
-/// Reads as many bytes as there is room for, all within `time`.
+/// Fills `into` within `time`.
 ///
 /// # Errors
-/// They did not come in time, or the far end hung up.
+/// The bytes did not come in time, or the other end hung up.
 pub(crate) fn read_within(stream: &mut (impl Read + AsFd), into: &mut [u8], time: Duration) -> io::Result<()> {
     let until = Instant::now() + time;
     let mut filled = 0;
     while filled < into.len() {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let remaining = until.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        set_socket_timeout(&*stream, Timeout::Recv, Some(left.max(Duration::from_millis(1))))?;
+        set_socket_timeout(&*stream, Timeout::Recv, Some(remaining.max(Duration::from_millis(1))))?;
         match stream.read(&mut into[filled..]) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => filled += read,

@@ -1,4 +1,4 @@
-//! How the two ends find each other for the data: tickets drawn at random, and sockets by name on one host.
+//! How the two ends open the data connection: with random tickets, over the network or by a Unix socket's name.
 
 use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
@@ -13,43 +13,43 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-use crate::bounds::TO_LOOK_UP;
+use crate::bounds::STOP_POLL_PERIOD;
 use crate::protocol::control::read_within;
-use crate::tickets::{SECRET_BYTES, same};
+use crate::tickets::{SECRET_BYTES, equal_in_constant_time};
 
-/// The first byte of a control connection.
-pub const CONTROL: u8 = b'C';
-/// The first byte of a data connection; the ticket follows.
-pub(crate) const DATA: u8 = b'D';
+/// First byte of a control connection.
+pub const CONTROL_BYTE: u8 = b'C';
+/// First byte of a data connection; the ticket follows.
+pub(crate) const DATA_BYTE: u8 = b'D';
 
-/// How the abstract names of Unix sockets begin.
-pub(crate) const DOORS: &str = "loadgo-";
+/// Beginning of the abstract names of servers' Unix sockets.
+pub(crate) const SOCKET_NAME_PREFIX: &str = "loadgo-";
 
-/// A connection over the network, for data: with [`present`] it becomes one.
+/// Opens a connection over the network, which [`show_ticket`] makes a data connection.
 ///
 /// # Errors
-/// When the server is gone.
-pub(crate) fn over_network(peer: SocketAddr, within: Duration) -> io::Result<TcpStream> {
+/// The server is gone.
+pub(crate) fn connect_by_network(peer: SocketAddr, within: Duration) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&peer, within)?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-/// Shows the ticket: data may come from now on.
+/// Sends the ticket. The server may send data from then on.
 ///
 /// # Errors
-/// When the server is gone.
-pub fn present(mut stream: TcpStream, ticket: &str) -> io::Result<OwnedFd> {
-    stream.write_all(&[&[DATA], ticket.as_bytes()].concat())?;
+/// The server is gone.
+pub fn show_ticket(mut stream: TcpStream, ticket: &str) -> io::Result<OwnedFd> {
+    stream.write_all(&[&[DATA_BYTE], ticket.as_bytes()].concat())?;
     Ok(stream.into())
 }
 
-/// A data connection on this host, to the abstract name `name`, which must be a server's.
+/// Opens a data connection on this host to the abstract name `name`, which must be a server's.
 ///
 /// # Errors
-/// When nobody listens there: the server is on another host, or in another network namespace.
-pub(crate) fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
-    if !name.starts_with(DOORS) {
+/// No server listens there: it is on another host, or in another network namespace.
+pub(crate) fn connect_locally(name: &str, ticket: &str) -> io::Result<OwnedFd> {
+    if !name.starts_with(SOCKET_NAME_PREFIX) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its name is none of a server's"));
     }
     let mut stream = UnixStream::connect_addr(&UnixAddr::from_abstract_name(name)?)?;
@@ -60,30 +60,35 @@ pub(crate) fn on_this_host(name: &str, ticket: &str) -> io::Result<OwnedFd> {
 /// Listens at the abstract name `name`.
 ///
 /// # Errors
-/// When the name is taken.
-pub(crate) fn door(name: &str) -> io::Result<UnixListener> {
-    let door = UnixListener::bind_addr(&UnixAddr::from_abstract_name(name)?)?;
-    door.set_nonblocking(true)?;
-    Ok(door)
+/// The name is taken.
+pub(crate) fn listen_locally(name: &str) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind_addr(&UnixAddr::from_abstract_name(name)?)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
-/// Who comes to `door` with the `ticket` within `time`, while it is not `over`; others are left.
+/// Accepts the connection that shows `ticket`, within `time` and until `is_over`. Other connections are dropped.
 ///
 /// # Errors
-/// When nobody comes.
-pub(crate) fn who_comes(door: &UnixListener, ticket: &str, time: Duration, over: impl Fn() -> bool) -> io::Result<OwnedFd> {
+/// No such connection comes.
+pub(crate) fn accept_with_ticket(
+    listener: &UnixListener,
+    ticket: &str,
+    time: Duration,
+    is_over: impl Fn() -> bool,
+) -> io::Result<OwnedFd> {
     let until = Instant::now() + time;
     loop {
-        match door.accept() {
+        match listener.accept() {
             Ok((mut stream, _)) => {
                 stream.set_nonblocking(false)?;
-                let mut said = [0; SECRET_BYTES * 2];
-                let heard = read_within(&mut stream, &mut said, TO_LOOK_UP);
-                if heard.is_ok() && same(&String::from_utf8_lossy(&said), ticket) {
+                let mut shown = [0; SECRET_BYTES * 2];
+                let received = read_within(&mut stream, &mut shown, STOP_POLL_PERIOD);
+                if received.is_ok() && equal_in_constant_time(&String::from_utf8_lossy(&shown), ticket) {
                     return Ok(stream.into());
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until && !over() => {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until && !is_over() => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -94,31 +99,31 @@ pub(crate) fn who_comes(door: &UnixListener, ticket: &str, time: Duration, over:
     }
 }
 
-/// Hands the file `what` to the process at the other end of a Unix socket.
+/// Sends a file's descriptor to the process at the other end of a Unix socket.
 ///
 /// # Errors
-/// The socket's.
-pub fn hand(socket: BorrowedFd<'_>, what: BorrowedFd<'_>) -> io::Result<()> {
-    let what = [what];
+/// The socket's error.
+pub fn send_descriptor(socket: BorrowedFd<'_>, file: BorrowedFd<'_>) -> io::Result<()> {
+    let files = [file];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&what));
+    control.push(SendAncillaryMessage::ScmRights(&files));
     sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-/// What the other end [`hand`]s over, within `time`.
+/// Receives the descriptor that the other end sends with [`send_descriptor`], within `time`.
 ///
 /// # Errors
-/// The socket's, and that nothing came.
-pub fn handed(socket: impl AsFd, time: Duration) -> io::Result<OwnedFd> {
+/// The socket's error, or no descriptor came.
+pub fn receive_descriptor(socket: impl AsFd, time: Duration) -> io::Result<OwnedFd> {
     set_socket_timeout(&socket, Timeout::Recv, Some(time))?;
     let (mut space, mut byte) = ([MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))], [0]);
     let mut control = RecvAncillaryBuffer::new(&mut space);
     recvmsg(&socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    let came = control.drain().find_map(|message| match message {
+    let descriptor = control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
     });
-    came.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the other end handed no memory over"))
+    descriptor.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the other end handed no memory over"))
 }

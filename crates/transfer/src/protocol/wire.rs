@@ -1,140 +1,140 @@
-//! What the two ends say to each other on the control connection: a line of JSON each.
+//! The messages on the control connection, each a line of JSON.
 //!
-//! The server speaks first: who it is and a number drawn at random. The client asks, and proves the token if there is one;
-//! the server answers with a ticket for the data connection, or says in words why not; at the end it tells its row.
+//! The server greets first. The client sends its request, with the token if there is one. The server answers with a ticket for the
+//! data connection, or with a refusal. At the end it sends its row.
 
 use serde::{Deserialize, Serialize};
 
-use crate::measuring::row::End;
+use crate::measuring::row::EndRow;
 use crate::moving::method::Method;
 use crate::words;
 
-/// The version of what is said; the two must have the same.
-pub const VERSION: u32 = 1;
-/// The first word of everything, so that a stranger is known for one.
-pub const NAME: &str = "loadgo transfer";
-/// No line is longer.
-pub const LONGEST_LINE: u64 = 64 << 10;
+/// Version of the protocol, which must be the same at both ends.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// Name of the protocol, in each end's first message.
+pub const PROTOCOL_NAME: &str = "loadgo transfer";
+/// Largest number of bytes in a line.
+pub const MOST_CONTROL_LINE_BYTES: u64 = 64 << 10;
 
 /// The server's first line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Greeting {
-    /// [`NAME`].
-    #[serde(deserialize_with = "words::heard")]
+    /// [`PROTOCOL_NAME`].
+    #[serde(deserialize_with = "words::deserialize_text")]
     pub name: String,
-    /// [`VERSION`].
+    /// [`PROTOCOL_VERSION`].
     pub version: u32,
-    /// True when the server answers only who has its token.
+    /// Whether the server requires a token.
     pub token: bool,
 }
 
-/// What every request begins with, of any version.
+/// The common beginning of requests of all versions.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Introduction {
-    /// [`NAME`].
-    #[serde(deserialize_with = "words::heard")]
+    /// [`PROTOCOL_NAME`].
+    #[serde(deserialize_with = "words::deserialize_text")]
     pub name: String,
-    /// [`VERSION`].
+    /// [`PROTOCOL_VERSION`].
     pub version: u32,
 }
 
-/// What the client wants.
+/// The client's request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Request {
-    /// [`NAME`].
+pub struct TransferRequest {
+    /// [`PROTOCOL_NAME`].
     pub name: String,
-    /// [`VERSION`].
+    /// [`PROTOCOL_VERSION`].
     pub version: u32,
     /// The shared token, if there is one.
     pub token: Option<String>,
-    /// Which way the data go.
+    /// Direction of the data.
     pub direction: Direction,
-    /// How they are moved.
+    /// Method of moving the data.
     pub method: Method,
-    /// How many bytes.
+    /// Number of bytes.
     pub size: u64,
-    /// The most bytes a call.
+    /// Largest number of bytes that one call moves.
     pub message: u32,
     /// The batch job that this transfer belongs to, if any.
     #[serde(default)]
-    pub job: Option<Job>,
-    /// True when the client, if it sends, can wait for the server's [`Go`].
+    pub job: Option<JobKind>,
+    /// Whether a sending client can wait for the server's [`GoSignal`].
     #[serde(default)]
     pub waits: bool,
 }
 
-/// Which way data go, as the client sees it.
+/// The direction of the data, as the client sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// From the client to the server: `s` in the seed's tables.
+    /// From the client to the server: `s` in RFC 392's tables.
     Send,
     /// From the server to the client: `r`.
     Receive,
 }
 
-/// What the server answers.
+/// The server's answer to a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    /// The ticket: the data connection begins with it, and then come the data.
+pub enum ServerReply {
+    /// The transfer can begin.
     Ticket {
-        /// In hexadecimal, [`crate::tickets::SECRET_BYTES`] of them.
+        /// The ticket with which the data connection begins: [`crate::tickets::SECRET_BYTES`] in hexadecimal.
         ticket: String,
-        /// For [`Method::Unix`] and [`Method::Shm`], the name of the socket in the abstract namespace.
+        /// Name of the socket in the abstract namespace, for [`Method::Unix`] and [`Method::Shm`].
         unix: Option<String>,
-        /// For [`Method::Tls`] and [`Method::Ktls`], who signs for the server, in DER.
+        /// The signer's certificate in DER, for [`Method::Tls`] and [`Method::Ktls`].
         authority: Option<Vec<u8>>,
-        /// How many bytes a print file has.
+        /// Size of a print file in bytes.
         #[serde(default)]
         size: Option<u64>,
-        /// True when the server says [`Go`] as soon as it is ready, and the client should not send before.
+        /// Whether the client must wait for the server's [`GoSignal`] before it sends.
         #[serde(default)]
         go: bool,
     },
-    /// Why not, in words.
-    Refused(#[serde(deserialize_with = "words::heard")] String),
-    /// Why that host cannot do it by this method, in words; others may do.
-    Cannot(#[serde(deserialize_with = "words::heard")] String),
+    /// The request is refused; with the reason.
+    Refused(#[serde(deserialize_with = "words::deserialize_text")] String),
+    /// The server's host cannot use the method; with the reason. Another method may work.
+    Cannot(#[serde(deserialize_with = "words::deserialize_text")] String),
 }
 
-/// The server follows the data connection: whoever sends may begin, and no packet is missed.
+/// The server's message that it follows the data connection, so that a sender may begin.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Go {
-    /// That is all it says.
-    Go,
+pub(crate) enum GoSignal {
+    /// The sender may begin.
+    GoSignal,
 }
 
-/// The server's last line: its end of the transfer. Of a job the client then tells its own.
+/// An end's last message, with its row. For a job both ends send one, the server first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Told {
-    /// What this end came to.
-    pub end: End,
+pub struct FinalReply {
+    /// The end's row.
+    pub end: EndRow,
     /// The name of the job that was submitted.
-    #[serde(default, deserialize_with = "words::heard_if_any")]
+    #[serde(default, deserialize_with = "words::deserialize_optional_text")]
     pub job: Option<String>,
 }
 
-/// What a transfer asks of a batch host, beside moving data.
+/// The job that a transfer belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Job {
-    /// A deck is sent; the answer is the job's name, which nobody can guess.
+pub enum JobKind {
+    /// Submit a deck. The answer is the job's name, which cannot be guessed.
     Submit,
-    /// The print file of the job of this name is fetched; when the client says that it has all of it, the job is over.
+    /// Fetch the print file of the job with this name. The job is over when the client acknowledges all of it.
     Print(String),
-    /// A file is sent for later.
+    /// Store a file for later.
     Store,
 }
 
-impl Job {
-    /// As one asks for it.
+impl JobKind {
+    /// The job's word on the command line.
     pub fn verb(&self) -> &'static str {
         match self {
-            Job::Submit => "submit",
-            Job::Print(_) => "print",
-            Job::Store => "store",
+            JobKind::Submit => "submit",
+            JobKind::Print(_) => "print",
+            JobKind::Store => "store",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A server of one's own, a client's question, and a far end that misbehaves as a test says.
+//! A server for tests, a client's order, and other ends that misbehave as a test wants.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
@@ -12,62 +12,62 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use loadgo_transfer::batch_host::NoJobs;
-use loadgo_transfer::bounds::Bounds;
-use loadgo_transfer::client::{Ask, Transfer, transfer};
+use loadgo_transfer::bounds::TransferLimits;
+use loadgo_transfer::client::{TransferEnds, TransferOrder, transfer};
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::news::{self, News};
+use loadgo_transfer::news::{self, ServerNews};
 use loadgo_transfer::protocol::wire::Direction;
-use loadgo_transfer::server::{Serving, serve};
+use loadgo_transfer::server::{ServerOptions, serve};
 
-/// For what comes at last, however busy the host is.
+/// A wait of this length counts as a hang, however busy the host is.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// With these bounds alone: open to all, keeping nothing, with no meter of interrupts.
-pub fn serving(bounds: Bounds) -> Serving {
-    Serving { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()), jobs: Arc::new(NoJobs) }
+/// Options with these limits: no token, no kept files, and no meter of interrupts.
+pub fn serving(bounds: TransferLimits) -> ServerOptions {
+    ServerOptions { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()), jobs: Arc::new(NoJobs) }
 }
 
 /// A server on a port of the kernel's choice, until dropped.
 pub struct Server {
-    /// Where it waits.
+    /// The server's address.
     pub at: SocketAddr,
-    /// What it tells.
-    pub news: Receiver<News>,
+    /// News of the server.
+    pub news: Receiver<ServerNews>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// One that serves so.
-    pub fn start(serving: Serving) -> Server {
+    /// Starts a server with these options.
+    pub fn start(serving: ServerOptions) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = Arc::new(AtomicBool::new(false));
-        let (tells, news) = news::channel(news::AT_ONCE);
+        let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
         let stopped = stop.clone();
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
         Server { at, stop, news, thread: Some(thread) }
     }
 
-    /// One with the usual bounds.
+    /// Starts a server with the default limits.
     pub fn plain() -> Server {
-        Server::within(Bounds::default())
+        Server::within(TransferLimits::default())
     }
 
-    /// One with these bounds alone.
-    pub fn within(bounds: Bounds) -> Server {
+    /// Starts a server with these limits.
+    pub fn within(bounds: TransferLimits) -> Server {
         Server::start(serving(bounds))
     }
 
-    /// One with the usual bounds that keeps what comes in this folder.
+    /// Starts a server with the default limits that keeps received files in `folder`.
     pub fn keeping(folder: impl Into<PathBuf>) -> Server {
-        Server::start(Serving { keep_in: Some(folder.into()), ..serving(Bounds::default()) })
+        Server::start(ServerOptions { keep_in: Some(folder.into()), ..serving(TransferLimits::default()) })
     }
 }
 
 impl Server {
-    /// Stops it; what it has told and nobody heard.
-    pub fn stopped(mut self) -> Vec<News> {
+    /// Stops the server and returns the news that were not received.
+    pub fn stopped(mut self) -> Vec<ServerNews> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(JoinHandle::join);
         self.news.try_iter().collect()
@@ -81,35 +81,47 @@ impl Drop for Server {
     }
 }
 
-/// A question for `size` bytes of the pattern.
-pub fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> Ask {
-    let (to, message, bounds) = (vec![to], method.usual_message(), Bounds::default());
+/// An order for `size` bytes of the pattern.
+pub fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> TransferOrder {
+    let (to, message, bounds) = (vec![to], method.default_message_bytes(), TransferLimits::default());
     let interrupts = Err("not in this test".into());
-    Ask { to, token: None, direction, method, size: Some(size), message, from: None, into: None, job: None, bounds, interrupts }
+    TransferOrder {
+        to,
+        token: None,
+        direction,
+        method,
+        size: Some(size),
+        message,
+        from: None,
+        into: None,
+        job: None,
+        bounds,
+        interrupts,
+    }
 }
 
-/// The transfer that it comes to.
-pub fn done(ask: &Ask) -> Transfer {
+/// Makes the transfer of an order.
+pub fn done(ask: &TransferOrder) -> TransferEnds {
     transfer(ask, &Arc::default()).expect("it comes to a transfer")
 }
 
-/// The methods that this host can do, of these; the others are named, with the reason, past the capture of a test that passes.
+/// The methods among `methods` that this host can use. The others are printed with the reason, even if the test passes.
 pub fn possible(methods: &[Method]) -> Vec<Method> {
-    let (here, not_here) = methods.iter().partition::<Vec<Method>, _>(|method| method.why_not().is_none());
+    let (here, not_here) = methods.iter().partition::<Vec<Method>, _>(|method| method.unavailable_reason().is_none());
     for method in not_here {
-        let why = method.why_not().expect("why not");
-        writeln!(std::io::stderr(), "not tried, {}: {why}", method.name()).expect("said");
+        let reason = method.unavailable_reason().expect("a reason");
+        writeln!(std::io::stderr(), "not tried, {}: {reason}", method.name()).expect("printed");
     }
     here
 }
 
-/// A stranger's control connection, line by line.
+/// A control connection that a test writes and reads line by line.
 pub struct Line {
     stream: BufReader<TcpStream>,
 }
 
 impl Line {
-    /// To the server at `to`, which has greeted.
+    /// Connects to the server at `to` and reads its greeting.
     pub fn to(to: SocketAddr) -> Line {
         let mut stream = TcpStream::connect(to).expect("it listens");
         stream.write_all(b"C").expect("it hears");
@@ -118,40 +130,40 @@ impl Line {
         line
     }
 
-    /// Asks to send `size` bytes by a method.
+    /// Requests to send `size` bytes by a method.
     pub fn asks_to_send(&mut self, size: u64, method: Method) {
         let request = r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"send","message":9"#;
         self.says(&format!("{request},\"size\":{size},\"method\":\"{}\"}}", method.name()));
     }
 
-    /// Says a line.
+    /// Sends a line.
     pub fn says(&mut self, line: &str) {
         self.stream.get_mut().write_all(format!("{line}\n").as_bytes()).expect("it hears");
     }
 
-    /// Hears one; empty at the end.
+    /// Receives a line; empty at the end.
     pub fn hears(&mut self) -> String {
         let mut line = String::new();
         self.stream.read_line(&mut line).expect("it says something");
         line
     }
 
-    /// The ticket that it hears.
+    /// Receives a ticket.
     pub fn hears_a_ticket(&mut self) -> String {
         let answer = self.hears();
         answer.split('"').find(|word| word.len() == 32).unwrap_or_else(|| panic!("no ticket: {answer}")).to_owned()
     }
 }
 
-/// A data connection with `ticket` to the server at `to`.
+/// Opens a data connection with `ticket` to the server at `to`.
 pub fn data(to: SocketAddr, ticket: &str) -> TcpStream {
     let mut stream = TcpStream::connect(to).expect("it listens");
     stream.write_all(format!("D{ticket}").as_bytes()).expect("it hears");
     stream
 }
 
-/// A far end that greets with `greeting`, gives a ticket to whatever is asked, does with the data connection what `does`
-/// says, and hangs up. It ends with its thread.
+/// Another end that sends `greeting`, answers any request with a ticket, passes the data connection to `does`, and hangs up. Its
+/// thread returns the result.
 pub fn far_end<T: Send + 'static>(
     greeting: &'static str,
     does: impl FnOnce(TcpStream) -> T + Send + 'static,
@@ -159,7 +171,7 @@ pub fn far_end<T: Send + 'static>(
     far_ends(greeting, |_, data| does(data))
 }
 
-/// As [`far_end`], and `does` has the control connection too.
+/// As [`far_end`], with the control connection for `does` too.
 pub fn far_ends<T: Send + 'static>(
     greeting: &'static str,
     does: impl FnOnce(TcpStream, TcpStream) -> T + Send + 'static,
@@ -174,7 +186,7 @@ pub fn far_ends<T: Send + 'static>(
     })
 }
 
-/// A far end that greets with `greeting`, and does with the control connection, on which it was asked something, what `does` says.
+/// Another end that sends `greeting`, receives a request, and passes the control connection to `does`.
 pub fn far_control<T: Send + 'static>(
     greeting: &'static str,
     does: impl FnOnce(TcpStream, TcpListener) -> Option<T> + Send + 'static,
@@ -185,8 +197,8 @@ pub fn far_control<T: Send + 'static>(
         let (mut control, _) = listener.accept().ok()?;
         control.write_all(greeting.as_bytes()).ok()?;
         let mut lines = BufReader::new(control.try_clone().ok()?);
-        let heard = lines.read_line(&mut String::new()).ok()?;
-        if heard < 2 {
+        let length = lines.read_line(&mut String::new()).ok()?;
+        if length < 2 {
             return None; // it went away on the greeting
         }
         does(control, listener)
@@ -194,5 +206,5 @@ pub fn far_control<T: Send + 'static>(
     (at, thread)
 }
 
-/// What a server of this version says first.
+/// First line of a server of this version.
 pub const GREETING: &str = "{\"name\":\"loadgo transfer\",\"version\":1,\"token\":false}\n";
