@@ -245,18 +245,18 @@ def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) ->
         return checked.run_script(checked.source.text, checked.options, str(checked.folder), go_on)
 
 
-def _summarised_run(checked: _CheckedRun, result: RunProgress, tariff: str) -> Run:
+def _summarised_run(checked: _CheckedRun, last_progress: RunProgress, tariff: str) -> Run:
     from loadgo.measures.summary import summarize
     from loadgo.records.tables import tables
 
     summary = summarize(tables(checked.folder), tariff=tariff)
     return Run(
         folder=checked.folder,
-        outcome=str(result["outcome"]),
+        outcome=str(last_progress["outcome"]),
         summary=summary,
         findings=tuple(_evaluate(condition, summary) for condition in checked.conditions),
-        notes=tuple(str(note) for note in result["notes"]),
-        left_behind=tuple(result["left_behind"]),
+        notes=tuple(str(note) for note in last_progress["notes"]),
+        left_behind=tuple(last_progress["left_behind"]),
     )
 
 

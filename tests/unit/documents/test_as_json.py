@@ -17,7 +17,7 @@ import loadgo
 import pytest
 from loadgo.documents.as_json import json_document
 
-WRITTEN_APART = {"Priced": {"rates", "rows", "everything"}, "Ready": {"runs"}}
+WRITTEN_APART = {"Change": {"margin"}, "Priced": {"rates", "rows", "everything"}, "Ready": {"runs"}}
 """Fields that a writer treats by itself, or that say only how another one was computed."""
 
 

@@ -6,7 +6,7 @@ import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.ready_message.document import render_ready
 from loadgo.ready_message.ready import COLD_STAGES, ONLY_STAGE, Ready
-from loadgo.running.command_run import CommandRun, Stage, Waited
+from loadgo.running.command_run import CommandRun, Stage, Wait4Usage
 
 ONE_RUN = """\
 r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
@@ -39,7 +39,7 @@ def command_run(stage: Stage = ONLY_STAGE, real_ns: int = 4_500_000) -> CommandR
         paging_wait_ns=0,
         io_wait_ns=None,
         max_resident_bytes=None,
-        waited=Waited(1, 1, 106, 0, 1, 1, 0),
+        waited=Wait4Usage(1, 1, 106, 0, 1, 1, 0),
         exit_status=0,
         signal=None,
         left_running=0,
