@@ -35,6 +35,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/published",
         "loadgo/ready_message",
         "loadgo/sizing",
+        "loadgo/reporting",
         "loadgo/stats",
         "loadgo/theory",
         "loadgo/transfers",

@@ -8,20 +8,21 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import Summary
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.reporting.chart_frames import frame_of
+from loadgo.reporting.chart_frames import chart_data_of
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-OVER_TIME = ("time", "faults", "interrupts", "queue", "lengths")
-"""The charts of the meters whose data are in the JSON: what the tables do not hold."""
+OVER_TIME_CHARTS = ("time", "faults", "interrupts", "queue", "lengths")
+"""Charts of the meters whose data are in the JSON, since the tables do not have them."""
 
 
 def json_report(summary: Summary, tables: Tables, view: View | None = None) -> str:
-    """One JSON object; times in nanoseconds end in `_ns`, in seconds in `_s`; null is not measured, or without end
-    where `state` says `never`. `over_time` has the columns behind the charts of the meters.
+    """The report as one JSON object. `over_time` has the data of the meters' charts.
+
+    Names of times end in `_ns` or `_s`. Null is not measured, or has no end if `state` is `never`.
     """
     members = members_of(summary, JSON_KEYS)
     vocabulary = (view or View()).vocabulary
@@ -31,12 +32,12 @@ def json_report(summary: Summary, tables: Tables, view: View | None = None) -> s
 
 
 def _over_time(summary: Summary, tables: Tables) -> dict[str, Any]:
-    """By chart: its caption, and its columns; those without rows left out."""
+    """The caption and the columns of each chart that has rows, by the chart's name."""
     if not (summary.everything.response.count or without_load(summary)):
         return {}
-    plotted = {name: frame_of(name, summary, tables) for name in OVER_TIME}
+    plotted = {name: chart_data_of(name, summary, tables) for name in OVER_TIME_CHARTS}
     return {
-        name: {"caption": found.caption, "columns": found.frame.to_dict(as_series=False)}
-        for name, found in plotted.items()
-        if not found.frame.is_empty()
+        name: {"caption": chart_data.caption, "columns": chart_data.frame.to_dict(as_series=False)}
+        for name, chart_data in plotted.items()
+        if not chart_data.frame.is_empty()
     }

@@ -1,8 +1,7 @@
-"""One colour for each category of processors' time: busy time is full, idle time lets the page through.
+"""A colour for each category of processor time: busy time is opaque, idle time is transparent.
 
-Neighbours in the stack differ in lightness too, so that who cannot tell red from green or blue from yellow tells them
-apart; the tests look at them through the matrices of Machado, Oliveira and Fernandes (2009). Idle
-time takes on the page's light or dark.
+Neighbours in the stack differ in lightness too, so that colour-blind readers distinguish them. The tests check that
+with the matrices of Machado, Oliveira and Fernandes (2009). Idle time takes on the page's light or dark.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable
 
 from loadgo.measures.total_time import is_busy
 
-BUSY = {
+BUSY_COLORS = {
     "user": "#2f78c4",
     "nice": "#8fc1ea",
     "system": "#e08a1e",
@@ -32,9 +31,9 @@ BUSY = {
     "uncharged": "#b9c2ca",
     "meters": "#d6276f",
 }
-"""From the axis up."""
+"""Colours of busy categories, from the axis up."""
 
-IDLE = {
+IDLE_COLORS = {
     "idle page wait": "#dd6b35e0",
     "idle disk wait": "#d9b04470",
     "idle governed": "#9a6cc4e0",
@@ -46,15 +45,15 @@ IDLE = {
     "idle zero": "#8b97a340",
     "idle": "#8b97a340",
 }
-"""From the axis down: what somebody waits for is next to it."""
+"""Colours of idle categories, from the axis down. Waits are next to the axis."""
 
-_OTHERS = ("#45b58a", "#8f6420", "#9fd8cf", "#a8559a", "#e8c95a", "#5f5bb0")
+_OTHER_COLORS = ("#45b58a", "#8f6420", "#9fd8cf", "#a8559a", "#e8c95a", "#5f5bb0")
 
 
-def category_colors(there: Iterable[str]) -> dict[str, str]:
-    """A colour for each category in `there`: the busy ones from the axis up, then the others from the axis down."""
-    names = set(there)
-    strange = sorted(names - set(BUSY) - set(IDLE))
-    busy = {name: _OTHERS[i % len(_OTHERS)] for i, name in enumerate(strange) if is_busy(name)}
-    idle = {name: IDLE["idle"] for name in strange if not is_busy(name)}
-    return {name: color for name, color in (BUSY | busy | IDLE | idle).items() if name in names}
+def category_colors(categories: Iterable[str]) -> dict[str, str]:
+    """A colour for each category: busy categories from the axis up, then idle categories from the axis down."""
+    names = set(categories)
+    unknown = sorted(names - set(BUSY_COLORS) - set(IDLE_COLORS))
+    busy = {name: _OTHER_COLORS[i % len(_OTHER_COLORS)] for i, name in enumerate(unknown) if is_busy(name)}
+    idle = {name: IDLE_COLORS["idle"] for name in unknown if not is_busy(name)}
+    return {name: color for name, color in (BUSY_COLORS | busy | IDLE_COLORS | idle).items() if name in names}

@@ -1,6 +1,6 @@
-"""The frames behind the charts: small whatever the run's size, since they count into bins and show a choice of users.
+"""The data of charts. Their size does not grow with the run: they count into bins, and show a choice of users.
 
-Every choice that leaves something out is told in `caption`, which stands under the chart.
+The caption under the chart describes every choice that leaves something out.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from loadgo.stats.resample import Floats, Integers
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-BUCKETS = 200
+MOST_TIME_BINS = 200
+"""The largest number of bins over a run's time."""
 MOST_COMMANDS = 40
 MOST_USERS = 40
 MOST_BARS = 3000
 
-_BINS_A_DECADE = 12
+_BINS_PER_DECADE = 12
 
-# A span over which throughput is counted holds about so many interactions, where the run has enough of them: of fewer
-# the chart shows the draw of the think times and not the throughput.
-_IN_A_SPAN = 10
+_SPAN_INTERACTIONS = 10
+"""Interactions in a bin of throughput, if the run has enough. With fewer the chart shows the scatter of think times."""
 _FEWEST_SPANS = 10
-_USER_BUCKETS = 120
-_S = 1e9
+_USER_BINS = 120
+_NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
-class Plotted:
-    """What a chart draws."""
+class ChartData:
+    """The data of a chart: its marks as a frame, and the caption."""
 
     frame: pl.DataFrame
     caption: str
 
 
-def response_bins(summary: Summary, tables: Tables) -> Plotted:
+def response_bins(summary: Summary, tables: Tables) -> ChartData:
     """For each command, the share of its interactions in each bin of response time.
 
     Columns: command, place (its row), from_s, to_s, share, count.
     """
     rows = interactions_in(tables.interactions, summary.stretch).filter(pl.col("ready_ns").is_not_null())
-    response = RESPONSE_NS.clip(1000) / _S
+    response = RESPONSE_NS.clip(1000) / _NS_PER_S
     shown = [row.name for row in summary.commands[:MOST_COMMANDS]]
     place = pl.DataFrame(
         {"command": shown, "place": range(len(shown))}, schema={"command": pl.String, "place": pl.Int64}
     )
     frame = (
-        rows.select(pl.col("command").cast(pl.String), bin=(response.log10() * _BINS_A_DECADE).floor())
+        rows.select(pl.col("command").cast(pl.String), bin=(response.log10() * _BINS_PER_DECADE).floor())
         .group_by("command", "bin")
         .len("count")
         .join(place, on="command")
         .with_columns(
-            from_s=(10 ** (pl.col("bin") / _BINS_A_DECADE)).round_sig_figs(5),
-            to_s=(10 ** ((pl.col("bin") + 1) / _BINS_A_DECADE)).round_sig_figs(5),
+            from_s=(10 ** (pl.col("bin") / _BINS_PER_DECADE)).round_sig_figs(5),
+            to_s=(10 ** ((pl.col("bin") + 1) / _BINS_PER_DECADE)).round_sig_figs(5),
             share=(pl.col("count") / pl.col("count").sum().over("command")).round(5),
         )
         .sort("place", "bin")
@@ -70,90 +70,99 @@ def response_bins(summary: Summary, tables: Tables) -> Plotted:
     )
     left_out = len(summary.commands) - len(shown)
     more = f" The first {len(shown)} commands of the script; {left_out} more are in the table." if left_out > 0 else ""
-    return Plotted(frame, f"The stronger the colour, the more of a command's interactions took this long.{more}")
+    return ChartData(frame, f"The stronger the colour, the more of a command's interactions took this long.{more}")
 
 
 def response_points(summary: Summary) -> pl.DataFrame:
-    """The measured quantiles of each command; columns: command, place, quantile, value_s, low_s, high_s."""
-    found = [
-        (row.name, place, quantile.name, quantile.value_ns / _S, _seconds(quantile.low_ns), _seconds(quantile.high_ns))
+    """The measured quantiles of each command. Columns: command, place, quantile, value_s, low_s, high_s."""
+    rows = [
+        (
+            row.name,
+            place,
+            quantile.name,
+            quantile.value_ns / _NS_PER_S,
+            _seconds(quantile.low_ns),
+            _seconds(quantile.high_ns),
+        )
         for place, row in enumerate(summary.commands[:MOST_COMMANDS])
         for quantile in row.response.quantiles
         if quantile.value_ns is not None and quantile.name in ("p50", "p90", "p99")
     ]
     names: dict[str, type[pl.DataType]] = {"command": pl.String, "place": pl.Int64, "quantile": pl.String}
     values: dict[str, type[pl.DataType]] = {"value_s": pl.Float64, "low_s": pl.Float64, "high_s": pl.Float64}
-    return pl.DataFrame(found, schema=names | values, orient="row").with_columns(
+    return pl.DataFrame(rows, schema=names | values, orient="row").with_columns(
         pl.col(*values).clip(1e-6).round_sig_figs(5)
     )
 
 
-def load_over_time(tables: Tables) -> Plotted:
-    """Interactions that became ready, and users logged in, over the run; columns: from_s, to_s, per_second, users."""
-    edges = _edges(tables, max(_FEWEST_SPANS, min(BUCKETS, tables.interactions.height // _IN_A_SPAN)))
+def load_over_time(tables: Tables) -> ChartData:
+    """Answered interactions and logged-in users over the run. Columns: from_s, to_s, per_second, users."""
+    edges = _edges(tables, max(_FEWEST_SPANS, min(MOST_TIME_BINS, tables.interactions.height // _SPAN_INTERACTIONS)))
     ready = np.sort(tables.interactions["ready_ns"].drop_nulls().cast(pl.Int64).to_numpy())
     logged_in = tables.sessions.filter(pl.col("ready_ns").is_not_null())
-    came = np.sort(logged_in["ready_ns"].cast(pl.Int64).to_numpy())
-    went = np.sort(logged_in["ended_ns"].cast(pl.Int64).to_numpy())
+    arrivals = np.sort(logged_in["ready_ns"].cast(pl.Int64).to_numpy())
+    departures = np.sort(logged_in["ended_ns"].cast(pl.Int64).to_numpy())
     counts = np.diff(np.searchsorted(ready, edges, side="left"))
     middle = (edges[:-1] + edges[1:]) // 2
-    width_s = np.diff(edges) / _S
+    width_s = np.diff(edges) / _NS_PER_S
     frame = pl.DataFrame(
         {
-            "from_s": edges[:-1] / _S,
-            "to_s": edges[1:] / _S,
+            "from_s": edges[:-1] / _NS_PER_S,
+            "to_s": edges[1:] / _NS_PER_S,
             "per_second": counts / np.maximum(width_s, 1e-9),
-            "users": np.searchsorted(came, middle, side="right") - np.searchsorted(went, middle, side="right"),
+            "users": np.searchsorted(arrivals, middle, side="right")
+            - np.searchsorted(departures, middle, side="right"),
         }
     ).with_columns(pl.col("from_s", "to_s", "per_second").round_sig_figs(6))
-    return Plotted(frame, f"Counted in spans of {width_s[0]:.3g} s, over the whole run." if len(width_s) else "")
+    return ChartData(frame, f"Counted in spans of {width_s[0]:.3g} s, over the whole run." if len(width_s) else "")
 
 
 def phase_marks(tables: Tables) -> pl.DataFrame:
-    """When each phase began; columns: at_s, phase."""
-    return tables.phases.select((pl.col("at_ns") / _S).round(3).alias("at_s"), pl.col("phase").cast(pl.String)).filter(
-        pl.col("phase").is_in(["steady", "ramp-down"])
-    )
+    """The beginning of each phase. Columns: at_s, phase."""
+    return tables.phases.select(
+        (pl.col("at_ns") / _NS_PER_S).round(3).alias("at_s"), pl.col("phase").cast(pl.String)
+    ).filter(pl.col("phase").is_in(["steady", "ramp-down"]))
 
 
-def time_by_category(tables: Tables, order: Sequence[str]) -> Plotted:
-    """Each category's share of processor time over the run, stacked in the order of `order`: busy time from 0 up,
-    idle time from 0 down.
+def time_by_category(tables: Tables, order: Sequence[str]) -> ChartData:
+    """Each category's share of processor time over the run, stacked in the order of `order`.
 
-    Columns: from_s, to_s, category, share, bottom, top.
+    Busy time goes from 0 up, idle time from 0 down. Columns: from_s, to_s, category, share, bottom, top.
     """
     spans = tables.time.with_columns(pl.col("category").cast(pl.String), pl.col("at_ns").cast(pl.Int64))
     if spans.is_empty():
-        return Plotted(pl.DataFrame(schema=_TIME_COLUMNS), "The processors' time was not measured.")
+        return ChartData(pl.DataFrame(schema=_TIME_COLUMNS), "The processors' time was not measured.")
     own = spans.filter(pl.col("processor").is_not_null())
     spans = own if len(own) else spans
     ends = spans["at_ns"].unique().sort()
-    together = max(1, -(-len(ends) // BUCKETS))
-    bucket = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // together)
+    spans_per_bin = max(1, -(-len(ends) // MOST_TIME_BINS))
+    bucket = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bin)
     rank = pl.DataFrame({"category": order, "rank": range(len(order)), "busy": [is_busy(name) for name in order]})
     shares = (
         spans.join(bucket, on="at_ns")
         .group_by("n", "category")
         .agg(
             pl.col("time_ns").sum(),
-            from_s=(pl.col("at_ns") - pl.col("span_ns").cast(pl.Int64)).min() / _S,
-            to_s=pl.col("at_ns").max() / _S,
+            from_s=(pl.col("at_ns") - pl.col("span_ns").cast(pl.Int64)).min() / _NS_PER_S,
+            to_s=pl.col("at_ns").max() / _NS_PER_S,
         )
         .with_columns(share=pl.col("time_ns") / pl.col("time_ns").sum().over("n"))
         .with_columns(pl.col("from_s").min().over("n").round(3), pl.col("to_s").max().over("n").round(3))
         .join(rank, on="category")
         .sort("n", "rank")
     )
-    more = f" {together} spans are drawn as one." if together > 1 else ""
+    more = f" {spans_per_bin} spans are drawn as one." if spans_per_bin > 1 else ""
     where = "All processors together: busy time above the axis, time that nobody used below it, by its cause."
-    return Plotted(_stacked(shares), f"{where}{more}")
+    return ChartData(_stacked(shares), f"{where}{more}")
 
 
 def _stacked(shares: pl.DataFrame) -> pl.DataFrame:
-    """With the place of each share: what is busy on top of each other, what is not below each other."""
-    far = pl.col("share").cum_sum().over("n", "busy", order_by="rank")
+    """Adds the place of each share: busy shares on top of each other, idle shares below each other."""
+    outer_edge = pl.col("share").cum_sum().over("n", "busy", order_by="rank")
     sign = pl.when("busy").then(1).otherwise(-1)
-    placed = shares.with_columns(top=(sign * far).round(5), bottom=(sign * (far - pl.col("share"))).round(5))
+    placed = shares.with_columns(
+        top=(sign * outer_edge).round(5), bottom=(sign * (outer_edge - pl.col("share"))).round(5)
+    )
     return placed.with_columns(pl.col("share").round(5)).select(*_TIME_COLUMNS)
 
 
@@ -167,10 +176,10 @@ _TIME_COLUMNS = {
 }
 
 
-def user_waits(tables: Tables) -> Plotted:
-    """When an even choice of users waited for the system.
+def user_waits(tables: Tables) -> ChartData:
+    """The waits of evenly chosen users for the system.
 
-    Columns: user, from_s, to_s, share (of the span spent waiting: 1 for one interaction), command (null for many).
+    Columns: user, from_s, to_s, share (of the span that was a wait: 1 for one interaction), command (null for many).
     """
     everyone = tables.interactions["user"].unique().sort()
     step = max(1, -(-len(everyone) // MOST_USERS))
@@ -182,33 +191,35 @@ def user_waits(tables: Tables) -> Plotted:
     )
     whom = "Every user." if step == 1 else f"One user in {step} of {len(everyone):,}."
     if len(rows) <= MOST_BARS:
-        return Plotted(_single_waits(rows), f"{whom} A bar is one interaction, from sending the line to the prompt.")
-    edges = _edges(tables, _USER_BUCKETS)
-    width_s = (edges[1] - edges[0]) / _S
+        return ChartData(_single_waits(rows), f"{whom} A bar is one interaction, from sending the line to the prompt.")
+    edges = _edges(tables, _USER_BINS)
+    width_s = (edges[1] - edges[0]) / _NS_PER_S
     frame = pl.concat([_shares(user, rows.filter(pl.col("user") == user), edges) for user in shown])
     most = frame["share"].to_numpy().max(initial=0.0)
     meaning = f"the more of each {width_s:.3g} s was spent waiting for the system, at most {most:.0%}"
-    return Plotted(frame, f"{whom} The stronger the colour, {meaning}.")
+    return ChartData(frame, f"{whom} The stronger the colour, {meaning}.")
 
 
 def _single_waits(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(
         "user",
-        from_s=(pl.col("sent_ns") / _S).round(4),
-        to_s=(pl.col("ready_ns") / _S).round(4),
+        from_s=(pl.col("sent_ns") / _NS_PER_S).round(4),
+        to_s=(pl.col("ready_ns") / _NS_PER_S).round(4),
         share=pl.lit(1.0),
         command=pl.col("command"),
     )
 
 
 def _shares(user: int, rows: pl.DataFrame, edges: Integers) -> pl.DataFrame:
-    """The share of each span between `edges` that a user waited: the waits' running total, read off at the edges."""
+    """The share of each span between `edges` that a user waited, from the cumulative sum of the waits at the edges."""
     sent, ready = rows["sent_ns"].to_numpy(), rows["ready_ns"].to_numpy()
     ends: Floats = np.column_stack([sent, ready]).ravel().astype(np.float64)
     waited = np.cumsum(ready - sent)
     totals = np.column_stack([waited - (ready - sent), waited]).ravel()
     share = np.diff(np.interp(edges, ends, totals, left=0.0)) / np.maximum(np.diff(edges), 1)
-    frame = pl.DataFrame({"from_s": edges[:-1] / _S, "to_s": edges[1:] / _S, "share": np.clip(share, 0, 1)})
+    frame = pl.DataFrame(
+        {"from_s": edges[:-1] / _NS_PER_S, "to_s": edges[1:] / _NS_PER_S, "share": np.clip(share, 0, 1)}
+    )
     return frame.filter(pl.col("share") > 0).select(
         pl.lit(user, pl.UInt32).alias("user"),
         pl.col("from_s", "to_s").round(3),
@@ -218,7 +229,7 @@ def _shares(user: int, rows: pl.DataFrame, edges: Integers) -> pl.DataFrame:
 
 
 def _edges(tables: Tables, buckets: int) -> Integers:
-    """Even spans over the run."""
+    """The edges of spans of equal length over the run, in nanoseconds."""
     rows = tables.interactions
     ends = [rows["ready_ns"].max(), rows["sent_ns"].max(), tables.sessions["ended_ns"].max()]
     last = max((int(end) for end in ends if isinstance(end, int)), default=0)
@@ -226,4 +237,4 @@ def _edges(tables: Tables, buckets: int) -> Integers:
 
 
 def _seconds(ns: float | None) -> float | None:
-    return None if ns is None or np.isinf(ns) else ns / _S
+    return None if ns is None or np.isinf(ns) else ns / _NS_PER_S

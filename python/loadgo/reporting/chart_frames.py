@@ -1,4 +1,4 @@
-"""The data behind each chart by its name, without what draws it: for JSON and CSV."""
+"""The data of each chart by its name, for JSON and CSV, without the drawing library."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
 from loadgo.reporting import meter_chart_data as data
 from loadgo.reporting.category_colors import category_colors
-from loadgo.reporting.chart_data import Plotted
+from loadgo.reporting.chart_data import ChartData
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 
-def frame_of(name: str, summary: Summary, tables: Tables) -> Plotted:
-    """What the chart called `name` draws; raises `ValueError` for an unknown one."""
-    if name not in FRAMES:
-        raise BadArgument(f"chart {name!r} is none of {', '.join(FRAMES)}")
-    return FRAMES[name](summary, tables)
+def chart_data_of(name: str, summary: Summary, tables: Tables) -> ChartData:
+    """The data of the chart called `name`. Raises `ValueError` for an unknown chart."""
+    if name not in CHART_DATA_BUILDERS:
+        raise BadArgument(f"chart {name!r} is none of {', '.join(CHART_DATA_BUILDERS)}")
+    return CHART_DATA_BUILDERS[name](summary, tables)
 
 
-def time_frame(tables: Tables) -> Plotted:
-    """Total time over the run, in the order in which it is stacked."""
-    there = tables.time["category"].cast(pl.String).unique().to_list()
-    return chart_data.time_by_category(tables, list(category_colors(there)))
+def time_frame(tables: Tables) -> ChartData:
+    """Total time over the run, with categories in the order of the stack."""
+    categories = tables.time["category"].cast(pl.String).unique().to_list()
+    return chart_data.time_by_category(tables, list(category_colors(categories)))
 
 
-FRAMES: dict[str, Callable[[Summary, Tables], Plotted]] = {
+CHART_DATA_BUILDERS: dict[str, Callable[[Summary, Tables], ChartData]] = {
     "response": chart_data.response_bins,
     "throughput": lambda _, tables: chart_data.load_over_time(tables),
     "users": lambda _, tables: chart_data.load_over_time(tables),
@@ -45,4 +45,4 @@ FRAMES: dict[str, Callable[[Summary, Tables], Plotted]] = {
     "lengths": lambda _, tables: data.lengths_over_time(tables),
     "timeline": lambda _, tables: chart_data.user_waits(tables),
 }
-"""By the names of the charts."""
+"""Functions that compute the data of charts, by the chart's name."""

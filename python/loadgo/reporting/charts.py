@@ -1,4 +1,4 @@
-"""The report's charts as Vega-Lite: which there are, and those of commands, users and processors' time."""
+"""The report's charts as Vega-Lite: the list of all, and those of commands, users and processor time."""
 
 from __future__ import annotations
 
@@ -25,31 +25,32 @@ from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data
 from loadgo.reporting.category_colors import category_colors
-from loadgo.reporting.meter_charts import METER_CHARTS
+from loadgo.reporting.meter_charts import METER_CHART_BUILDERS
 from loadgo.reporting.processor_time_words import without_load
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 _SHARE = "format(abs(datum.value), '.0%')"
-"""The label of a share on an axis that counts both ways from 0."""
+"""The label of a share on an axis that counts in both directions from 0."""
 
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
-    """All charts that have something to show."""
-    metered = ("time", *METER_CHARTS)
-    names = [name for name in CHARTS if name in metered or not without_load(summary)]
-    return [drawn for name in names if (drawn := CHARTS[name](summary, tables)) is not None]
+    """All charts that have data."""
+    metered = ("time", *METER_CHART_BUILDERS)
+    names = [name for name in CHART_BUILDERS if name in metered or not without_load(summary)]
+    built = (CHART_BUILDERS[name](summary, tables) for name in names)
+    return [each_chart for each_chart in built if each_chart is not None]
 
 
 def chart(name: str, summary: Summary, tables: Tables) -> Chart:
-    """The chart called `name`; raises `ValueError` for an unknown one, and for one that has nothing to show."""
-    if name not in CHARTS:
-        raise BadArgument(f"chart {name!r} is none of {', '.join(CHARTS)}")
-    drawn = CHARTS[name](summary, tables)
-    if drawn is None:
+    """The chart called `name`. Raises `ValueError` for an unknown chart, and for a chart without data."""
+    if name not in CHART_BUILDERS:
+        raise BadArgument(f"chart {name!r} is none of {', '.join(CHART_BUILDERS)}")
+    built = CHART_BUILDERS[name](summary, tables)
+    if built is None:
         raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it")
-    return drawn
+    return built
 
 
 def _response(summary: Summary, tables: Tables) -> Chart | None:
@@ -92,7 +93,7 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _round_times(bins: pl.DataFrame) -> list[float]:
-    """1, 2 and 5 of every decade that the bins reach into; of many decades, only the 1."""
+    """The ticks 1, 2 and 5 of each decade with bins; only 1 if there are many decades."""
     low, high = (
         math.floor(math.log10(bins["from_s"].to_numpy().min())),
         math.ceil(math.log10(bins["to_s"].to_numpy().max())),
@@ -112,7 +113,7 @@ def _users(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _over_time(
-    name: str, heading: str, over: chart_data.Plotted, field: tuple[str, str], tables: Tables
+    name: str, heading: str, over: chart_data.ChartData, field: tuple[str, str], tables: Tables
 ) -> Chart | None:
     if over.frame.is_empty():
         return None
@@ -155,7 +156,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _time(summary: Summary, tables: Tables) -> Chart | None:
-    """All processors' time over the run; None when it was not measured."""
+    """All processors' time over the run; None if it was not measured."""
     if summary.total_time is None:
         return None
     colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
@@ -178,11 +179,11 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
     return chart_of("time", "Where the processors' time went", by.caption, alt.layer(bars, zero), 260)
 
 
-CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
+CHART_BUILDERS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "response": _response,
     "throughput": _throughput,
     "users": _users,
     "time": _time,
-    **METER_CHARTS,
+    **METER_CHART_BUILDERS,
     "timeline": _timeline,
 }

@@ -1,4 +1,4 @@
-"""The report of a run as a document: the answer, tables with pictures made of characters, charts, the fine print."""
+"""The report of a run as a document: the answer, tables with pictures made of characters, charts, and notes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
 from loadgo.reporting import words
-from loadgo.reporting.pictures import NOTHING, Drawn
+from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.tables import report_tables
 from loadgo.reporting.view import View
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
     from loadgo.records.tables import Tables
 
-_ABOVE_CHARTS = 2
+_TABLES_ABOVE_CHARTS = 2
 
 
 def report_document(
-    summary: Summary, view: View | None = None, *, measured: Tables | None = None, pictures: Drawn = NOTHING
+    summary: Summary, view: View | None = None, *, measured: Tables | None = None, pictures: SignPictures = NO_PICTURES
 ) -> Document:
-    """The document; charts are drawn of the tables `measured`, and `pictures` stand in tables for a terminal."""
+    """The document of a run. `measured` has the data of the charts. `pictures` stand in tables for a terminal."""
     tables = report_tables(summary, view, pictures)
 
     def charts() -> list[Chart]:
@@ -32,7 +32,7 @@ def report_document(
     return Document(
         title=summary.run.name or "a run",
         answer=words.answer(summary),
-        sections=(*tables[:_ABOVE_CHARTS], Charts(charts), *tables[_ABOVE_CHARTS:]),
+        sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
         warnings=tuple(words.warnings(summary)),
         about=(words.title(summary), words.system(summary), words.scope(summary)),
         notes=tuple(words.fine_print(summary, view)),

@@ -1,6 +1,6 @@
-"""The frames behind the charts of the meters: fault times, segments, primitives and the ready queue.
+"""The data of the meters' charts: fault times, mappings, system calls and the run queue.
 
-Durations are counted again in halves of powers of two: the bounds of those are bounds of every log-linear histogram.
+Durations are counted in halves of powers of two, whose bounds are bounds of every log-linear histogram.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from loadgo.measures.meters import host_wide_rows, most_time_first
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import number, path_end
-from loadgo.reporting.chart_data import BUCKETS, Plotted
+from loadgo.reporting.chart_data import MOST_TIME_BINS, ChartData
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-COLUMNS_OVER_TIME = 120
-"""At most so many columns of a heat map."""
+MOST_HEAT_MAP_COLUMNS = 120
+"""The largest number of columns of a heat map."""
 MOST_ROWS = 20
-"""Primitives and segments that are drawn."""
+"""The largest number of system calls or mappings in a chart."""
 
-INTERRUPTS = ("interrupt", "soft interrupt")
-_S = 1e9
+INTERRUPT_KINDS = ("interrupt", "soft interrupt")
+_NS_PER_S = 1e9
 
 
-def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = COLUMNS_OVER_TIME) -> Plotted:
-    """How many faults took how long, over the run; or interrupts. A span of the records that is longer than a column of
-    the picture is a column of its own.
+def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = MOST_HEAT_MAP_COLUMNS) -> ChartData:
+    """The number of faults, or of interrupts, by duration over the run.
+
+    A span of the records that is longer than a column of the picture is a column of its own.
 
     Columns: from_s, to_s, short_s, long_s (the bounds of the duration), count, per_second, kinds (how many of each).
     """
     rows = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
         pl.col("kind").cast(pl.String), pl.col("count").cast(pl.Int64)
     )
-    rows = rows.filter(pl.col("kind").is_in(INTERRUPTS) == interrupts)
+    rows = rows.filter(pl.col("kind").is_in(INTERRUPT_KINDS) == interrupts)
     if rows.is_empty():
-        return Plotted(pl.DataFrame(schema=_FAULT_COLUMNS), "No durations were metered.")
+        return ChartData(pl.DataFrame(schema=_FAULT_COLUMNS), "No durations were metered.")
     where = ("from_s", "to_s", "short_s", "long_s")
     frame = (
         _halved(_in_columns(rows, columns))
@@ -55,7 +56,7 @@ def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = COLU
     )
     most = float(frame["per_second"].to_numpy().max())
     what = "interrupts" if interrupts else "faults"
-    return Plotted(frame, f"The stronger the colour, the more {what} took so long: at most {number(most)} a second.")
+    return ChartData(frame, f"The stronger the colour, the more {what} took so long: at most {number(most)} a second.")
 
 
 _FAULT_COLUMNS = {
@@ -70,9 +71,9 @@ _FAULT_COLUMNS = {
 
 
 def _in_columns(rows: pl.DataFrame, columns: int) -> pl.DataFrame:
-    """The rows with from_s and to_s: those of the column in which their span ends, or of their own span, if longer."""
-    end, span = pl.col("at_ns").cast(pl.Float64) / _S, pl.col("span_ns").cast(pl.Float64) / _S
-    last_s = float(rows["at_ns"].cast(pl.Float64).to_numpy().max()) / _S
+    """Adds from_s and to_s: those of the column in which a row's span ends, or of the span itself if it is longer."""
+    end, span = pl.col("at_ns").cast(pl.Float64) / _NS_PER_S, pl.col("span_ns").cast(pl.Float64) / _NS_PER_S
+    last_s = float(rows["at_ns"].cast(pl.Float64).to_numpy().max()) / _NS_PER_S
     usual_s = _usual_span_s(rows)
     width_s = usual_s * max(1, math.ceil(last_s / usual_s / columns))
     column = ((end - 1e-9) / width_s).floor()
@@ -84,24 +85,24 @@ def _in_columns(rows: pl.DataFrame, columns: int) -> pl.DataFrame:
 
 
 def _usual_span_s(rows: pl.DataFrame) -> float:
-    """The span that half of the time is in spans of no more than."""
+    """The median span of the records, weighted by its length, in seconds."""
     spans = np.sort(rows.select("at_ns", "span_ns").unique()["span_ns"].cast(pl.Float64).to_numpy())
-    return float(spans[np.searchsorted(np.cumsum(spans), spans.sum() / 2)]) / _S
+    return float(spans[np.searchsorted(np.cumsum(spans), spans.sum() / 2)]) / _NS_PER_S
 
 
 def _halved(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the half of a power of two (of nanoseconds) that their bucket lies in: short_s to long_s."""
+    """Adds short_s and long_s, the half of a power of two (of nanoseconds) that has a row's bucket."""
     shortest = pl.col("bucket_ns").cast(pl.Float64).clip(1.0)
     power = pl.lit(2.0).pow((shortest.log(2.0) + 1e-9).floor())
     upper = shortest >= 1.5 * power
     return rows.with_columns(
-        short_s=pl.when(upper).then(1.5 * power).otherwise(power) / _S,
-        long_s=pl.when(upper).then(2 * power).otherwise(1.5 * power) / _S,
+        short_s=pl.when(upper).then(1.5 * power).otherwise(power) / _NS_PER_S,
+        long_s=pl.when(upper).then(2 * power).otherwise(1.5 * power) / _NS_PER_S,
     )
 
 
-def primitive_times(summary: Summary, tables: Tables) -> Plotted:
-    """For each of the primitives that took the most time, the share of its calls in each bin of duration.
+def primitive_times(summary: Summary, tables: Tables) -> ChartData:
+    """The share of calls in each bin of duration, for the system calls with the most time.
 
     Columns: name, place, short_s, long_s, share, count.
     """
@@ -120,19 +121,21 @@ def primitive_times(summary: Summary, tables: Tables) -> Plotted:
     )
     left_out = len(summary.meters.primitives) - len(names)
     more = f" The {len(names)} that took the most time; {left_out} more are metered." if left_out > 0 else ""
-    return Plotted(frame, f"The stronger the colour, the more of its calls took so long; the point is the mean.{more}")
+    return ChartData(
+        frame, f"The stronger the colour, the more of its calls took so long; the point is the mean.{more}"
+    )
 
 
 def primitive_means(summary: Summary) -> pl.DataFrame:
-    """The mean duration of each of the primitives that are drawn; columns: name, place, mean_s."""
+    """The mean duration of each system call in the chart. Columns: name, place, mean_s."""
     shown = most_time_first(summary.meters.primitives)[:MOST_ROWS]
-    rows = [(row.name, place, row.mean_ns / _S) for place, row in enumerate(shown) if row.mean_ns]
+    rows = [(row.name, place, row.mean_ns / _NS_PER_S) for place, row in enumerate(shown) if row.mean_ns]
     schema = {"name": pl.String, "place": pl.Int64, "mean_s": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def segment_faults(summary: Summary) -> Plotted:
-    """Faults of the segments that had the most; columns: segment, place, kind, count."""
+def segment_faults(summary: Summary) -> ChartData:
+    """Faults of the mappings with the most faults. Columns: segment, place, kind, count."""
     most_first = sorted(summary.meters.segments, key=lambda row: -(row.faults_major or 0) - (row.faults_minor or 0))
     shown = most_first[:MOST_ROWS]
     rows = [
@@ -141,15 +144,15 @@ def segment_faults(summary: Summary) -> Plotted:
         for kind, count in (("major", row.faults_major), ("minor", row.faults_minor))
         if count
     ]
-    return Plotted(_segment_frame(rows), _most(len(shown), len(summary.meters.segments), "faults"))
+    return ChartData(_segment_frame(rows), _choice_note(len(shown), len(summary.meters.segments), "faults"))
 
 
-def segment_samples(summary: Summary) -> Plotted:
-    """Profile samples of the segments that had the most; columns: segment, place, kind, count."""
+def segment_samples(summary: Summary) -> ChartData:
+    """Profile samples of the mappings with the most samples. Columns: segment, place, kind, count."""
     sampled = sorted((row for row in summary.meters.segments if row.samples), key=lambda row: -(row.samples or 0))
     shown = sampled[:MOST_ROWS]
     rows = [(path_end(row.name), place, "samples", row.samples or 0) for place, row in enumerate(shown)]
-    return Plotted(_segment_frame(rows), _most(len(shown), len(sampled), "samples"))
+    return ChartData(_segment_frame(rows), _choice_note(len(shown), len(sampled), "samples"))
 
 
 def _segment_frame(rows: Sequence[tuple[str, int, str, int]]) -> pl.DataFrame:
@@ -157,32 +160,32 @@ def _segment_frame(rows: Sequence[tuple[str, int, str, int]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
-def _most(shown: int, all_of_them: int, what: str) -> str:
-    return f"The {shown} of {all_of_them} segments with the most {what}." if shown < all_of_them else "Every segment."
+def _choice_note(shown: int, total: int, unit: str) -> str:
+    return f"The {shown} of {total} segments with the most {unit}." if shown < total else "Every segment."
 
 
-def ready_over_time(tables: Tables) -> Plotted:
-    """The mean length of the ready queue over the run; columns: from_s, to_s, ready."""
+def ready_over_time(tables: Tables) -> ChartData:
+    """The mean length of the run queue over the run. Columns: from_s, to_s, ready."""
     rows = _of_processors(tables).filter(pl.col("measure") == "ready")
     if rows.is_empty():
-        return Plotted(pl.DataFrame(schema=dict.fromkeys(("from_s", "to_s", "ready"), pl.Float64)), "Not measured.")
-    binned, together = _binned(rows)
+        return ChartData(pl.DataFrame(schema=dict.fromkeys(("from_s", "to_s", "ready"), pl.Float64)), "Not measured.")
+    binned, spans_per_bar = _binned(rows)
     frame = binned.group_by("n", maintain_order=True).agg(
         *_BOUNDS, ready=((pl.col("value") * pl.col("span_ns")).sum() / pl.col("span_ns").sum()).round(5)
     )
-    told = "Those that could run, and for whom no processor was free, on average."
-    return Plotted(frame.drop("n"), f"{told}{_together(together)}")
+    caption = "Those that could run, and for whom no processor was free, on average."
+    return ChartData(frame.drop("n"), f"{caption}{_bar_note(spans_per_bar)}")
 
 
-def lengths_over_time(tables: Tables) -> Plotted:
-    """How long the ready queue was of each length; columns: from_s, to_s, length, rank, share."""
+def lengths_over_time(tables: Tables) -> ChartData:
+    """The share of time that the run queue had each length. Columns: from_s, to_s, length, rank, share."""
     lengths = {name: length for name in _measures(tables) if (length := length_range(name)) is not None}
     names = {name: rank for rank, name in enumerate(sorted(lengths, key=lambda name: lengths[name][0]))}
     rows = _of_processors(tables).filter(pl.col("measure").is_in(names))
     if rows.is_empty():
         schema = {"from_s": pl.Float64, "to_s": pl.Float64, "length": pl.String, "rank": pl.Int64, "share": pl.Float64}
-        return Plotted(pl.DataFrame(schema=schema), "Not measured.")
-    binned, together = _binned(rows)
+        return ChartData(pl.DataFrame(schema=schema), "Not measured.")
+    binned, spans_per_bar = _binned(rows)
     rank = pl.DataFrame({"measure": list(names), "rank": list(names.values())})
     frame = (
         binned.group_by("n", "measure")
@@ -193,12 +196,12 @@ def lengths_over_time(tables: Tables) -> Plotted:
         .sort("n", "rank")
         .select("from_s", "to_s", "rank", "share", length=pl.col("measure").str.strip_prefix("ready "))
     )
-    return Plotted(frame, f"The share of the time in which so many were ready and waited.{_together(together)}")
+    return ChartData(frame, f"The share of the time in which so many were ready and waited.{_bar_note(spans_per_bar)}")
 
 
 _BOUNDS = (
-    ((pl.col("at_ns") - pl.col("span_ns")).min() / _S).round(3).alias("from_s"),
-    (pl.col("at_ns").max() / _S).round(3).alias("to_s"),
+    ((pl.col("at_ns") - pl.col("span_ns")).min() / _NS_PER_S).round(3).alias("from_s"),
+    (pl.col("at_ns").max() / _NS_PER_S).round(3).alias("to_s"),
 )
 
 
@@ -213,12 +216,12 @@ def _measures(tables: Tables) -> list[str]:
 
 
 def _binned(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The rows in order with the number `n` of the bar that their span is drawn in, and how many spans are one bar."""
+    """The rows in order with the number `n` of their bar, and the number of spans in a bar."""
     ends = rows["at_ns"].unique().sort()
-    together = max(1, -(-len(ends) // BUCKETS))
-    bars = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // together)
-    return rows.join(bars, on="at_ns").sort("at_ns", maintain_order=True), together
+    spans_per_bar = max(1, -(-len(ends) // MOST_TIME_BINS))
+    bars = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bar)
+    return rows.join(bars, on="at_ns").sort("at_ns", maintain_order=True), spans_per_bar
 
 
-def _together(spans: int) -> str:
+def _bar_note(spans: int) -> str:
     return f" {spans} spans are drawn as one." if spans > 1 else ""

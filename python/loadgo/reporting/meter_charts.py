@@ -1,4 +1,4 @@
-"""The charts of the meters: how long faults took, what was paged, primitives, and the ready queue."""
+"""The charts of the meters: durations of faults, mappings, system calls, and the run queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from loadgo.documents.chart import (
 )
 from loadgo.measures.summary import Summary
 from loadgo.reporting import meter_chart_data as data
-from loadgo.reporting.chart_data import Plotted
+from loadgo.reporting.chart_data import ChartData
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -31,7 +31,7 @@ _MAJOR, _MINOR = "#cf4f12", "#8fc1ea"
 _SQUARES = alt.Legend(symbolType="square")
 _EMPTY = "#8b97a340"
 _STRONGER = ("40", "70", "a0", "d0", "ff")
-"""How strong the accent is for longer and longer queues."""
+"""Opacities of the accent colour, from short to long queues."""
 
 
 def _faults(summary: Summary, tables: Tables) -> Chart | None:
@@ -42,8 +42,8 @@ def _interrupts(summary: Summary, tables: Tables) -> Chart | None:
     return _heat_map("interrupts", "How long interrupts took", data.fault_times(tables, interrupts=True))
 
 
-def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
-    """Time to the right, duration upward, and the stronger the colour the more there were."""
+def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
+    """A chart with time to the right and duration upward. A stronger colour is a higher rate."""
     if cells.frame.is_empty():
         return None
     short, long = cells.frame["short_s"].to_numpy().min(), cells.frame["long_s"].to_numpy().max()
@@ -51,7 +51,7 @@ def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[float(short), float(long)])
     rates = cells.frame["per_second"].to_numpy()
     least, most = float(rates.min()), float(rates.max())
-    drawn = (
+    cell_marks = (
         alt.Chart(safe(cells.frame))
         .mark_rect(color=ACCENT_COLOR)
         .encode(
@@ -76,7 +76,7 @@ def _heat_map(name: str, heading: str, cells: Plotted) -> Chart | None:
         )
     )
     octaves = math.log2(long / short)
-    return chart_of(name, heading, cells.caption, drawn, max(90, min(340, round(16 * octaves))))
+    return chart_of(name, heading, cells.caption, cell_marks, max(90, min(340, round(16 * octaves))))
 
 
 def _decades(short: float, long: float) -> list[float]:
@@ -86,7 +86,7 @@ def _decades(short: float, long: float) -> list[float]:
 
 
 def _tens(least: float, most: float) -> list[float]:
-    """The powers of ten between the two, and the greatest."""
+    """The powers of ten between the two rates, and the higher rate."""
     tens = [10.0**power for power in range(math.ceil(math.log10(least)), math.floor(math.log10(most)) + 1)]
     return [*(ten for ten in tens if ten < 0.9 * most), float(f"{most:.2g}")]
 
@@ -128,14 +128,14 @@ def _profile(summary: Summary, tables: Tables) -> Chart | None:
     return _bars("profile", "Where the clock found the processors", data.segment_samples(summary), "samples")
 
 
-def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
-    """A bar for each segment; major faults before the minor ones."""
+def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | None:
+    """A chart with a bar for each mapping, major faults before minor faults."""
     if counted.frame.is_empty():
         return None
     colors = {"major": _MAJOR, "minor": _MINOR, "samples": ACCENT_COLOR}
     kinds = [kind for kind in colors if kind in counted.frame["kind"]]
     scale = alt.Scale(domain=kinds, range=[colors[kind] for kind in kinds])
-    drawn = (
+    bar_marks = (
         alt.Chart(safe(counted.frame))
         .mark_bar()
         .encode(
@@ -146,14 +146,16 @@ def _bars(name: str, heading: str, counted: Plotted, unit: str) -> Chart | None:
             tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
         )
     )
-    return chart_of(name, heading, counted.caption, drawn, ROW_HEIGHT_PX * max(2, counted.frame["segment"].n_unique()))
+    return chart_of(
+        name, heading, counted.caption, bar_marks, ROW_HEIGHT_PX * max(2, counted.frame["segment"].n_unique())
+    )
 
 
 def _ready(summary: Summary, tables: Tables) -> Chart | None:
     over = data.ready_over_time(tables)
     if over.frame.is_empty():
         return None
-    drawn = (
+    area = (
         alt.Chart(safe(over.frame))
         .mark_area(
             interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
@@ -164,7 +166,7 @@ def _ready(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip("ready:Q", format=",.3~r")],
         )
     )
-    return chart_of("queue", "The ready queue", over.caption, drawn, 150)
+    return chart_of("queue", "The ready queue", over.caption, area, 150)
 
 
 def _lengths(summary: Summary, tables: Tables) -> Chart | None:
@@ -175,7 +177,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
     steps = len(_STRONGER) - 1
     places = [round(i * steps / max(1, len(names) - 2)) for i in range(len(names) - 1)]
     colors = [_EMPTY, *(ACCENT_COLOR + _STRONGER[place] for place in places)][: len(names)]
-    drawn = (
+    stack = (
         alt.Chart(safe(_placed(over.frame)))
         .mark_rect()
         .encode(
@@ -187,16 +189,16 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )
-    return chart_of("lengths", "How long the ready queue was", over.caption, drawn, 170)
+    return chart_of("lengths", "How long the ready queue was", over.caption, stack, 170)
 
 
 def _placed(frame: pl.DataFrame) -> pl.DataFrame:
-    """With the place of each share in a stack of them all: the longest queue at the bottom."""
+    """Adds the place of each share in a stack, with the longest queue at the bottom."""
     top = pl.col("share").cum_sum().over("from_s", order_by="rank", descending=True).round(5)
     return frame.with_columns(top=top).with_columns(bottom=(pl.col("top") - pl.col("share")).round(5))
 
 
-METER_CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
+METER_CHART_BUILDERS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "faults": _faults,
     "interrupts": _interrupts,
     "primitives": _primitives,
@@ -205,4 +207,4 @@ METER_CHARTS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "queue": _ready,
     "lengths": _lengths,
 }
-"""By their names, in the order of the report."""
+"""Functions that build the charts of the meters, by name, in the order of the report."""

@@ -1,4 +1,4 @@
-"""The tables of what the meters tell: faults, what is paged, primitives, and queues."""
+"""The tables of the meters: faults, mappings, system calls, and queues."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from loadgo.reporting.processor_time_tables import by_user
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
-MOST_SEGMENTS = 12
-MOST_PRIMITIVES = 12
-MOST_OF_EACH = 5
-"""Primitives of one command, or of one user."""
+SHOWN_SEGMENTS = 12
+SHOWN_PRIMITIVES = 12
+SHOWN_PRIMITIVES_EACH = 5
+"""Rows of system calls for each command, or for each user."""
 
 
 def meter_tables(summary: Summary, view: View, lengths_over_time: Mapping[str, str]) -> list[Table]:
-    """All of them, those without rows left out; `lengths_over_time` is each ready length's picture."""
-    found = (
+    """All tables of the meters that have rows. `lengths_over_time` has the picture of each length of the queue."""
+    tables = (
         faults(summary),
         interrupts(summary, view),
         segments(summary, view),
@@ -35,286 +35,290 @@ def meter_tables(summary: Summary, view: View, lengths_over_time: Mapping[str, s
         queues(summary),
         by_user(summary, view),
     )
-    return [grid for grid in found if grid is not None]
+    return [table for table in tables if table is not None]
 
 
 def faults(summary: Summary) -> Table | None:
     """Faults by kind."""
-    told = summary.meters.faults
-    if not told:
+    rows = summary.meters.faults
+    if not rows:
         return None
-    columns = (*_kinds(told, mean_spare=1, wait_spare=2), *_quantiles(told), *_of_all_cpu(summary, told))
+    columns = (*_kinds(rows, mean_spare=1, wait_spare=2), *_quantiles(rows), *_of_all_cpu(summary, rows))
     return Table("Faults", columns)
 
 
-def _kinds(told: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
-    """Kinds of faults: how many, how long, and what each took."""
+def _kinds(rows: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
+    """Columns of faults by kind: their number, duration, processor time and wait."""
     return (
-        Column("kind", tuple(row.name for row in told)),
-        Column("count", tuple(number(row.count) for row in told)),
-        Column("mean", tuple(duration(row.mean_ns) for row in told), mean_spare),
-        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
-        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), wait_spare),
+        Column("kind", tuple(row.name for row in rows)),
+        Column("count", tuple(number(row.count) for row in rows)),
+        Column("mean", tuple(duration(row.mean_ns) for row in rows), mean_spare),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows)),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in rows), wait_spare),
     )
 
 
 def interrupts(summary: Summary, view: View) -> Table | None:
-    """Interrupts by device, and soft interrupts by kind; None where they were not told apart."""
-    every = summary.meters.interrupts
-    told = every[: view.rows(MOST_SEGMENTS)]
-    if not told:
+    """Interrupts by device, and soft interrupts by kind; None if they were not metered by source."""
+    all_rows = summary.meters.interrupts
+    shown_rows = all_rows[: view.rows(SHOWN_SEGMENTS)]
+    if not shown_rows:
         return None
     columns = (
-        Column("interrupt", tuple(row.name for row in told)),
-        Column("count", tuple(number(row.count) for row in told)),
-        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told)),
-        *_quantiles(told),
-        *_of_all_cpu(summary, told),
+        Column("interrupt", tuple(row.name for row in shown_rows)),
+        Column("count", tuple(number(row.count) for row in shown_rows)),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in shown_rows)),
+        *_quantiles(shown_rows),
+        *_of_all_cpu(summary, shown_rows),
     )
-    more = f" (the first {len(told)} of {len(every)})" if len(told) < len(every) else ""
+    more = f" (the first {len(shown_rows)} of {len(all_rows)})" if len(shown_rows) < len(all_rows) else ""
     return Table(f"Interrupts{more}", columns)
 
 
 def primitives(summary: Summary, view: View) -> Table | None:
-    """What the system did, by name: what took the most time first."""
-    told = summary.meters.primitives
-    if not told:
+    """System calls, or a machine's supervisor operations, by name. The name with the most time is first."""
+    rows = summary.meters.primitives
+    if not rows:
         return None
-    most = view.rows(MOST_PRIMITIVES)
-    left_out = len(told) - most
+    most_rows = view.rows(SHOWN_PRIMITIVES)
+    left_out = len(rows) - most_rows
     title = "What the supervisor did" if simulated(summary) else "Primitives: system calls"
-    more = f" (the first {most} of {len(told)} by time)" if left_out > 0 else ""
-    shown = told if simulated(summary) else most_time_first(told)[:most]
-    names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown)),)
-    return Table(f"{title}{more}", (*names, *_calls(summary, shown, _whole_time(told))))
+    more = f" (the first {most_rows} of {len(rows)} by time)" if left_out > 0 else ""
+    shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
+    names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown_rows)),)
+    return Table(f"{title}{more}", (*names, *_calls(summary, shown_rows, _total_ns(rows))))
 
 
 def faults_of_each(summary: Summary, view: View) -> Table | None:
-    """Faults of each command or user; None unless asked for and told apart, and of one
-    command alone, which has tables of its own.
+    """Faults of each command or user; None unless requested and metered.
+
+    A single metered command has its own tables instead.
     """
-    rows = [(part, row) for part in summary.meters.parts[: view.rows(MOST_SEGMENTS)] for row in part.faults]
+    rows = [(part, row) for part in summary.meters.parts[: view.rows(SHOWN_SEGMENTS)] for row in part.faults]
     if not rows or summary.meters.by is None or summary.meters.command is not None:
         return None
-    told = tuple(row for _, row in rows)
+    fault_rows = tuple(row for _, row in rows)
     columns = (
         Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
-        Column("kind", tuple(row.name for row in told)),
-        Column("count", tuple(number(row.count) for row in told)),
-        Column("mean", tuple(duration(row.mean_ns) for row in told)),
-        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told), spare=2),
-        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in told), spare=1),
+        Column("kind", tuple(row.name for row in fault_rows)),
+        Column("count", tuple(number(row.count) for row in fault_rows)),
+        Column("mean", tuple(duration(row.mean_ns) for row in fault_rows)),
+        Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in fault_rows), spare=2),
+        Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in fault_rows), spare=1),
     )
     return Table(f"Faults by {summary.meters.by}", columns)
 
 
 def primitives_of_each(summary: Summary, view: View) -> Table | None:
-    """The primitives of each command or user that took the most time; None unless asked for and told apart, and of one
-    command alone, which has tables of its own.
+    """The system calls with the most time of each command or user; None unless requested and metered.
+
+    A single metered command has its own tables instead.
     """
-    most = view.rows(MOST_OF_EACH)
-    parts = summary.meters.parts[: view.rows(MOST_SEGMENTS)]
-    told_apart = [(part, most_time_first(part.primitives)[:most]) for part in parts]
-    rows: list[tuple[MetersOfPart, EventTotals]] = [(part, row) for part, mine in told_apart for row in mine]
+    most_rows = view.rows(SHOWN_PRIMITIVES_EACH)
+    parts = summary.meters.parts[: view.rows(SHOWN_SEGMENTS)]
+    calls_by_part = [(part, most_time_first(part.primitives)[:most_rows]) for part in parts]
+    rows: list[tuple[MetersOfPart, EventTotals]] = [(part, row) for part, calls in calls_by_part for row in calls]
     if not rows or summary.meters.by is None or summary.meters.command is not None:
         return None
-    told = tuple(row for _, row in rows)
+    call_rows = tuple(row for _, row in rows)
     columns = (
         Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
-        Column("primitive", tuple(row.name for row in told)),
-        *_calls(summary, told, _whole_time(summary.meters.primitives)),
+        Column("primitive", tuple(row.name for row in call_rows)),
+        *_calls(summary, call_rows, _total_ns(summary.meters.primitives)),
     )
-    return Table(f"Primitives by {summary.meters.by} (of each the first {most} by time)", columns)
+    return Table(f"Primitives by {summary.meters.by} (of each the first {most_rows} by time)", columns)
 
 
 def faults_of_command(summary: Summary) -> Table | None:
-    """Faults of the one command that was metered without a load, by kind; None where they were not metered."""
+    """Faults of a single metered command by kind; None if they were not metered."""
     command = summary.meters.command
     if command is None or not command.faults:
         return None
     order = [row.name for row in summary.meters.faults]
-    told = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
-    return Table("Faults of the command itself", _kinds(told, mean_spare=2, wait_spare=1))
+    rows = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
+    return Table("Faults of the command itself", _kinds(rows, mean_spare=2, wait_spare=1))
 
 
 def primitives_of_command(summary: Summary, view: View) -> Table | None:
-    """System calls of the one command that was metered without a load, the most time first; None without."""
+    """System calls of a single metered command, the most time first; None if they were not metered."""
     command = summary.meters.command
     if command is None or not command.primitives:
         return None
-    every = most_time_first(command.primitives)
-    told = every[: view.rows(MOST_PRIMITIVES)]
-    more = f" (the first {len(told)} of {len(every)} by time)" if len(told) < len(every) else ""
-    names = Column("primitive", tuple(row.name for row in told))
-    columns = (names, *_calls(summary, told, _whole_time(command.primitives)))
+    all_rows = most_time_first(command.primitives)
+    shown_rows = all_rows[: view.rows(SHOWN_PRIMITIVES)]
+    more = f" (the first {len(shown_rows)} of {len(all_rows)} by time)" if len(shown_rows) < len(all_rows) else ""
+    names = Column("primitive", tuple(row.name for row in shown_rows))
+    columns = (names, *_calls(summary, shown_rows, _total_ns(command.primitives)))
     return Table(f"Primitives of the command itself{more}", columns)
 
 
 def segments(summary: Summary, view: View) -> Table | None:
-    """Faults and profile samples by what is paged; of a simulated machine's commands, the CPU between two faults."""
-    told, rest = _shown_segments(summary.meters.segments, view.rows(MOST_SEGMENTS))
-    every = (*told, *rest)
-    if not told:
+    """Faults and profile samples by mapping; for a simulated machine by command, with the CPU time between faults."""
+    shown_rows, hidden_rows = _shown_segments(summary.meters.segments, view.rows(SHOWN_SEGMENTS))
+    all_rows = (*shown_rows, *hidden_rows)
+    if not shown_rows:
         return None
     counts = {
-        "major faults": [row.faults_major for row in every],
-        "minor faults": [row.faults_minor for row in every],
-        "samples": [row.samples for row in every],
+        "major faults": [row.faults_major for row in all_rows],
+        "minor faults": [row.faults_minor for row in all_rows],
+        "samples": [row.samples for row in all_rows],
     }
-    counted = [_with_share(name, parts, len(told)) for name, parts in counts.items() if any(parts)]
-    names = tuple(path_end(row.name) for row in told)
+    counted = [_with_share(name, parts, len(shown_rows)) for name, parts in counts.items() if any(parts)]
+    names = tuple(path_end(row.name) for row in shown_rows)
     columns = [Column("command" if simulated(summary) else "segment", names)]
     columns += [column for pair in counted for column in pair]
     if simulated(summary):
-        columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in told)))
-    more = f" ({len(told)} of {len(every)})" if rest else ""
-    return Table(f"{_what_of(every)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS)
+        columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in shown_rows)))
+    more = f" ({len(shown_rows)} of {len(all_rows)})" if hidden_rows else ""
+    return Table(
+        f"{_table_subject(all_rows)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS
+    )
 
 
 def _shown_segments(
-    every: tuple[MappingTotals, ...], most: int
+    rows: tuple[MappingTotals, ...], most_rows: int
 ) -> tuple[tuple[MappingTotals, ...], tuple[MappingTotals, ...]]:
-    """The first `most` in their order, but what is memory of no file among them; and the rest."""
-    of_no_file = [row for row in every if row.name in _NO_FILE][:most]
-    others = [row for row in every if row.name not in _NO_FILE]
-    shown = {row.name for row in (*of_no_file, *others[: most - len(of_no_file)])}
-    return tuple(row for row in every if row.name in shown), tuple(row for row in every if row.name not in shown)
+    """The first `most_rows` in their order, with those of no file among them; and the hidden rows."""
+    memory_rows = [row for row in rows if row.name in _MEMORY_OF_NO_FILE][:most_rows]
+    file_rows = [row for row in rows if row.name not in _MEMORY_OF_NO_FILE]
+    shown = {row.name for row in (*memory_rows, *file_rows[: most_rows - len(memory_rows)])}
+    return tuple(row for row in rows if row.name in shown), tuple(row for row in rows if row.name not in shown)
 
 
-_NO_FILE = ("[anon]", "[heap]", "[kernel]")
+_MEMORY_OF_NO_FILE = ("[anon]", "[heap]", "[kernel]")
 
 
 def functions(summary: Summary, view: View) -> Table | None:
-    """Where the clock found the processors, function by function; None without a profile."""
-    told = summary.meters.functions[: view.rows(MOST_SEGMENTS)]
-    if not told:
+    """Samples of the clock by function; None without a profile."""
+    shown_rows = summary.meters.functions[: view.rows(SHOWN_SEGMENTS)]
+    if not shown_rows:
         return None
     columns = (
-        Column("function", tuple(path_end(row.name) for row in told)),
-        Column("samples", tuple(number(row.samples) for row in told)),
-        Column("share", tuple(share(row.share) for row in told)),
+        Column("function", tuple(path_end(row.name) for row in shown_rows)),
+        Column("samples", tuple(number(row.samples) for row in shown_rows)),
+        Column("share", tuple(share(row.share) for row in shown_rows)),
     )
-    more = f" (the first {len(told)})" if len(told) < len(summary.meters.functions) else ""
+    more = f" (the first {len(shown_rows)})" if len(shown_rows) < len(summary.meters.functions) else ""
     return Table(f"Samples by function{more}", columns, name_width=MOST_PATH_CHARS)
 
 
 def ready_queue(summary: Summary) -> Table | None:
-    """The processors' queue: its mean, and what was counted; None when it was not measured."""
-    told = summary.meters.ready
-    if told is None:
+    """The run queue: its mean length, and its counts; None if it was not measured."""
+    ready = summary.meters.ready
+    if ready is None:
         return None
     counts = {
-        "switches": told.switches,
-        "pre-emptions": told.preemptions,
-        "interruptions": told.interruptions,
+        "switches": ready.switches,
+        "pre-emptions": ready.preemptions,
+        "interruptions": ready.interruptions,
     }
     known = {name: count for name, count in counts.items() if count is not None}
     columns = (
         Column("what", ("mean length", "wait for a dispatch", *known)),
-        Column("in all", (_mean(told.mean), duration(told.wait_ns), *(number(count) for count in known.values()))),
-        Column("a second", ("", "", *(number(told.a_second[name]) for name in known))),
+        Column("in all", (_mean(ready.mean), duration(ready.wait_ns), *(number(count) for count in known.values()))),
+        Column("a second", ("", "", *(number(ready.a_second[name]) for name in known))),
     )
     return Table("Ready queue", columns)
 
 
 def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | None:
-    """How long the ready queue was of each length; None when that was not measured."""
-    told = summary.meters.ready
-    if told is None or not told.lengths:
+    """The time that the run queue had each length; None if that was not measured."""
+    ready = summary.meters.ready
+    if ready is None or not ready.lengths:
         return None
-    names = [_length(row.low, row.high) for row in told.lengths]
+    names = [_length(row.low, row.high) for row in ready.lengths]
     pictures = tuple(over_time.get(name, "").ljust(max(map(len, over_time.values()))) for name in names if over_time)
     columns = (
         Column("ready", tuple(names)),
-        Column("time", tuple(duration(row.time_ns) for row in told.lengths)),
-        Column("of the time", tuple(exact_share(row.share) for row in told.lengths)),
+        Column("time", tuple(duration(row.time_ns) for row in ready.lengths)),
+        Column("of the time", tuple(exact_share(row.share) for row in ready.lengths)),
         *([Column("over the run", pictures, spare=1)] if pictures else []),
     )
     return Table("How long the ready queue was", columns)
 
 
 def queues(summary: Summary) -> Table | None:
-    """How long queues were, and how busy what serves them was."""
-    told = summary.meters.queues
-    if all(row.name == "processors" for row in told):
+    """The lengths of queues, and how busy their servers were."""
+    rows = summary.meters.queues
+    if all(row.name == "processors" for row in rows):
         return None  # the table of the ready queue says more
     columns = (
-        Column("queue", tuple(row.name for row in told)),
-        Column("mean length", tuple(_mean(row.length) for row in told)),
-        Column("a second", tuple(number(row.a_second) for row in told)),
-        Column("busy", tuple("" if row.busy is None else _mean(row.busy) for row in told)),
-        Column("service", tuple("" if row.service_ns is None else duration(row.service_ns) for row in told), spare=1),
-        Column("wait", tuple("" if row.wait_ns is None else duration(row.wait_ns) for row in told)),
+        Column("queue", tuple(row.name for row in rows)),
+        Column("mean length", tuple(_mean(row.length) for row in rows)),
+        Column("a second", tuple(number(row.a_second) for row in rows)),
+        Column("busy", tuple("" if row.busy is None else _mean(row.busy) for row in rows)),
+        Column("service", tuple("" if row.service_ns is None else duration(row.service_ns) for row in rows), spare=1),
+        Column("wait", tuple("" if row.wait_ns is None else duration(row.wait_ns) for row in rows)),
     )
     return Table("Queues", columns)
 
 
-def _calls(summary: Summary, told: tuple[EventTotals, ...], whole_ns: int) -> tuple[Column, ...]:
-    """The columns of primitives after their names."""
-    failed = any(row.errors is not None for row in told)
-    errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in told), spare=3)
-    of_time = Column("of their time", tuple(share(_of(row.time_ns, whole_ns)) for row in told), spare=2)
-    faulted = any(row.faults is not None for row in told)
-    with_cpu = any(row.cpu_ns is not None for row in told)
-    each = Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in told))
-    mean = Column("mean", tuple(duration(row.mean_ns) for row in told), spare=1)
-    faults_each = Column("faults each", tuple(_faults_each(row) for row in told), spare=5)
+def _calls(summary: Summary, rows: tuple[EventTotals, ...], total_ns: int) -> tuple[Column, ...]:
+    """The columns of system calls after their names. `total_ns` is the time of all."""
+    failed = any(row.errors is not None for row in rows)
+    errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in rows), spare=3)
+    of_time = Column("of their time", tuple(share(_share_of(row.time_ns, total_ns)) for row in rows), spare=2)
+    faulted = any(row.faults is not None for row in rows)
+    with_cpu = any(row.cpu_ns is not None for row in rows)
+    each = Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows))
+    mean = Column("mean", tuple(duration(row.mean_ns) for row in rows), spare=1)
+    faults_each = Column("faults each", tuple(_faults_each(row) for row in rows), spare=5)
     return (
-        Column("count", tuple(number(row.count) for row in told)),
+        Column("count", tuple(number(row.count) for row in rows)),
         *((each,) if with_cpu else ()),
         *(() if simulated(summary) else (mean,)),
-        *_quantiles(told),
+        *_quantiles(rows),
         *((errors,) if failed else ()),
         *((faults_each,) if faulted else ()),
-        *(_of_all_cpu(summary, told) if with_cpu else (of_time,)),
+        *(_of_all_cpu(summary, rows) if with_cpu else (of_time,)),
     )
 
 
-def _quantiles(told: tuple[EventTotals, ...]) -> tuple[Column, ...]:
-    """Empty where no durations were kept."""
-    if all(row.p90_ns is None for row in told):
+def _quantiles(rows: tuple[EventTotals, ...]) -> tuple[Column, ...]:
+    """The columns of quantiles; empty if no durations were recorded."""
+    if all(row.p90_ns is None for row in rows):
         return ()
     return (
-        Column("p50 ≥", tuple(duration(row.p50_ns) for row in told), spare=5),
-        Column("p90 ≥", tuple(duration(row.p90_ns) for row in told), spare=3),
-        Column("p99 ≥", tuple(duration(row.p99_ns) for row in told), spare=6),
+        Column("p50 ≥", tuple(duration(row.p50_ns) for row in rows), spare=5),
+        Column("p90 ≥", tuple(duration(row.p90_ns) for row in rows), spare=3),
+        Column("p99 ≥", tuple(duration(row.p99_ns) for row in rows), spare=6),
     )
 
 
-def _of_all_cpu(summary: Summary, told: tuple[EventTotals, ...]) -> tuple[Column, ...]:
+def _of_all_cpu(summary: Summary, rows: tuple[EventTotals, ...]) -> tuple[Column, ...]:
     total = summary.total_time
-    parts = tuple(share(total.share_of(row.cpu_ns) if total else None) for row in told)
+    parts = tuple(share(total.share_of(row.cpu_ns) if total else None) for row in rows)
     return (Column("of all CPU time", parts, spare=4),)
 
 
 def _with_share(name: str, counts: list[int | None], shown: int) -> tuple[Column, Column]:
-    whole = sum(count or 0 for count in counts)
+    total = sum(count or 0 for count in counts)
     return (
         Column(name, tuple(number(count) for count in counts[:shown])),
-        Column("share", tuple(share((count or 0) / whole if whole else None) for count in counts[:shown]), spare=1),
+        Column("share", tuple(share((count or 0) / total if total else None) for count in counts[:shown]), spare=1),
     )
 
 
-def _what_of(every: tuple[MappingTotals, ...]) -> str:
-    faulted = any(row.faults_major or row.faults_minor for row in every)
-    sampled = any(row.samples for row in every)
+def _table_subject(rows: tuple[MappingTotals, ...]) -> str:
+    faulted = any(row.faults_major or row.faults_minor for row in rows)
+    sampled = any(row.samples for row in rows)
     return "Faults and samples" if faulted and sampled else "Samples" if sampled else "Faults"
 
 
 def _headway(summary: Summary, command: str) -> float | None:
-    """The processor time of the work between two page faults of a command."""
+    """The processor time between two page faults of a command, in nanoseconds."""
     usage = next((row.usage for row in summary.commands if row.name == command), None)
     if usage is None or not usage.faults_major or usage.cpu_user_ns is None:
         return None
     return usage.cpu_user_ns / usage.faults_major
 
 
-def _whole_time(told: tuple[EventTotals, ...]) -> int:
-    return sum(row.time_ns or 0 for row in told)
+def _total_ns(rows: tuple[EventTotals, ...]) -> int:
+    return sum(row.time_ns or 0 for row in rows)
 
 
-def _of(part_ns: int | None, whole_ns: int) -> float | None:
-    return part_ns / whole_ns if part_ns is not None and whole_ns else None
+def _share_of(part_ns: int | None, total_ns: int) -> float | None:
+    return part_ns / total_ns if part_ns is not None and total_ns else None
 
 
 def _length(low: int, high: int | None) -> str:

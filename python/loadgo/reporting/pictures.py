@@ -1,4 +1,4 @@
-"""Pictures made of signs, for a page of text: how a share went up and down over time, and how long faults took."""
+"""Pictures made of characters, for a page of text: shares over time, and durations of faults."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _MOST_ROWS = 16
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The pictures of a run; empty where there is nothing to draw."""
+class SignPictures:
+    """The pictures of a run; empty without data."""
 
     categories: Mapping[str, str]
-    """By category of processor time: its share over the run, from nothing to all of it."""
+    """The share of each category of processor time over the run, from 0 to 1, by category."""
     lengths: Mapping[str, str]
-    """The same by length of the ready queue."""
+    """The share of each length of the ready queue over the run, by length."""
     faults: Table | None
-    """How long faults took: the longest at the top."""
+    """Durations of faults over the run, the longest at the top."""
 
 
-NOTHING = Drawn({}, {}, None)
+NO_PICTURES = SignPictures({}, {}, None)
 
 
-def drawn_of(summary: Summary, tables: Tables) -> Drawn:
+def sign_pictures(summary: Summary, tables: Tables) -> SignPictures:
     """The pictures of the run."""
     shares = _time_shares(tables) if summary.total_time is not None else {}
     lengths = lengths_over_time(tables).frame
     by_length = {str(name): frame for (name,), frame in lengths.group_by("length", maintain_order=True)}
-    return Drawn(
+    return SignPictures(
         categories={name: line(parts) for name, parts in shares.items()},
         lengths={name: line(_resampled(frame)) for name, frame in by_length.items()},
         faults=_fault_grid(tables),
@@ -51,7 +51,7 @@ def drawn_of(summary: Summary, tables: Tables) -> Drawn:
 
 
 def _time_shares(tables: Tables) -> dict[str, list[float]]:
-    """By category, its share in each of some equal parts of the run."""
+    """The share of each category in equal parts of the run, by category."""
     own = tables.time.filter(pl.col("processor").is_not_null())
     rows = (own if len(own) else tables.time).with_columns(
         pl.col("category").cast(pl.String), pl.col("time_ns").cast(pl.Float64)
@@ -59,16 +59,16 @@ def _time_shares(tables: Tables) -> dict[str, list[float]]:
     last = int(rows["at_ns"].max() or 1)  # type: ignore[arg-type]
     spans = rows.with_columns(n=((pl.col("at_ns").cast(pl.Int64) - 1) * _TIME_SIGNS // last))
     sums = spans.group_by("n", "category").agg(pl.col("time_ns").sum())
-    told = sums.with_columns(share=pl.col("time_ns") / pl.col("time_ns").sum().over("n"))
-    found: dict[str, list[float]] = {}
-    there = sorted(told["n"].unique())
-    for n, category, share in told.select("n", "category", "share").rows():
-        found.setdefault(category, [0.0] * len(there))[there.index(n)] = share
-    return found
+    parts = sums.with_columns(share=pl.col("time_ns") / pl.col("time_ns").sum().over("n"))
+    shares: dict[str, list[float]] = {}
+    numbers = sorted(parts["n"].unique())
+    for n, category, share in parts.select("n", "category", "share").rows():
+        shares.setdefault(category, [0.0] * len(numbers))[numbers.index(n)] = share
+    return shares
 
 
 def _resampled(frame: pl.DataFrame) -> list[float]:
-    """The shares of one length in at most so many parts of the run as there are signs."""
+    """The shares of one length in at most `_TIME_SIGNS` parts of the run."""
     last = float(frame["to_s"].to_numpy().max())
     parts = frame.with_columns(n=(pl.col("from_s") / last * _TIME_SIGNS).floor().clip(0, _TIME_SIGNS - 1))
     return [float(share) for share in parts.group_by("n").agg(pl.col("share").mean()).sort("n")["share"]]
@@ -100,7 +100,7 @@ def _fault_grid(tables: Tables) -> Table | None:
 
 
 def _rows(octaves: pl.DataFrame) -> list[tuple[int, int]]:
-    """The powers of two that each row is from and to, the longest first; two or more to a row where there are many."""
+    """The powers of two between which each row lies, the longest first. Rows of many octaves have two or more each."""
     low, high = int(octaves["power"].to_numpy().min()), int(octaves["power"].to_numpy().max()) + 1
     step = -(-(high - low) // _MOST_ROWS)
     return [(begin, begin + step) for begin in range(low, high, step)][::-1]

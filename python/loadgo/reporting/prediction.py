@@ -1,4 +1,4 @@
-"""What a report says of a prediction: the interval of another run, and what part of it is the parameters' doubt."""
+"""The prediction in a report: the interval of another run, and the part of it that the fit's parameters cause."""
 
 from __future__ import annotations
 
@@ -14,82 +14,88 @@ _NAMES = {
     "cpu": "CPU",
     "throughput": "throughput",
 }
-_ANSWERED = {"response": "mean response", "p90 response": "p90", "throughput": "throughput"}
-"""What the finding tells, and how it calls it."""
-_OF_COMMANDS = "response"
-"""What a page of text shows of each command."""
+_ANSWER_NAMES = {"response": "mean response", "p90 response": "p90", "throughput": "throughput"}
+"""Measures in the answer, with their names there."""
+_COMMAND_MEASURE = "response"
+"""The measure that is shown for each command."""
 
 
 def prediction_table(prediction: Prediction | None) -> Table | None:
-    """The figures of a prediction; None where there is none."""
-    told = [] if prediction is None else [one for of in prediction.figures.values() for one in of if _shown(one)]
-    if not told:
+    """The figures of a prediction; None without a prediction."""
+    figures = [figure for figure in _figures(prediction) if _is_shown(figure)]
+    if not figures:
         return None
     columns = (
-        Column("figure", tuple(map(_name, told))),
-        Column("predicted", tuple(_figure(one, one.central) for one in told)),
-        Column("another run, 95 %", tuple(_interval(one) for one in told)),
-        Column("by the parameters", tuple(_around(one.doubt) for one in told), spare=2),
-        Column("by chance", tuple(_around(one.chance) for one in told), spare=2),
-        Column("as fitted", tuple(_figure(one, one.predicted) for one in told), spare=3),
-        Column("parameters' part", tuple(f"{100 * one.parameters_share:.0f} %" for one in told), spare=1),
+        Column("figure", tuple(map(_name, figures))),
+        Column("predicted", tuple(_figure(figure, figure.central) for figure in figures)),
+        Column("another run, 95 %", tuple(_interval(figure) for figure in figures)),
+        Column("by the parameters", tuple(_around(figure.doubt) for figure in figures), spare=2),
+        Column("by chance", tuple(_around(figure.chance) for figure in figures), spare=2),
+        Column("as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
+        Column("parameters' part", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
     )
     return Table("Predicted, with the doubt in what was fitted", columns)
 
 
 def prediction_answer(prediction: Prediction | None) -> str:
-    """The finding of a prediction in a sentence: the middle of the machines as drawn, and where another run would lie;
-    empty where there is none.
+    """The answer of a prediction: the median of the drawn machines, and the interval of another run.
+
+    Empty without a prediction.
     """
-    told = [] if prediction is None else [one for of in prediction.figures.values() for one in of]
-    figures = {one.measure: one for one in told if one.command == ALL_COMMANDS}
-    parts = [_central(name, figures[name]) for name in _ANSWERED if name in figures]
+    figures = {figure.measure: figure for figure in _figures(prediction) if figure.command == ALL_COMMANDS}
+    parts = [_central(name, figures[name]) for name in _ANSWER_NAMES if name in figures]
     if not parts:
         return ""
     return f"{', '.join(parts)}. In brackets is where 95 of 100 such runs lie, with the doubt of the fit."
 
 
-def _central(name: str, told: PredictedFigure) -> str:
-    return f"{_ANSWERED[name]} {_figure(told, told.central)} ({_interval(told)})"
+def _central(name: str, figure: PredictedFigure) -> str:
+    return f"{_ANSWER_NAMES[name]} {_figure(figure, figure.central)} ({_interval(figure)})"
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:
-    """What stands below the tables of a prediction."""
+    """Notes below the tables of a prediction."""
     if prediction is None:
         return []
     fitted = f", which were fitted to runs with {people(*prediction.users)}" if prediction.users else ""
     draws, parameters = prediction.draws, len(prediction.parameters)
-    found = [
+    notes = [
         f"the machine was run {draws} times as fitted, and {draws} times with the same seeds and "
         f"{parameters} parameter{'s' if parameters != 1 else ''} drawn anew{fitted}. Another run of this load lies in "
         "the interval 95 times of 100 if the machine is of the right form: what its file leaves out is in no interval.",
         "the tables below it are of one run as fitted.",
     ]
     if prediction.set_aside:
-        found.append(f"set otherwise than fitted, and in no doubt here: {', '.join(prediction.set_aside)}.")
+        notes.append(f"set otherwise than fitted, and in no doubt here: {', '.join(prediction.set_aside)}.")
     if prediction.redrawn:
-        found.append(f"{number(prediction.redrawn)} draws were no machine that can be, and were drawn again.")
-    return found
+        notes.append(f"{number(prediction.redrawn)} draws were no machine that can be, and were drawn again.")
+    return notes
 
 
-def _shown(one: PredictedFigure) -> bool:
-    return one.command == ALL_COMMANDS or one.measure == _OF_COMMANDS
+def _figures(prediction: Prediction | None) -> list[PredictedFigure]:
+    if prediction is None:
+        return []
+    return [figure for figures in prediction.figures.values() for figure in figures]
 
 
-def _name(one: PredictedFigure) -> str:
-    return _NAMES[one.measure] if one.command == ALL_COMMANDS else f"response of {one.command}"
+def _is_shown(figure: PredictedFigure) -> bool:
+    return figure.command == ALL_COMMANDS or figure.measure == _COMMAND_MEASURE
 
 
-def _figure(one: PredictedFigure, value: float) -> str:
-    return f"{number(value)}/s" if one.measure == "throughput" else duration(value)
+def _name(figure: PredictedFigure) -> str:
+    return _NAMES[figure.measure] if figure.command == ALL_COMMANDS else f"response of {figure.command}"
 
 
-def _interval(one: PredictedFigure) -> str:
-    return f"{_figure(one, one.interval.low)} to {_figure(one, one.interval.high)}"
+def _figure(figure: PredictedFigure, value: float) -> str:
+    return f"{number(value)}/s" if figure.measure == "throughput" else duration(value)
+
+
+def _interval(figure: PredictedFigure) -> str:
+    return f"{_figure(figure, figure.interval.low)} to {_figure(figure, figure.interval.high)}"
 
 
 def _around(factors: Interval) -> str:
-    """A factor's interval as parts: `±4.2 %`, or both ends where they are not alike."""
+    """A factor's interval in percent: `±4.2 %`, or both ends if they differ."""
     low, high = 100 * (factors.low - 1), 100 * (factors.high - 1)
     if abs(high + low) <= 0.2 * (high - low):
         return f"±{digits((high - low) / 2)} %"

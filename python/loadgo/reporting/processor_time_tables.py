@@ -1,4 +1,4 @@
-"""The tables of processors' time: in all and each processor's, in today's words or a document's, and whose it was."""
+"""The tables of processor time: of all processors and of each, in today's words or a document's, and its owners."""
 
 from __future__ import annotations
 
@@ -18,65 +18,76 @@ MOST_PROCESSES = 10
 
 
 def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Table]:
-    """All of them; `over_time` is each category's picture."""
-    told = summary.total_time
-    if told is None or not told.total_ns:
+    """All tables of processor time. `over_time` has each category's picture."""
+    total_time = summary.total_time
+    if total_time is None or not total_time.total_ns:
         return []
-    first = processors(told, over_time) if view.vocabulary == "today" else words(summary, view)
-    found = (first, each_processor(told), accounts(told), laboratory(told), by_process(summary, view))
-    return [grid for grid in found if grid is not None]
+    first = processors(total_time, over_time) if view.vocabulary == "today" else words(summary, view)
+    tables = (
+        first,
+        each_processor(total_time),
+        accounts(total_time),
+        laboratory(total_time),
+        by_process(summary, view),
+    )
+    return [table for table in tables if table is not None]
 
 
-def processors(told: TotalTime, over_time: Mapping[str, str]) -> Table:
+def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
     """All processors' time by category."""
-    rows = told.categories
-    busy_ns, base_ns = told.account.busy_ns, told.non_idle_ns
+    rows = total_time.categories
+    busy_ns, base_ns = total_time.account.busy_ns, total_time.non_idle_ns
     counted = any(row.count is not None for row in rows)
-    each = (
+    count_columns = (
         Column("count", (*("" if row.count is None else number(row.count) for row in rows), "", ""), spare=1),
         Column("each", (*("" if row.each_ns is None else duration(row.each_ns) for row in rows), "", ""), spare=1),
     )
     columns = (
         Column("category", (*(row.name for row in rows), "busy", "all")),
-        Column("time", (*(duration(row.time_ns) for row in rows), duration(busy_ns), duration(told.total_ns))),
-        Column("share", (*shares([row.time_ns for row in rows]), exact_share(told.share_of(busy_ns)), "100.00 %")),
+        Column("time", (*(duration(row.time_ns) for row in rows), duration(busy_ns), duration(total_time.total_ns))),
+        Column(
+            "share", (*shares([row.time_ns for row in rows]), exact_share(total_time.share_of(busy_ns)), "100.00 %")
+        ),
         Column("of non-idle", (*(_of_base(row, base_ns) for row in rows), _part(busy_ns, base_ns), ""), spare=2),
-        *(each if counted else ()),
+        *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )
     return Table("Processors' time", columns, total_rows=2)
 
 
-def each_processor(told: TotalTime) -> Table | None:
-    """Each processor's time by category, those that took the most time first; None of a single processor."""
-    count = len(told.processors)
+def each_processor(total_time: TotalTime) -> Table | None:
+    """Each processor's time by category, the largest category first; None for a single processor."""
+    count = len(total_time.processors)
     if count < 2:
         return None
-    own = [[row.by_processor_ns[i] for row in told.categories] for i in range(count)]
-    parts = [shares(times) for times in own]
-    most_first = sorted(range(len(told.categories)), key=lambda k: -told.categories[k].time_ns)
+    times_by_processor = [[row.by_processor_ns[i] for row in total_time.categories] for i in range(count)]
+    parts = [shares(times) for times in times_by_processor]
+    most_first = sorted(range(len(total_time.categories)), key=lambda k: -total_time.categories[k].time_ns)
     shown = range(min(count, MOST_PROCESSORS))
-    busy = [sum(t for t, row in zip(own[i], told.categories, strict=True) if row.busy) for i in shown]
+    busy = [
+        sum(time_ns for time_ns, row in zip(times_by_processor[i], total_time.categories, strict=True) if row.busy)
+        for i in shown
+    ]
     columns = (
-        Column("processor", tuple(told.processors[i] for i in shown)),
-        Column("busy", tuple(_part(busy[i], sum(own[i])) for i in shown)),
+        Column("processor", tuple(total_time.processors[i] for i in shown)),
+        Column("busy", tuple(_part(busy[i], sum(times_by_processor[i])) for i in shown)),
         *(
-            Column(told.categories[k].name, tuple(parts[i][k] for i in shown), spare=rank)
+            Column(total_time.categories[k].name, tuple(parts[i][k] for i in shown), spare=rank)
             for rank, k in enumerate(most_first, start=1)
-            if told.categories[k].time_ns
+            if total_time.categories[k].time_ns
         ),
-        Column("all", tuple("100.00 %" if sum(own[i]) else NOT_MEASURED for i in shown)),
+        Column("all", tuple("100.00 %" if sum(times_by_processor[i]) else NOT_MEASURED for i in shown)),
     )
     more = "" if count <= MOST_PROCESSORS else f" (the first {MOST_PROCESSORS} of {count})"
     return Table(f"Each processor's time{more}", columns)
 
 
 def words(summary: Summary, view: View) -> Table:
-    """All processors' time in the words of a document, and what has no line there."""
+    """All processors' time in the words of a document, and the categories without a line there."""
     assert summary.total_time is not None
-    told = in_words_of(view.vocabulary, summary.total_time, summary.meters)
-    rows = (*told.lines, *told.homeless)
-    names = (*(row.name for row in told.lines), *(f"(no line) {row.name}" for row in told.homeless))
+    document = in_words_of(view.vocabulary, summary.total_time, summary.meters)
+    rows = (*document.lines, *document.homeless)
+    names = (*(row.name for row in document.lines), *(f"(no line) {row.name}" for row in document.homeless))
     columns = (
         Column("line", names),
         Column("share", _shares_of(rows, summary.total_time)),
@@ -85,25 +96,25 @@ def words(summary: Summary, view: View) -> Table:
         Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
         Column("in today's words", tuple(row.means for row in rows), spare=4),
     )
-    return Table(told.title, columns, name_width=40)
+    return Table(document.title, columns, name_width=40)
 
 
-def accounts(told: TotalTime) -> Table | None:
-    """Who used the busy time; None when not measured."""
-    lines = account(told)
+def accounts(total_time: TotalTime) -> Table | None:
+    """The owners of the busy time; None if they were not measured."""
+    lines = account(total_time)
     if not lines:
         return None
     columns = (
         Column("who", tuple(who for who, _ in lines)),
         Column("time", tuple(_signed(time) for _, time in lines)),
-        Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
+        Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
     )
     return Table("Who used the processors", columns, total_rows=1)
 
 
-def account(told: TotalTime) -> list[tuple[str, int | None]]:
-    """Who used the busy time, line by line, in nanoseconds: the last line is all of it."""
-    used = told.account
+def account(total_time: TotalTime) -> list[tuple[str, int | None]]:
+    """The owners of the busy time with their nanoseconds. The last line is the total."""
+    used = total_time.account
     if used.supervisor_ns is not None:
         return [("users", used.users_ns), ("supervisor", used.supervisor_ns), ("busy", used.busy_ns)]
     if used.users_ns is None and not used.driver_ns and used.meters_ns is not None:
@@ -118,9 +129,9 @@ def account(told: TotalTime) -> list[tuple[str, int | None]]:
     return [*lines, ("busy", used.busy_ns)]
 
 
-def laboratory(told: TotalTime) -> Table | None:
-    """The laboratory's own time; None on a simulated machine, which has none."""
-    used = told.account
+def laboratory(total_time: TotalTime) -> Table | None:
+    """Loadgo's own time; None on a simulated machine, on which it uses none."""
+    used = total_time.account
     if used.supervisor_ns is not None or used.laboratory_ns is None:
         return None
     parts = [
@@ -132,30 +143,30 @@ def laboratory(told: TotalTime) -> Table | None:
     columns = (
         Column("what", tuple(name for name, _ in lines)),
         Column("time", tuple(duration(time) for _, time in lines)),
-        Column("of all time", tuple(exact_share(told.share_of(time)) for _, time in lines)),
+        Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
         Column("of busy time", tuple(_part(time, used.busy_ns) for _, time in lines), spare=1),
     )
     return Table("The laboratory's own time", columns, total_rows=1)
 
 
 def by_process(summary: Summary, view: View) -> Table | None:
-    """The processes that used the most processor time; None where they were not told apart."""
+    """The processes with the most processor time; None if time by process was not measured."""
     return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES))
 
 
 def by_user(summary: Summary, view: View) -> Table | None:
-    """The users who used the most processor time; None where that was not measured, and where nobody was logged in."""
+    """The users with the most processor time; None if it was not measured, or nobody was logged in."""
     if summary.run.kind == "meter":
         return None
     return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
 
 
-def _whose(summary: Summary, heading: str, told: tuple[OwnerTime, ...], most: int) -> Table | None:
-    if not told:
+def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_rows: int) -> Table | None:
+    if not owners:
         return None
-    shown, total = told[:most], summary.total_time
-    rest = [_together(f"{len(told) - len(shown)} others", told[most:])] if len(told) > len(shown) else []
-    rows = [*shown, *rest, _together(f"all {len(told)}", told)]
+    shown, total = owners[:most_rows], summary.total_time
+    others = [_together(f"{len(owners) - len(shown)} others", owners[most_rows:])] if len(owners) > len(shown) else []
+    rows = [*shown, *others, _together(f"all {len(owners)}", owners)]
     waits = {
         "ready wait": [row.ready_wait_ns for row in rows],
         "paging wait": [row.paging_wait_ns for row in rows],
@@ -188,11 +199,11 @@ def _together(name: str, rows: tuple[OwnerTime, ...]) -> OwnerTime:
     )
 
 
-def _over_time(drawn: Mapping[str, str], names: list[str], empty: int) -> tuple[Column, ...]:
-    if not drawn:
+def _over_time(pictures_by_name: Mapping[str, str], names: list[str], empty: int) -> tuple[Column, ...]:
+    if not pictures_by_name:
         return ()
-    width = max(map(len, drawn.values()))
-    pictures = (drawn.get(name, "").ljust(width) for name in names)
+    width = max(map(len, pictures_by_name.values()))
+    pictures = (pictures_by_name.get(name, "").ljust(width) for name in names)
     return (Column("over the run", (*pictures, *([""] * empty)), spare=3),)
 
 
@@ -205,7 +216,7 @@ def _part(part_ns: int | None, whole_ns: int) -> str:
 
 
 def _shares_of(rows: tuple[VocabularyLine, ...], total: TotalTime) -> tuple[str, ...]:
-    """The lines' shares, rounded so that those of all the time add up; none of what is a count and no time."""
+    """The lines' shares, rounded so that they add up if they cover all time. A line that is only a count has none."""
     parts = [row for row in rows if row.time_ns is not None and not row.sum]
     whole = sum(row.time_ns or 0 for row in parts) == total.total_ns
     added = dict(zip((row.name for row in parts), shares([row.time_ns or 0 for row in parts]), strict=True))

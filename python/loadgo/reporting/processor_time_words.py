@@ -1,6 +1,4 @@
-"""What a report says of processors' time in sentences: what its lines mean, how fine they are, and what the laboratory
-itself took.
-"""
+"""Sentences of a report about processor time: the meaning of its lines, their precision, and loadgo's own time."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from loadgo.notation.figures import duration, exact_share, in_words, number
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
-OFF_AT_MOST = 1e-4
-"""From this share of the wall time on, an exact account that is off is told at the top."""
+ACCOUNT_WARNING_SHARE = 1e-4
+"""The report begins with a warning if an exact account differs from the wall time by this share."""
 
-PROCESSES_OFF_AT_MOST = 0.005
-"""From this part of the busy time on, it is told why time by process adds up to another."""
+PROCESS_DIFFERENCE_SHARE = 0.005
+"""A note explains why time by process differs from the busy time if it does by this share."""
 
 _IDLE = {
     "idle zero": "nobody wanted a processor",
@@ -34,7 +32,7 @@ _ON_MACHINE = {
     "loading": "",
     "not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
 }
-"""What differs in the words of `_IDLE`."""
+"""Parts of the sentences in `_IDLE` that differ between hosts and machines."""
 _BUSY = {
     "primitive": "system calls",
     "segment fault": "first touches of a stretch of the address space, which made a page table",
@@ -44,31 +42,33 @@ _BUSY = {
     "uncharged": "charged to nobody: begun before the meters",
     "meters": "the meters' own programs, by calibration",
 }
-"""What a host's categories mean that are not named for what they are."""
+"""Meanings of a host's categories whose names do not say them."""
 
 
 def without_load(summary: Summary) -> bool:
-    """Whether a host was metered without users who load it; a command may have run meanwhile."""
+    """Whether a host was metered without a load of users, alone or beside a command."""
     return summary.run.kind == "meter" and summary.total_time is not None
 
 
 def metered_answer(summary: Summary) -> str:
-    """What the command took, how busy the processors were, and what they waited for when they were not."""
-    told = summary.total_time
-    assert told is not None
-    count = len(told.processors)
-    who = "the processor was" if count == 1 else f"{count} processors were"
+    """The answer of a metered host: the command's time, how busy the processors were, and idle time by cause."""
+    total_time = summary.total_time
+    assert total_time is not None
+    count = len(total_time.processors)
+    subject = "the processor was" if count == 1 else f"{count} processors were"
     idle = [
-        (row.name.removeprefix("idle "), told.share_of(row.time_ns) or 0.0) for row in told.categories if not row.busy
+        (row.name.removeprefix("idle "), total_time.share_of(row.time_ns) or 0.0)
+        for row in total_time.categories
+        if not row.busy
     ]
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
-    rest = f" Idle: {', '.join(causes)}." if causes and told.kind == "meters" else ""
-    busy = f"{who} {exact_share(told.busy_share)} busy over {duration(told.span_ns)}."
-    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{rest}"
+    idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
+    busy = f"{subject} {exact_share(total_time.busy_share)} busy over {duration(total_time.span_ns)}."
+    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{idle_sentence}"
 
 
 def _command(summary: Summary) -> str:
-    """What the command that was metered took; empty without one."""
+    """The time and use of the metered command; empty without one."""
     if not summary.commands:
         return ""
     (row, *_), usage = summary.commands, summary.everything.usage
@@ -87,40 +87,42 @@ def _command(summary: Summary) -> str:
 
 
 def _counts(summary: Summary) -> list[str]:
-    """The command's page faults, and its system calls where they were metered."""
+    """The command's page faults, and its system calls if they were metered."""
     usage, itself = summary.everything.usage, summary.meters.command
-    found = [("minor faults", usage.faults_minor), ("major faults", usage.faults_major)]
+    counts = [("minor faults", usage.faults_minor), ("major faults", usage.faults_major)]
     if itself is not None and itself.primitives:
-        found.append(("system calls", sum(row.count for row in itself.primitives)))
-    return [f"{number(count)} {what}" for what, count in found if count is not None]
+        counts.append(("system calls", sum(row.count for row in itself.primitives)))
+    return [f"{number(count)} {what}" for what, count in counts if count is not None]
 
 
 def _holds_the_meters(summary: Summary) -> bool:
-    """Whether a command's processor time has the time in it of programs that run at each of its system calls."""
+    """Whether a command's processor time includes the meters' programs at its system calls."""
     return summary.run.meters.get("tier") == "exact" and bool(summary.everything.usage.cpu_ns)
 
 
 def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
-    """A label and a sentence each, of the processors' time; none when it was not measured."""
-    told = summary.total_time
-    if told is None:
+    """Notes on processor time as label and sentence; none if it was not measured."""
+    total_time = summary.total_time
+    if total_time is None:
         return []
-    lines = [("Processors", line) for line in (_account(told), _busy(told), _idle(told), _base(told))]
-    lines += [("Processors", _under_way(summary, told))]
-    lines += [("Laboratory", _laboratory(summary, told))]
-    lines += _vocabulary(summary, told, view)
+    lines = [
+        ("Processors", line) for line in (_account(total_time), _busy(total_time), _idle(total_time), _base(total_time))
+    ]
+    lines += [("Processors", _under_way(summary, total_time))]
+    lines += [("Laboratory", _laboratory(summary, total_time))]
+    lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
     return [(label, line) for label, line in lines if line]
 
 
 def account_warning(summary: Summary) -> str:
-    """A warning where the categories do not add up to the wall time; empty where they do, and where nobody can tell."""
-    told = summary.total_time
-    if told is None or told.kind == "kernel's ticks" or not told.wall_ns:
+    """A warning if the categories do not add up to the wall time; empty if they do, or if that is unknown."""
+    total_time = summary.total_time
+    if total_time is None or total_time.kind == "kernel's ticks" or not total_time.wall_ns:
         return ""
-    off = told.total_ns / told.wall_ns - 1
-    if abs(off) <= OFF_AT_MOST:
+    off = total_time.total_ns / total_time.wall_ns - 1
+    if abs(off) <= ACCOUNT_WARNING_SHARE:
         return ""
     return (
         f"The processors' account does not add up: its categories are {100 * (1 + off):.3f} % of the wall time. "
@@ -128,18 +130,22 @@ def account_warning(summary: Summary) -> str:
     )
 
 
-def _account(told: TotalTime) -> str:
-    """How exact the account is, and what nobody is charged for."""
-    wall = f"; the categories are {100 * told.total_ns / told.wall_ns:.3f} % of the wall time" if told.wall_ns else ""
-    if told.kind == "machine":
+def _account(total_time: TotalTime) -> str:
+    """The precision of the account, and the time that nobody is charged for."""
+    wall = (
+        f"; the categories are {100 * total_time.total_ns / total_time.wall_ns:.3f} % of the wall time"
+        if total_time.wall_ns
+        else ""
+    )
+    if total_time.kind == "machine":
         return "Time is exact."
-    exact = told.kind == "meters"
+    exact = total_time.kind == "meters"
     how = (
         "time is from the meters"
         if exact
-        else f"the kernel counts in ticks, ± {duration(told.account.resolution_ns)} here"
+        else f"the kernel counts in ticks, ± {duration(total_time.account.resolution_ns)} here"
     )
-    if told.account.unattributed_ns is None:
+    if total_time.account.unattributed_ns is None:
         return f"{how[0].upper()}{how[1:]}{wall}."
     nobodys = (
         "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
@@ -147,35 +153,35 @@ def _account(told: TotalTime) -> str:
     return f"{nobodys}; {how}{wall}."
 
 
-def _busy(told: TotalTime) -> str:
-    if told.kind != "meters":
+def _busy(total_time: TotalTime) -> str:
+    if total_time.kind != "meters":
         return ""
-    found = [f"{row.name}, {_BUSY[row.name]}" for row in told.categories if row.name in _BUSY and row.time_ns]
-    return f"Busy: {'; '.join(found)}." if found else ""
+    meanings = [f"{row.name}, {_BUSY[row.name]}" for row in total_time.categories if row.name in _BUSY and row.time_ns]
+    return f"Busy: {'; '.join(meanings)}." if meanings else ""
 
 
-def _idle(told: TotalTime) -> str:
-    """What the categories of idle time mean that are there."""
-    words = _ON_MACHINE if told.kind == "machine" else _ON_HOST
-    found = [
+def _idle(total_time: TotalTime) -> str:
+    """The meanings of the categories of idle time that occur."""
+    words = _ON_MACHINE if total_time.kind == "machine" else _ON_HOST
+    meanings = [
         f"{row.name.removeprefix('idle ')}, {_IDLE[row.name].format_map(words)}"
-        for row in told.categories
+        for row in total_time.categories
         if row.name in _IDLE and row.time_ns
     ]
-    return f"Idle by cause: {'; '.join(found)}." if found else ""
+    return f"Idle by cause: {'; '.join(meanings)}." if meanings else ""
 
 
-def _base(told: TotalTime) -> str:
-    """What percent of non-idle leaves out."""
-    left_out = [row.name.removeprefix("idle ") for row in told.categories if not row.in_non_idle]
+def _base(total_time: TotalTime) -> str:
+    """The categories that the percentage of non-idle time leaves out."""
+    left_out = [row.name.removeprefix("idle ") for row in total_time.categories if not row.in_non_idle]
     return f"Of non-idle: of all time but {in_words(left_out)}." if left_out else ""
 
 
-def _under_way(summary: Summary, told: TotalTime) -> str:
-    """Why time by process is not the busy time, where the two differ by more than `PROCESSES_OFF_AT_MOST`."""
+def _under_way(summary: Summary, total_time: TotalTime) -> str:
+    """The reason why time by process differs from the busy time by more than `PROCESS_DIFFERENCE_SHARE`."""
     by_process_ns = sum(row.cpu_ns or 0 for row in summary.whose_time.processes)
-    busy_ns = told.account.busy_ns
-    if told.kind != "meters" or not by_process_ns or abs(by_process_ns / busy_ns - 1) <= PROCESSES_OFF_AT_MOST:
+    busy_ns = total_time.account.busy_ns
+    if total_time.kind != "meters" or not by_process_ns or abs(by_process_ns / busy_ns - 1) <= PROCESS_DIFFERENCE_SHARE:
         return ""
     return (
         f"Time by process adds up to {duration(by_process_ns)}, busy time to {duration(busy_ns)}: a process is charged "
@@ -184,7 +190,7 @@ def _under_way(summary: Summary, told: TotalTime) -> str:
 
 
 def _of_command(summary: Summary) -> str:
-    """What is in the time of the one command that was metered."""
+    """The parts of the time of a single metered command."""
     if not (summary.run.kind == "meter" and summary.commands and _holds_the_meters(summary)):
         return ""
     return (
@@ -196,7 +202,7 @@ def _of_command(summary: Summary) -> str:
 
 
 def _unclocked(summary: Summary) -> tuple[str, ...]:
-    """What unclocked faults and interrupts are, where there are such."""
+    """Explanations of unclocked faults and interrupts, if there are any."""
     kinds = [row.name for row in summary.meters.faults if row.name.endswith(" unclocked") and row.count]
     interrupts = [kind for kind in kinds if "interrupt" in kind]
     return (
@@ -215,9 +221,9 @@ _UNCLOCKED_INTERRUPTS = (
 )
 
 
-def _laboratory(summary: Summary, told: TotalTime) -> str:
-    """The laboratory's own time in one line."""
-    used = told.account
+def _laboratory(summary: Summary, total_time: TotalTime) -> str:
+    """Loadgo's own time in a line."""
+    used = total_time.account
     if simulated(summary):
         return "None of the machine's time: it is metered from outside of it."
     if used.laboratory_ns is None:
@@ -227,40 +233,43 @@ def _laboratory(summary: Summary, told: TotalTime) -> str:
         ("sampling and writing", used.meters_ns),
         ("the meters' programs in the kernel (calibrated)", used.instrument_ns),
     ]
-    told_parts = ", ".join(f"{name} {exact_share(told.share_of(time))}" for name, time in parts if time is not None)
-    at_most = " at most, since the programs run in its threads' time too" if used.instrument_ns else ""
-    return (
-        f"{exact_share(told.share_of(used.laboratory_ns))} of all time was the laboratory's own{at_most}: {told_parts}."
+    shares_text = ", ".join(
+        f"{name} {exact_share(total_time.share_of(time))}" for name, time in parts if time is not None
     )
+    at_most = " at most, since the programs run in its threads' time too" if used.instrument_ns else ""
+    own_share = exact_share(total_time.share_of(used.laboratory_ns))
+    return f"{own_share} of all time was the laboratory's own{at_most}: {shares_text}."
 
 
-def _vocabulary(summary: Summary, told: TotalTime, view: View) -> list[tuple[str, str]]:
-    """Which words of today's a document's words stand for, and what to know beside the printed ones."""
+def _vocabulary(summary: Summary, total_time: TotalTime, view: View) -> list[tuple[str, str]]:
+    """The meanings of a document's words in today's words, and remarks on the printed figures."""
     if view.vocabulary == "today":
         return []
-    found = in_words_of(view.vocabulary, told, summary.meters)
-    lines = "; ".join(f"{line.name}: {line.means}" for line in found.lines)
-    without = ", ".join(line.name for line in found.homeless)
-    homeless = [f"No line in {found.year}: {without}."] if without else []
-    return [(found.year, line) for line in (f"{lines}.", *homeless, *found.remarks)]
+    document = in_words_of(view.vocabulary, total_time, summary.meters)
+    lines = "; ".join(f"{line.name}: {line.means}" for line in document.lines)
+    without = ", ".join(line.name for line in document.homeless)
+    homeless = [f"No line in {document.year}: {without}."] if without else []
+    return [(document.year, line) for line in (f"{lines}.", *homeless, *document.remarks)]
 
 
 def _tier(summary: Summary) -> list[str]:
-    """Which meters there were: what is exact, what is estimated and how, what is not here and why."""
-    told = summary.run.meters
-    if not told:
+    """The meters of the run: exact, estimated with the method, and missing with the reason."""
+    meters_section = summary.run.meters
+    if not meters_section:
         return []
-    exact, notes = told.get("exact", []), [str(note) for note in told.get("notes", [])]
+    exact, notes = meters_section.get("exact", []), [str(note) for note in meters_section.get("notes", [])]
     lines = (
-        [f"Of the {told.get('tier', '')} meters, exact: {in_words([str(name) for name in exact])}."] if exact else []
+        [f"Of the {meters_section.get('tier', '')} meters, exact: {in_words([str(name) for name in exact])}."]
+        if exact
+        else []
     )
-    lines += [f"Estimated: {name}, {how}." for name, how in told.get("estimated", {}).items()]
-    lines += [f"Not here: {name}, {why}." for name, why in told.get("not_here", {}).items()]
+    lines += [f"Estimated: {name}, {how}." for name, how in meters_section.get("estimated", {}).items()]
+    lines += [f"Not here: {name}, {why}." for name, why in meters_section.get("not_here", {}).items()]
     return [*lines, *notes]
 
 
 def _by_user(summary: Summary) -> str:
-    """Where the users' times are from."""
+    """The source of the users' times."""
     if not summary.whose_time.users or summary.run.kind == "meter":
         return ""
     if summary.whose_time.source == "interactions":
@@ -269,7 +278,7 @@ def _by_user(summary: Summary) -> str:
 
 
 def _not_apart(summary: Summary) -> str:
-    """That what was asked for is not there."""
+    """A note that the requested breakdown was not metered."""
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""

@@ -6,14 +6,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
 from loadgo.documents.document import Document
-from loadgo.documents.render import render as rendered
+from loadgo.documents.render import render as render_document
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
-from loadgo.reporting.pictures import NOTHING, drawn_of
+from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
 from loadgo.reporting.view import View, check_view
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loadgo.measures.vocabulary import VocabularyName
 
 Format = Literal["text", "html", "json", "csv", "md", "svg", "png"]
-FORMATS = get_args(Format)
+REPORT_FORMATS = get_args(Format)
 
 
 def report(
@@ -79,32 +79,31 @@ def render(
     chart: str | None = None,
     color: bool = False,
 ) -> str | bytes:
-    """The report as `format`: bytes for `png`, else text.
+    """Renders the report as `format`: bytes for `png`, else text.
 
-    `width` is in characters and means `text`; `chart` names the picture of `svg` and `png` (`charts.CHARTS`,
-    `response` by default), and for `csv` the picture whose data are written. Raises `ValueError` for an unknown format,
-    chart or choice of the view.
+    `width`, in characters, is for `text`. `chart` is the chart of `svg` and `png`, `response` by default. For `csv` it
+    is the chart whose data are written. Raises `ValueError` for an unknown format, chart or choice of the view.
     """
-    shown = view or View()
-    check_view(shown)
+    choices = view or View()
+    check_view(choices)
     if format == "csv":
         return csv_report(summary) if chart is None else chart_csv(chart, summary, measured)
     if format in ("svg", "png"):
         return _picture(summary, measured, format, chart or ("time" if summary.run.kind == "meter" else "response"))
-    if format not in FORMATS:
-        raise BadArgument(f"format {format!r} is none of {', '.join(FORMATS)}")
+    if format not in REPORT_FORMATS:
+        raise BadArgument(f"format {format!r} is none of {', '.join(REPORT_FORMATS)}")
 
     def document() -> Document:
-        pictures = drawn_of(summary, measured) if format == "text" else NOTHING
-        return report_document(summary, shown, measured=measured, pictures=pictures)
+        pictures = sign_pictures(summary, measured) if format == "text" else NO_PICTURES
+        return report_document(summary, choices, measured=measured, pictures=pictures)
 
-    return rendered(format, document, lambda: json_report(summary, measured, shown), width=width, color=color)
+    return render_document(format, document, lambda: json_report(summary, measured, choices), width=width, color=color)
 
 
 def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:
-    """One chart by itself: the drawing library is loaded only here, since that takes a second."""
+    """A chart by itself. The drawing library is loaded only here, since that takes a second."""
     from loadgo.documents.chart import png, svg
     from loadgo.reporting.charts import chart
 
-    drawn = chart(name, summary, measured)
-    return svg(drawn) if format == "svg" else png(drawn)
+    named_chart = chart(name, summary, measured)
+    return svg(named_chart) if format == "svg" else png(named_chart)

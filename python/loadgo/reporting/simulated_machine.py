@@ -1,4 +1,4 @@
-"""What a report says of a simulated machine: what it is, and what its time is."""
+"""Sentences of a report about a simulated machine and its time."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ def simulated(summary: Summary) -> bool:
 
 
 def machine(summary: Summary) -> str:
-    """A simulated machine, in one line: what it is called, and what was changed of it."""
-    told = summary.run.system
-    count, speed, frames = int(told.get("processors", 1)), told.get("speed", 1.0), told.get("frames")
+    """A simulated machine in one line, with its changed values."""
+    system = summary.run.system
+    count, speed, frames = int(system.get("processors", 1)), system.get("speed", 1.0), system.get("frames")
     parts = [
-        f"simulated: {told.get('title') or told.get('name') or 'an unnamed machine'}",
+        f"simulated: {system.get('title') or system.get('name') or 'an unnamed machine'}",
         f"{count} processor{'s' if count != 1 else ''}" + (f" of speed {speed:g}" if speed != 1 else ""),
         f"{frames:,} page frames" if frames else "",
-        f"with {' '.join(told['set'])}" if told.get("set") else "",
+        f"with {' '.join(system['set'])}" if system.get("set") else "",
         summary.run.started[:19].replace("T", " "),
     ]
     return ", ".join(part for part in parts if part)
 
 
 def virtual_time(summary: Summary) -> str:
-    """What a simulated machine's time is, and where its figures are from."""
-    told, system_told = summary.run.conditions, summary.run.system
-    source = f" ({system_told['source']})" if system_told.get("source") else ""
-    time = told.get("virtual_s")
-    lasted = f"; {seconds(time)} of virtual time" if time is not None else ""
-    computed = f", computed in {seconds(told['computed_s'])}" if told.get("computed_s") else ""
-    return f"simulated: {system_told.get('title', '')}{source}{lasted}{computed}."
+    """The virtual time of a simulated machine, and the source of its figures."""
+    conditions, system = summary.run.conditions, summary.run.system
+    source = f" ({system['source']})" if system.get("source") else ""
+    virtual_s = conditions.get("virtual_s")
+    lasted = f"; {seconds(virtual_s)} of virtual time" if virtual_s is not None else ""
+    computed = f", computed in {seconds(conditions['computed_s'])}" if conditions.get("computed_s") else ""
+    return f"simulated: {system.get('title', '')}{source}{lasted}{computed}."

@@ -12,12 +12,12 @@ from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
-_NARROWEST = 0.0005
-"""Half an interval's width, in percent, below which it is shown as nothing: the figure is exact but for rounding."""
+_EXACT_PERCENT = 0.0005
+"""Half an interval's width below which it is shown as 0, since the figure is exact but for rounding."""
 _LACKING = {"too few": "too few", "too short a run": "short"}
-"""What stands in a column for why there is no figure; a dash for any other reason."""
-_TITLE = 200
-"""A longer title, in characters, is cut."""
+"""Short reasons in a column for a missing figure; any other reason is a dash."""
+_MOST_TITLE_CHARS = 200
+"""The largest number of characters of a title."""
 _ENDS = {
     "length": "reached",
     "precision": "reached",
@@ -26,22 +26,27 @@ _ENDS = {
 }
 
 
-def render_simulation(made: Simulation, format: str, *, width: int | None = None, color: bool = False) -> str:
-    """The simulation as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(format, lambda: simulation_document(made), lambda: simulation_json(made), width=width, color=color)
+def render_simulation(simulation: Simulation, format: str, *, width: int | None = None, color: bool = False) -> str:
+    """Renders a simulation as `format`: text, html, json or md. `width`, in characters, and `color` are for text.
+
+    Raises `ValueError` for another format.
+    """
+    return render(
+        format, lambda: simulation_document(simulation), lambda: simulation_json(simulation), width=width, color=color
+    )
 
 
 def simulation_json(simulation: Simulation) -> str:
-    """All fields by name; times are seconds, and what could not be told has `lacking` in words."""
+    """All fields as JSON. Times are seconds, and a figure without a value has the reason in `lacking`."""
     return json_document(members_of(simulation, JSON_KEYS), JSON_KEYS)
 
 
 def simulation_document(simulation: Simulation) -> Document:
-    """The document."""
+    """The document of a simulation."""
     title = simulation.title
     return Document(
         title=title,
-        answer=title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…",
+        answer=title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…",
         about=(_about(simulation),),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
         notes=tuple(("Laws", line) for line in _laws(simulation)),
@@ -92,7 +97,9 @@ def _stations(simulation: Simulation) -> Table:
 
 
 def _time(simulation: Simulation) -> list[Table]:
-    rows = [(name, told.value, told.half_width) for name, told in simulation.time.items() if told.value is not None]
+    rows = [
+        (name, figure.value, figure.half_width) for name, figure in simulation.time.items() if figure.value is not None
+    ]
     columns = (
         Column("category", tuple(name for name, _, _ in rows)),
         Column("share", tuple(_percent(share) for _, share, _ in rows)),
@@ -116,7 +123,7 @@ def _audit(audit: LittleAudit) -> list[str]:
         "too short to tell": "Little's law: too short a run to tell",
         "not steady": "Little's law cannot be judged; not steady: more come than are served",
     }
-    told = (
+    verdict = (
         f"{verdicts[audit.verdict]}: {digits(audit.counted)} users with a command in hand by count, "
         f"{digits(audit.computed)} by throughput and response."
     )
@@ -124,26 +131,26 @@ def _audit(audit: LittleAudit) -> list[str]:
         "The difference are commands without an answer: the machine is overloaded, or serves some before others for "
         "ever. Queues and responses depend on how long the run is; only throughput and utilisation mean something."
     )
-    return [told, never] if audit.verdict == "not steady" else [told]
+    return [verdict, never] if audit.verdict == "not steady" else [verdict]
 
 
-def _estimates(heading: str, found: Sequence[SimulatedFigure | None], form: Callable[[float], str]) -> Column:
-    """Figures with half their intervals below them; an empty cell where nothing could be measured."""
-    cells = tuple("" if one is None else _value(one, form) for one in found)
-    return Column(heading, cells, below=tuple("" if one is None else _width(one) for one in found))
+def _estimates(heading: str, figures: Sequence[SimulatedFigure | None], form: Callable[[float], str]) -> Column:
+    """A column of figures with half their intervals below; an empty cell is not measured."""
+    cells = tuple("" if figure is None else _value(figure, form) for figure in figures)
+    return Column(heading, cells, below=tuple("" if figure is None else _width(figure) for figure in figures))
 
 
-def _value(told: SimulatedFigure, form: Callable[[float], str]) -> str:
-    if told.value is not None:
-        return form(told.value)
-    return _LACKING.get(str(told.lacking).partition(":")[0], NOT_MEASURED)
+def _value(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
+    if figure.value is not None:
+        return form(figure.value)
+    return _LACKING.get(str(figure.lacking).partition(":")[0], NOT_MEASURED)
 
 
-def _width(told: SimulatedFigure) -> str:
-    relative = told.relative
+def _width(figure: SimulatedFigure) -> str:
+    relative = figure.relative
     if not relative:
         return ""
-    return f"±{digits(100 * relative)} %" if 100 * relative >= _NARROWEST else "±0 %"
+    return f"±{digits(100 * relative)} %" if 100 * relative >= _EXACT_PERCENT else "±0 %"
 
 
 def _percent(share: float) -> str:

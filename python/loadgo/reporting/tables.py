@@ -1,4 +1,4 @@
-"""The report's tables as rows of text: which there are, and those of commands and users."""
+"""The report's tables: the list of all, and those of commands and users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import duration, interval, money, money_scale, number, quantile, share, size
 from loadgo.reporting.meter_tables import meter_tables
-from loadgo.reporting.pictures import NOTHING, Drawn
+from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.prediction import prediction_table
 from loadgo.reporting.processor_time_tables import time_tables
 from loadgo.reporting.processor_time_words import without_load
@@ -14,18 +14,18 @@ from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
 
-def report_tables(summary: Summary, view: View | None = None, drawn: Drawn = NOTHING) -> list[Table]:
-    """All tables of a report, those without rows left out; `drawn` are the pictures of a page of text."""
-    shown = view or View()
-    found = []
+def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
+    """All tables of a report that have rows. `pictures` are those of a page of text."""
+    choices = view or View()
+    tables: list[Table] = []
     if summary.everything.response.count and not without_load(summary):
         first = (prediction_table(summary.prediction), responses(summary), usage(summary), classes(summary))
-        found = [grid for grid in first if grid]
+        tables = [table for table in first if table]
     elif not without_load(summary):
         return []
-    found += time_tables(summary, shown, drawn.categories)
-    metered = meter_tables(summary, shown, drawn.lengths)
-    return [*found, *metered[:1], *([drawn.faults] if drawn.faults else []), *metered[1:]]
+    tables += time_tables(summary, choices, pictures.categories)
+    metered = meter_tables(summary, choices, pictures.lengths)
+    return [*tables, *metered[:1], *([pictures.faults] if pictures.faults else []), *metered[1:]]
 
 
 def responses(summary: Summary) -> Table:
@@ -48,16 +48,16 @@ def responses(summary: Summary) -> Table:
         Column("p99", quantiles("p99"), spare=1),
         Column("95 % interval", intervals("p99"), spare=8),
         Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
-        *_troubles(rows),
+        *_bad_outcomes(rows),
     )
     return Table("Response time", columns, total_rows=1)
 
 
 def usage(summary: Summary) -> Table:
-    """What an interaction used, on average, by command."""
+    """The average use of an interaction, by command."""
     rows = _rows(summary)
     scale = money_scale([row.cost for row in rows])
-    each = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
+    cost_heading = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
     faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
     minor = () if simulated(summary) else (faults,)  # a machine has major faults only
     columns = (
@@ -71,27 +71,27 @@ def usage(summary: Summary) -> Table:
         *minor,
         Column("major", tuple(number(row.usage.faults_major) for row in rows), spare=4),
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
-        Column(each, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
+        Column(cost_heading, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
     return Table("Used by one interaction, on average", columns, total_rows=1)
 
 
 def classes(summary: Summary) -> Table | None:
-    """Users' time by class; None when there is none."""
-    told = summary.classes
-    if not told.total_ns:
+    """Users' time by class; None if it is 0."""
+    user_time = summary.classes
+    if not user_time.total_ns:
         return None
     parts = [
-        ("thinking", told.thinking_ns),
-        ("typing", told.typing_ns),
-        ("waiting for the system", told.waiting_ns),
-        ("driver late", told.driver_ns),
-        ("all", told.total_ns),
+        ("thinking", user_time.thinking_ns),
+        ("typing", user_time.typing_ns),
+        ("waiting for the system", user_time.waiting_ns),
+        ("driver late", user_time.driver_ns),
+        ("all", user_time.total_ns),
     ]
     columns = (
         Column("class", tuple(name for name, _ in parts)),
         Column("time", tuple(duration(part) for _, part in parts)),
-        Column("share", tuple(share(part / told.total_ns) for _, part in parts)),
+        Column("share", tuple(share(part / user_time.total_ns) for _, part in parts)),
     )
     return Table("Users' time", columns, total_rows=1)
 
@@ -104,13 +104,13 @@ def _names(rows: list[CommandSummary]) -> tuple[str, ...]:
     return (*(row.name for row in rows[:-1]), "all commands")
 
 
-def _troubles(rows: list[CommandSummary]) -> list[Column]:
-    """A column for each way to end badly that anything took."""
+def _bad_outcomes(rows: list[CommandSummary]) -> list[Column]:
+    """A column for each bad outcome that occurred."""
     counts = {
         "failed": [row.outcomes.failed for row in rows],
         "timeout": [row.outcomes.timeouts for row in rows],
         "died": [row.outcomes.died for row in rows],
         "unconf.": [row.outcomes.unconfirmed for row in rows],
     }
-    shown = [Column(name, tuple(number(count) for count in found)) for name, found in counts.items() if found[-1]]
+    shown = [Column(name, tuple(number(count) for count in column)) for name, column in counts.items() if column[-1]]
     return shown or [Column("failed", tuple(number(row.outcomes.errors) for row in rows))]

@@ -1,4 +1,4 @@
-"""What a reader asks a report for: the words of which year, whose meters, and how many rows of long tables."""
+"""A reader's choices for a report: the words of a year, a breakdown of the meters, and the rows of long tables."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class View:
 
     vocabulary: VocabularyName = "today"
     by: BreakdownColumn | None = None
-    """Primitives and faults by command or by user, too."""
+    """System calls and faults by command or by user, too."""
     top: int | None = None
-    """Rows of a table that has many; None is as many as each table usually has."""
+    """The largest number of rows of a table. With None, each table has its own."""
 
-    def rows(self, usually: int) -> int:
-        """How many rows a table has at most."""
-        return usually if self.top is None else self.top
+    def rows(self, default: int) -> int:
+        """The largest number of rows of a table whose own number is `default`."""
+        return default if self.top is None else self.top
 
 
 def check_view(view: View) -> None:
-    """Raises `ValueError` for a choice that there is not."""
+    """Raises `ValueError` for a choice that does not exist."""
     if view.vocabulary not in VOCABULARY_NAMES:
         raise BadArgument(f"vocabulary {view.vocabulary!r} is none of {', '.join(VOCABULARY_NAMES)}")
     if view.by is not None and view.by not in BREAKDOWN_COLUMNS:

@@ -1,6 +1,4 @@
-"""What a report says in sentences: the answer, the warnings, the audit and the notes; plain text for every format to
-dress.
-"""
+"""The sentences of a report: the answer, the warnings, the audit and the notes, as plain text for all formats."""
 
 from __future__ import annotations
 
@@ -26,8 +24,8 @@ from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
 from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
 
-# From this share of the processors' time on, what is not this run's is told at the top.
-OTHERS_AT_MOST = 0.25
+OTHERS_WARNING_SHARE = 0.25
+"""The report begins with a warning if others than this run used this share of the processors' time."""
 
 
 def title(summary: Summary) -> str:
@@ -38,34 +36,34 @@ def title(summary: Summary) -> str:
 
 
 def load(summary: Summary) -> str:
-    """What the users did, in one line."""
-    told = summary.run.load
-    passes = told.get("passes")
+    """The users' load in a line."""
+    load_section = summary.run.load
+    passes = load_section.get("passes")
     parts = [
         f"{summary.run.model} load",
-        f"think {told['think']}" if told.get("think") else "",
-        f"typing {told['typing']}" if told.get("typing") else "",
+        f"think {load_section['think']}" if load_section.get("think") else "",
+        f"typing {load_section['typing']}" if load_section.get("typing") else "",
         f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
-        f"for {told['duration_s']:g} s" if told.get("duration_s") else "",
-        f"until {told['until']}" if told.get("until") else "",
-        f"{told['arrivals_per_second']:g} log-ins a second" if told.get("arrivals_per_second") else "",
-        f"seed {told['seed']}" if "seed" in told else "",
+        f"for {load_section['duration_s']:g} s" if load_section.get("duration_s") else "",
+        f"until {load_section['until']}" if load_section.get("until") else "",
+        f"{load_section['arrivals_per_second']:g} log-ins a second" if load_section.get("arrivals_per_second") else "",
+        f"seed {load_section['seed']}" if "seed" in load_section else "",
     ]
     return ", ".join(part for part in parts if part)
 
 
 def system(summary: Summary) -> str:
-    """The machine, in one line."""
-    told = summary.run.system
-    memory, processors = told.get("memory_bytes"), told.get("processors")
+    """The host or the machine in a line."""
+    system_section = summary.run.system
+    memory, processors = system_section.get("memory_bytes"), system_section.get("processors")
     if simulated(summary):
         return machine(summary)
     parts = [
-        str(told.get("hostname") or told.get("name") or "an unnamed system"),
-        str(told.get("distribution", "")),
-        f"kernel {told['kernel']}" if told.get("kernel") else "",
+        str(system_section.get("hostname") or system_section.get("name") or "an unnamed system"),
+        str(system_section.get("distribution", "")),
+        f"kernel {system_section['kernel']}" if system_section.get("kernel") else "",
         f"{processors} processor{'s' if processors != 1 else ''}" if processors else "",
-        str(told.get("processor", "")),
+        str(system_section.get("processor", "")),
         f"{memory / 1e9:.1f} GB" if memory else "",
         summary.run.started[:19].replace("T", " "),
     ]
@@ -86,43 +84,46 @@ def answer(summary: Summary) -> str:
 
 
 def warnings(summary: Summary) -> list[str]:
-    """What makes the whole report doubtful, each with what to do; empty for a good run."""
-    found = [f"INVALID: {reason}" for reason in _driver_faults(summary.driver)]
+    """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
+    messages = [f"INVALID: {reason}" for reason in _driver_faults(summary.driver)]
     if not summary.run.finished:
-        found.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
+        messages.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
     elif summary.run.outcome not in ("", "done"):
-        found.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+        messages.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
     if doubtful := account_warning(summary):
-        found.append(doubtful)
+        messages.append(doubtful)
     if others := "" if without_load(summary) else _others(summary):
-        found.append(others)
+        messages.append(others)
     if records := _lost_records(summary):
         are = "is" if records == 1 else "are"
-        found.append(f"{_counted(records, 'record')} {are} lost (see Lost): the figures are of those that were kept.")
+        messages.append(
+            f"{_counted(records, 'record')} {are} lost (see Lost): the figures are of those that were kept."
+        )
     if summary.audit is not None and summary.audit.verdict == "broken":
-        found.append(
+        messages.append(
             "The records contradict themselves: Little's law does not hold (see the audit). "
             "Trust no figure before that is explained."
         )
-    return found
+    return messages
 
 
 def _others(summary: Summary) -> str:
-    """A warning where the processors were mostly busy with something else than this run."""
-    told = summary.total_time
-    taken = None if told is None else told.others_share
-    if told is None or taken is None or taken < (told.share_of(told.account.users_ns) or 0.0):
+    """A warning if the processors were mostly busy with something else than this run."""
+    total_time = summary.total_time
+    others_share = None if total_time is None else total_time.others_share
+    if total_time is None or others_share is None or others_share <= OTHERS_WARNING_SHARE:
         return ""
-    if taken <= OTHERS_AT_MOST:
+    if others_share < (total_time.share_of(total_time.account.users_ns) or 0.0):
         return ""
     return (
-        f"The host was busy with other things: {share(taken)} of its processors' time was neither the users' nor "
-        "loadgo's. These are the response times of a busy host: run it again when it is quiet, or say so beside them."
+        f"The host was busy with other things: {share(others_share)} of its processors' time was neither the users' "
+        "nor loadgo's. These are the response times of a busy host: run it again when it is quiet, or say so beside "
+        "them."
     )
 
 
 def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, str]]:
-    """What follows the tables: a label and a sentence each; the same label may come twice."""
+    """The notes below the tables as label and sentence. A label may occur several times."""
     if without_load(summary):
         lines = [*time_lines(summary, view or View()), ("Conditions", _conditions(summary)), *_lost(summary)]
         return [(label, line) for label, line in [*lines, *(("Note", note) for note in summary.notes)] if line]
@@ -135,7 +136,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         ("Audit", "There is nothing to audit." if summary.audit is None else _little(summary.audit)),
         ("Cost", _tariff(summary)),
         ("Conditions", _conditions(summary)),
-        ("Sessions", _people_there(summary)),
+        ("Sessions", _session_ends(summary)),
         *_lost(summary),
         *(("Note", line) for line in _legend(summary)),
     ]
@@ -147,60 +148,60 @@ def _lost_records(summary: Summary) -> int:
 
 
 def _lost(summary: Summary) -> list[tuple[str, str]]:
-    """What the records do not hold: always at least one line."""
-    found = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
-    return [("Lost", line) for line in found or ["Nothing."]]
+    """The losses of the records, in at least one line."""
+    losses = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
+    return [("Lost", line) for line in losses or ["Nothing."]]
 
 
-def _counted(count: int, what: str) -> str:
+def _counted(count: int, item: str) -> str:
     """`1 session`, `3 sessions`, `3 records of usage`."""
-    of_what = {"usage": ("record", " of usage"), "meters": ("reading", " of the meters")}
-    name, of = of_what.get(what, (what, ""))
-    one, more = f"{name}{of}", f"{name}s{of}"
-    return f"{number(count)} {one if count == 1 else more}"
+    nouns = {"usage": ("record", " of usage"), "meters": ("reading", " of the meters")}
+    name, of = nouns.get(item, (item, ""))
+    singular, plural = f"{name}{of}", f"{name}s{of}"
+    return f"{number(count)} {singular if count == 1 else plural}"
 
 
 def _usage(summary: Summary) -> str:
-    """Where an interaction's usage was read, and how finely."""
-    told = summary.run.usage
+    """The sources of an interaction's usage, and their resolution."""
+    usage_section = summary.run.usage
     if simulated(summary):
         return "Exact: the machine knows all that it does."
-    sources = [(name, str(told.get(name, ""))) for name in ("cpu", "faults", "waits")]
+    sources = [(name, str(usage_section.get(name, ""))) for name in ("cpu", "faults", "waits")]
     parts = [f"{name.replace('cpu', 'CPU')} from {source}" for name, source in sources if source]
-    if told.get("cpu_resolution_ns", 1) > 1:
-        parts.append(f"CPU to {duration(told['cpu_resolution_ns'])}")
-    if told.get("split"):
-        parts.append(f"user and system told apart by {told['split']}")
+    if usage_section.get("cpu_resolution_ns", 1) > 1:
+        parts.append(f"CPU to {duration(usage_section['cpu_resolution_ns'])}")
+    if usage_section.get("split"):
+        parts.append(f"user and system told apart by {usage_section['split']}")
     return f"{', '.join(parts)}." if parts else ""
 
 
 def _conditions(summary: Summary) -> str:
-    """How busy the machine was, and what the users were held to."""
-    told, limit = summary.run.conditions, summary.run.limit
+    """The host's load before and after the run, and the users' limits."""
+    conditions, limit = summary.run.conditions, summary.run.limit
     if simulated(summary):
         return virtual_time(summary)
     parts = []
-    if "load_average" in told:
-        before, after = (_load_average(told.get(name)) for name in ("load_average", "load_average_end"))
+    if "load_average" in conditions:
+        before, after = (_load_average(conditions.get(name)) for name in ("load_average", "load_average_end"))
         parts.append(f"load average {before} before and {after} at the end")
-    if "users_logged_in" in told:
-        parts.append(f"{number(told['users_logged_in'])} others logged in")
-    if "memory_available_bytes" in told:
-        after = size(told.get("memory_available_end_bytes"))
-        parts.append(f"{size(told['memory_available_bytes'])} of memory available before and {after} at the end")
-    held = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
-    held += [f"{limit['cpus']:g} processors"] if "cpus" in limit else []
-    held += [f"paging to {limit['swap']}"] if "swap" in limit else []
-    parts += [f"users held to {', '.join(held)}"] if held else []
+    if "users_logged_in" in conditions:
+        parts.append(f"{number(conditions['users_logged_in'])} others logged in")
+    if "memory_available_bytes" in conditions:
+        after = size(conditions.get("memory_available_end_bytes"))
+        parts.append(f"{size(conditions['memory_available_bytes'])} of memory available before and {after} at the end")
+    limits = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
+    limits += [f"{limit['cpus']:g} processors"] if "cpus" in limit else []
+    limits += [f"paging to {limit['swap']}"] if "swap" in limit else []
+    parts += [f"users held to {', '.join(limits)}"] if limits else []
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _load_average(told: list[float] | None) -> str:
-    return " ".join(f"{value:.2f}" for value in told) if told else NOT_MEASURED
+def _load_average(averages: list[float] | None) -> str:
+    return " ".join(f"{value:.2f}" for value in averages) if averages else NOT_MEASURED
 
 
-def _people_there(summary: Summary) -> str:
-    """How the sessions ended, in one line."""
+def _session_ends(summary: Summary) -> str:
+    """The ends of the sessions in a line."""
     ended = summary.sessions
     parts = [
         (ended.done, "logged out"),
@@ -208,12 +209,12 @@ def _people_there(summary: Summary) -> str:
         (ended.refused, "refused at log-in"),
         (ended.stopped, "stopped by the run's end"),
     ]
-    told = ", ".join(f"{number(count)} {what}" for count, what in parts if count)
-    return f"{told}." if told else "none is recorded."
+    counts = ", ".join(f"{number(count)} {what}" for count, what in parts if count)
+    return f"{counts}." if counts else "none is recorded."
 
 
 def scope(summary: Summary) -> str:
-    """Which interactions the figures are of."""
+    """The interactions that the figures count."""
     stretch = summary.stretch
     if without_load(summary):
         return "Figures are of all that this host did meanwhile."
@@ -225,41 +226,41 @@ def scope(summary: Summary) -> str:
 
 
 def _driver(summary: Summary) -> str:
-    """The driver's verdict on itself, in one line."""
-    told = summary.driver
-    if told.lateness_p99_ns is None:
+    """The verdict on the driver in a line."""
+    driver = summary.driver
+    if driver.lateness_p99_ns is None:
         return "It sent nothing."
     if simulated(summary):
         return "Good: time is virtual, and no line was late."
-    times = (told.lateness_p50_ns, told.lateness_p99_ns, told.lateness_max_ns)
+    times = (driver.lateness_p50_ns, driver.lateness_p99_ns, driver.lateness_max_ns)
     late = " / ".join(duration(time) for time in times)
-    parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(told.lateness_limit_ns)})"]
-    if told.late_lines == 1:
+    parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(driver.lateness_limit_ns)})"]
+    if driver.late_lines == 1:
         parts.append("one line was later than that, which alone tells nothing")
-    if told.host_share is not None:
-        parts.append(f"{share(told.host_share)} of the host (at most {share(told.host_share_limit)})")
-    if told.scheduling:
-        parts.append(f"scheduling {told.scheduling}")
-    if told.proof:
-        parts.append(told.proof)
-    return f"{'Good' if told.valid else 'NOT GOOD'}: {', '.join(parts)}."
+    if driver.host_share is not None:
+        parts.append(f"{share(driver.host_share)} of the host (at most {share(driver.host_share_limit)})")
+    if driver.scheduling:
+        parts.append(f"scheduling {driver.scheduling}")
+    if driver.proof:
+        parts.append(driver.proof)
+    return f"{'Good' if driver.valid else 'NOT GOOD'}: {', '.join(parts)}."
 
 
 def _tariff(summary: Summary) -> str:
-    """The tariff, in one line."""
-    told, cost = summary.cost.tariff, summary.cost
-    shift = f", shift {told.shift}" if told.shift else ""
-    rate = told.in_words()
+    """The tariff in a line."""
+    tariff, cost = summary.cost.tariff, summary.cost
+    shift = f", shift {tariff.shift}" if tariff.shift else ""
+    rate = tariff.in_words()
     if cost.user_hour is None:
-        return f"Not to be had, since what is charged for was not measured ({told.title}{shift}: {rate})."
-    hour = money(cost.user_hour, told.currency)
+        return f"Not to be had, since what is charged for was not measured ({tariff.title}{shift}: {rate})."
+    hour = money(cost.user_hour, tariff.currency)
     scale = money_scale([row.cost for row in (*summary.commands, summary.everything)])
-    each = f" The table's costs are of {scale:,} interactions." if scale > 1 else ""
-    return f"A user's hour is {hour} at {rate} ({told.title}{shift}; {told.source}).{each}"
+    scale_note = f" The table's costs are of {scale:,} interactions." if scale > 1 else ""
+    return f"A user's hour is {hour} at {rate} ({tariff.title}{shift}; {tariff.source}).{scale_note}"
 
 
 def _legend(summary: Summary) -> list[str]:
-    """The foot of the tables: what a dash, `few` and `never` mean, and every note."""
+    """The meanings of a dash, `few` and `never` in the tables, and the run's notes."""
     rule = ", ".join(f"p{100 * p:g} from {samples_needed(p)}" for p in REPORTED_QUANTILES)
     rows = [*summary.commands, summary.everything]
     if not summary.everything.response.count:
@@ -268,9 +269,9 @@ def _legend(summary: Summary) -> list[str]:
         "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are drawn again; "
         "where there is none, the run is too short for the waits in it, or of too few users and interactions."
     ]
-    if any(found.state == "too few samples" for row in rows for found in row.response.quantiles):
+    if any(measured.state == "too few samples" for row in rows for measured in row.response.quantiles):
         lines.append(f"few: too few samples for this quantile; there is {rule} samples on.")
-    if any(found.state == "never" for row in rows for found in row.response.quantiles):
+    if any(measured.state == "never" for row in rows for measured in row.response.quantiles):
         lines.append("never: so many lines were never answered that this quantile has no time.")
     if any(_unmeasured(row) for row in rows):
         lines.append("–: not measured, which is not zero.")
@@ -293,40 +294,39 @@ def _who(summary: Summary) -> str:
 
 
 def _missed(summary: Summary) -> list[str]:
-    """What was not well, counted."""
+    """The numbers of bad outcomes."""
     everything, ended = summary.everything, summary.sessions
-    missed = [
+    counts = [
         (ended.refused, "was refused at log-in", "were refused at log-in"),
         (ended.died, "session died", "sessions died"),
         (everything.outcomes.timeouts, "line timed out", "lines timed out"),
         (everything.outcomes.failed, "line failed", "lines failed"),
         (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
     ]
-    return [f"{number(count)} {one if count == 1 else many}" for count, one, many in missed if count]
+    return [f"{number(count)} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
 
 
 def _served(summary: Summary) -> str:
     everything, ended = summary.everything, summary.sessions
-    told = _missed(summary)
+    missed = _missed(summary)
     good = not (ended.refused or ended.died or everything.outcomes.errors)
-    verdict = (
-        f"{'everyone was' if good else 'not everyone was well'} served{': ' + ', '.join(told) + ';' if told else ':'}"
-    )
-    return f"{_who(summary)}; {verdict} {_slowest(summary)}"
+    served = "everyone was served" if good else "not everyone was well served"
+    failures = f" {', '.join(missed)};" if missed else ""
+    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}"
 
 
 def _slowest(summary: Summary) -> str:
     name = "p90" if _has(summary.everything, "p90") else "p50"
-    whole = f"{name} {quantile(summary.everything.response.quantile(name))} over all commands"
+    overall = f"{name} {quantile(summary.everything.response.quantile(name))} over all commands"
     if not _has(summary.everything, name):
         return f"response times of {number(summary.everything.response.count)} interaction are too few for a quantile."
     rows = [row for row in summary.commands if _has(row, name)]
     if len(rows) < 2:
-        return f"{whole}."
+        return f"{overall}."
     slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
-    of_those = f" of the {len(rows)} commands with samples enough for one" if left_out else " command"
-    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{of_those}, and {whole}."
+    choice = f" of the {len(rows)} commands with samples enough for one" if left_out else " command"
+    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{choice}, and {overall}."
 
 
 def _has(row: CommandSummary, name: str) -> bool:
@@ -343,57 +343,51 @@ def _throughput(summary: Summary) -> str:
 
 
 def _busy(summary: Summary) -> str:
-    """How busy the processors were."""
-    told = summary.total_time
-    if told is None:
+    """The processors' busy share as part of a sentence."""
+    total_time = summary.total_time
+    if total_time is None:
         return ""
-    return f"; the processors were {share(told.busy_share)} busy"
+    return f"; the processors were {share(total_time.busy_share)} busy"
 
 
-def _driver_faults(told: DriverAudit) -> list[str]:
+def _driver_faults(driver: DriverAudit) -> list[str]:
     faults = []
-    if told.late:
+    if driver.late:
         faults.append(
-            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(told.lateness_p99_ns)} late "
-            f"({duration(told.lateness_limit_ns)} is allowed). Run with fewer users, give the driver SCHED_FIFO or a "
+            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
+            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, give the driver SCHED_FIFO or a "
             "processor of its own (see `loadgo doctor`), or drive from another machine."
         )
-    if told.takes_too_much:
+    if driver.takes_too_much:
         faults.append(
-            f"the driver took {share(told.host_share)} of the host that it measures "
-            f"({share(told.host_share_limit)} is allowed). Run with fewer users or longer think times, "
+            f"the driver took {share(driver.host_share)} of the host that it measures "
+            f"({share(driver.host_share_limit)} is allowed). Run with fewer users or longer think times, "
             "or drive from another machine over ssh."
         )
     return faults
 
 
-def _little(told: LittleAudit) -> str:
-    there = f"{_users(told.computed)} users computed, {_users(told.measured)} there"
+def _little(audit: LittleAudit) -> str:
+    users = f"{_users(audit.computed)} users computed, {_users(audit.measured)} there"
     verdict = {
-        "holds": f"holds within {share(abs(told.discrepancy))}",
-        "broken": f"BROKEN by {share(abs(told.discrepancy))}",
+        "holds": f"holds within {share(abs(audit.discrepancy))}",
+        "broken": f"BROKEN by {share(abs(audit.discrepancy))}",
         "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
-    }[told.verdict]
-    if told.law == "L = lambda W":
-        terms = f"L = λW = {number(told.rate_per_s)}/s × {seconds(told.stay_s or 0)}"
+    }[audit.verdict]
+    if audit.law == "L = lambda W":
+        terms = f"L = λW = {number(audit.rate_per_s)}/s × {seconds(audit.stay_s or 0)}"
     else:
-        response, think = seconds(told.response_s or 0), seconds(told.think_s or 0)
-        terms = f"N = X(R + Z) = {number(told.rate_per_s)}/s × ({response} + {think})"
-    return f"Little's law, {terms}: {there}; {verdict}."
+        response, think = seconds(audit.response_s or 0), seconds(audit.think_s or 0)
+        terms = f"N = X(R + Z) = {number(audit.rate_per_s)}/s × ({response} + {think})"
+    return f"Little's law, {terms}: {users}; {verdict}."
 
 
 def _users(value: float) -> str:
-    """A mean number of users, to one decimal."""
+    """A mean number of users with one decimal."""
     return f"{value:,.1f}"
 
 
 def _unmeasured(row: CommandSummary) -> bool:
-    told = row.usage
-    return None in (
-        told.cpu_user_ns,
-        told.ready_wait_ns,
-        told.paging_wait_ns,
-        told.io_wait_ns,
-        told.faults_major,
-        row.cost,
-    )
+    usage = row.usage
+    waits = (usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns)
+    return None in (usage.cpu_user_ns, *waits, usage.faults_major, row.cost)

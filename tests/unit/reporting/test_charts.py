@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.reporting.chart_data import (
-    BUCKETS,
     MOST_BARS,
+    MOST_TIME_BINS,
     MOST_USERS,
     load_over_time,
     response_bins,
@@ -29,7 +29,7 @@ def test_each_commands_bins_hold_all_of_its_interactions() -> None:
 
 def test_throughput_over_time_adds_up_to_every_interaction() -> None:
     over = load_over_time(SMALL).frame
-    assert len(over) == min(BUCKETS, len(SMALL.interactions) // 10), "about ten interactions in a span"
+    assert len(over) == min(MOST_TIME_BINS, len(SMALL.interactions) // 10), "about ten interactions in a span"
     seconds = over["to_s"] - over["from_s"]
     assert (over["per_second"] * seconds).sum() == pytest.approx(len(SMALL.interactions), abs=1.5)
     assert over["users"].to_numpy().max() == 10

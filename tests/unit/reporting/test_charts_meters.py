@@ -9,10 +9,10 @@ import pytest
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.figures import path_end
 from loadgo.records.tables import Tables
-from loadgo.reporting.category_colors import BUSY, IDLE, category_colors
+from loadgo.reporting.category_colors import BUSY_COLORS, IDLE_COLORS, category_colors
 from loadgo.reporting.charts import chart, charts
 from loadgo.reporting.meter_chart_data import (
-    COLUMNS_OVER_TIME,
+    MOST_HEAT_MAP_COLUMNS,
     fault_times,
     lengths_over_time,
     primitive_times,
@@ -27,7 +27,7 @@ Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 PAPERS = ("#ffffff", "#15191e")
 """The page's own, light and dark (documents/templates/page.css)."""
-HOST = [name for name in (*BUSY, *IDLE) if name in SHARES]
+HOST = [name for name in (*BUSY_COLORS, *IDLE_COLORS) if name in SHARES]
 MACHINE = [
     *("user", "page fault", "segment fault", "bound fault", "wall crossing", "terminal", "network"),
     *("process creation", "getwork", "interrupt"),
@@ -81,14 +81,14 @@ def distance(one: str, other: str, paper: str, eye: str) -> float:
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("stack", [HOST, MACHINE, TICKS, ["user", "idle zero"], ["iowait", "steal", "idle"]])
 def test_neighbours_in_the_stack_are_told_apart_by_every_eye(stack: list[str], eye: str, paper: str) -> None:
-    colors = BUSY | IDLE
+    colors = BUSY_COLORS | IDLE_COLORS
     for below, above in itertools.pairwise(stack):
         assert distance(colors[below], colors[above], paper, eye) > NOTICEABLE, (below, above)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_category_is_seen_on_the_page(paper: str) -> None:
-    for name, color in (BUSY | IDLE).items():
+    for name, color in (BUSY_COLORS | IDLE_COLORS).items():
         assert distance(color, paper, paper, "all three") > NOTICEABLE, name
 
 
@@ -123,7 +123,7 @@ def test_a_long_run_has_no_more_columns_than_are_drawn() -> None:
     ]
     run = dataclasses.replace(run_of([interaction(1, 1, 0.5)]), faults=frame(rows, "faults"))
     cells = fault_times(run).frame
-    assert len(cells) <= COLUMNS_OVER_TIME
+    assert len(cells) <= MOST_HEAT_MAP_COLUMNS
     assert cells["count"].sum() == 200_000
     # The last column is not full.
     assert cells["per_second"][:-1].to_list() == pytest.approx([2.0] * (len(cells) - 1))

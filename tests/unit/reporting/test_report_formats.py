@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.report import FORMATS, Format, render
+from loadgo.reporting.report import REPORT_FORMATS, Format, render
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>|`*_[a](http://evil.example)"
@@ -149,7 +149,7 @@ def test_the_same_run_gives_the_same_bytes(run: Tables) -> None:
         assert render(summarize(run), run, name) == render(summarize(run), run, name)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("svg", "png")])
+@pytest.mark.parametrize("name", [name for name in REPORT_FORMATS if name not in ("svg", "png")])
 def test_a_run_in_which_nothing_happened_has_a_report_in_every_format(name: Format) -> None:
     empty = empty_run()
     made = text_of(summarize(empty), empty, name)

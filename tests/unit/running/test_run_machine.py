@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.records.tables import COLUMNS_BY_TABLE
-from loadgo.reporting.report import FORMATS
+from loadgo.reporting.report import REPORT_FORMATS
 from loadgo.running.host import Driver
 from support.small_machine import MACHINE, SCRIPT, laid
 
@@ -227,7 +227,7 @@ def test_what_makes_no_sense_on_a_machine_is_refused_in_words(
 
 
 def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(made: loadgo.Run) -> None:
-    for name in FORMATS:
+    for name in REPORT_FORMATS:
         assert loadgo.report(made, format=name, width=80), name
     text = str(loadgo.report(made, width=100))
     assert "simulated: A small machine (assumed, all of it)" in text
