@@ -19,13 +19,13 @@ from typing import Self
 
 
 class LoadgoError(Exception):
-    """Anything that loadgo could not do; its text is for a person, and says what to do."""
+    """An error of loadgo. Its text is for people, and has the remedy if there is one."""
 
     arguments: tuple[str, ...] = ()
     """The names of the call's arguments that the text mentions, each in backquotes there: `` `duration` ``."""
 
     def about(self, *arguments: str) -> Self:
-        """The same error, which names these arguments in its text; the command line shows its options instead."""
+        """Marks the arguments that the text names, and returns the error. The command line shows options instead."""
         self.arguments = (*self.arguments, *arguments)
         return self
 
@@ -45,7 +45,7 @@ def naming(argument: str) -> Iterator[None]:
 
 
 class Mistake(LoadgoError):
-    """The caller's mistake, with the place of it: `line` and `column` count from 1; `file` where it is known."""
+    """A mistake in a text, with its place. `line` and `column` count from 1, and `file` is None if it is unknown."""
 
     def __init__(self, line: int, column: int, message: str, file: str | None = None) -> None:
         super().__init__(line, column, message, file)
@@ -64,15 +64,15 @@ class Mistake(LoadgoError):
 
 
 class Refused(LoadgoError):
-    """The host's refusal: what was tried, for which user, and the remedy, in one text."""
+    """A refusal of the host. The text has what was tried, for which user, and the remedy."""
 
 
 class NotPossible(Refused):
-    """These hosts cannot do it in this way; another way may work."""
+    """The method is not possible on these hosts; another method may be."""
 
 
 class BadRun(LoadgoError):
-    """A run's folder that is not there, not whole, or not of a format that this version reads."""
+    """A run's folder that is missing, incomplete, or of a format that this version does not read."""
 
 
 class BadQuery(LoadgoError):
