@@ -1,5 +1,6 @@
 """A machine fitted to a run on a machine that is known: it has the same values, and foretells other loads."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ import loadgo
 import numpy as np
 import pytest
 from loadgo.fitting.demands import fit_processor_times
+from loadgo.fitting.document import render_fit
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
 from loadgo.notation.laws import read_law
@@ -158,6 +160,15 @@ def test_under_its_own_load_the_machine_gives_what_was_measured(made: loadgo.Fit
         "throughput",
     }
     assert all(check.machine == pytest.approx(check.measured, rel=0.03) for check in made.checks)
+
+
+def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
+    members = json.loads(render_fit(made, "json"))
+    assert [value["key"] for value in members["parameters"]] == [value.key for value in made.fitted.parameters]
+    assert [check["measured"] for check in members["checks"]] == [check.measured for check in made.checks]
+    for shown in (render_fit(made, "text", width=120), render_fit(made, "md"), render_fit(made, "html")):
+        assert "compile, cpu" in shown
+        assert "mean response" in shown
 
 
 def test_what_the_supervisor_does_is_not_counted_twice(made: loadgo.Fit) -> None:
