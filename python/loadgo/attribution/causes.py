@@ -3,9 +3,9 @@
 *Causes* are log-Shapley factors over the 2^k machines. For each change there are also its factors when made first and
 when made last. The pair that interacts most is named.
 
-*Bookkeeping* compares the meters of the machine without changes and with all of them, as chains that are identities.
-The two answer different questions and are never mixed. All runs are resampled with the same seeds on every machine, so
-the factors multiply to the ratio in every resample.
+The *decomposition by meters* compares the machine without changes to that with all of them, as chains that are
+identities. The two answer different questions and are never mixed. All runs are resampled with the same seeds on every
+machine, so the factors multiply to the ratio in every resample.
 """
 
 from __future__ import annotations

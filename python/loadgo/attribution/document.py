@@ -84,7 +84,7 @@ def _change_in_words(name: str, values: Sequence[str]) -> str:
 
 def _answer(speedup: Speedup) -> str:
     if not speedup.causes:
-        return "Nothing can be taken apart: no figure is known of all machines."
+        return "There is no decomposition: no figure is known of all machines."
     measure = _answer_measure(speedup)
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
@@ -96,7 +96,7 @@ def _answer(speedup: Speedup) -> str:
     moved = [cause for cause in shown.causes if abs(cause.factor - 1) >= _NO_EFFECT_SHARE]
     effects = in_words([f"{_times_less(cause.factor)} by {cause.name}" for cause in moved])
     if not moved:
-        return f"{change}: none of them does anything to it."
+        return f"{change}: no change has an effect."
     return f"{change}: {effects}, which multiply to the whole."
 
 
@@ -140,13 +140,13 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
     notes = [
         (
             "Causes",
-            "every choice of the changes was run: a change's factor is what making it takes off, the mean of all "
-            "orders in which they could be made (its log-Shapley value).",
+            "every choice of the changes was run: a change's factor is its effect, averaged over all orders of making "
+            "the changes (its log-Shapley value).",
         ),
         (
-            "Bookkeeping",
-            "another question: what the meters moved by, from the machine with none of the changes to that with all. "
-            "Its factors are not those of the changes.",
+            "Decomposition",
+            "what the meters moved by, from the machine without the changes to the machine with all of them. Its "
+            "factors are not those of the changes.",
         ),
     ]
     for caused in speedup.causes:
@@ -164,9 +164,7 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
         notes.append(("Intervals", f"none: {speedup.runs} {_runs_in_words(speedup)}; they need {FEWEST_UNITS}."))
     else:
         paired = "in the order in which they are named" if speedup.measured else "by their seeds"
-        notes.append(
-            ("Intervals", f"95 %, {speedup.runs} {_runs_in_words(speedup)} drawn again whole, paired {paired}.")
-        )
+        notes.append(("Intervals", f"95 %, {speedup.runs} {_runs_in_words(speedup)} resampled, paired {paired}."))
     notes += [("Cross-check", line) for line in road_notes(speedup.roads)]
     return (*notes, *(("Left out", note) for note in speedup.notes))
 

@@ -196,7 +196,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     if comparison.parts.busy is not None:
         notes.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
     if comparison.chains:
-        notes.append(("Bookkeeping", "says what the meters moved by; not what each change did: see loadgo speedup."))
+        notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
 

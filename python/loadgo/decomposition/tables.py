@@ -34,19 +34,19 @@ def road_table(roads: Sequence[Road]) -> Table | None:
     targets = [road.to for road in roads]
     ordered = sorted(roads, key=lambda road: targets.index(road.to))
     columns = [
-        Column("road", tuple(road.name for road in ordered)),
-        Column("to the ratio of", tuple(road.to for road in ordered)),
+        Column("estimate", tuple(road.name for road in ordered)),
+        Column("of the ratio of", tuple(road.to for road in ordered)),
         Column("A ÷ B", tuple(factor(road.ratio) for road in ordered)),
     ]
     if any(road.interval for road in ordered):
         columns.append(Column("95 % interval", tuple(factor_interval(road.interval) for road in ordered), spare=1))
-    return Table("Cross-check: the same ratios by independent roads", tuple(columns), name_width=40)
+    return Table("Cross-check: the same ratios from other meters", tuple(columns), name_width=40)
 
 
 def road_warnings(roads: Sequence[Road]) -> list[str]:
     """A warning for each pair of roads that disagree."""
     return [
-        f"Two roads to the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
+        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
         for disagreement in disagreeing(roads)
     ]
 
@@ -56,9 +56,9 @@ def road_notes(roads: Sequence[Road]) -> list[str]:
     if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
         return []
     if any(road.apart for road in roads):
-        rule = "Roads disagree when they are more than 5 % apart and the interval of that leaves out 0."
+        rule = "Estimates disagree when they are more than 5 % apart and the interval of that leaves out 0."
     else:
-        rule = "Roads disagree when they are more than 5 % apart, by the figures alone: intervals need 5 runs a side."
+        rule = "Estimates disagree when they are more than 5 % apart, without intervals, which need 5 runs a side."
     differing = [f"{_both_ratios(pair)}: {percent(pair.apart)}, more than chance." for pair in slightly_apart(roads)]
     return [rule, *differing]
 
@@ -76,7 +76,7 @@ def _links_table(chains: Sequence[Chain]) -> Table:
         for index, link in enumerate(chain.links):
             name = f"  {'=' if not index else sign} {link.name}"
             rows.append((name, "", "", factor(link.factor), factor_interval(link.interval)))
-    return _ratio_table("Bookkeeping: what the meters moved by, for one interaction", ("", "A", "B", "A ÷ B"), rows)
+    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", "A ÷ B"), rows)
 
 
 def _factors_table(chain: Chain) -> Table:
@@ -84,9 +84,9 @@ def _factors_table(chain: Chain) -> Table:
     small = [row.factor for row in chain.factors if row not in shown]
     rows = [(row.name, factor(row.factor), factor_interval(row.interval)) for row in shown]
     if small:
-        rows.append((f"{len(small)} that moved nothing", factor(math.prod(small)), ""))
+        rows.append((f"{len(small)} without effect", factor(math.prod(small)), ""))
     rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))
-    table = _ratio_table(f"Bookkeeping: the factors of {chain.measure}, down to the meters", ("factor", "A ÷ B"), rows)
+    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", "A ÷ B"), rows)
     return Table(table.title, table.columns, total_rows=1, name_width=44)
 
 

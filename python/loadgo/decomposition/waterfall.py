@@ -49,7 +49,7 @@ class Waterfall(RatioFactors):
         """The title of the waterfall."""
         if self.kind == "causes":
             return f"Causes: what each change did to {self.measure}"
-        return f"Bookkeeping: what {self.measure} moved by, for one interaction"
+        return f"Decomposition of {self.measure} by meters, per interaction"
 
 
 def of_chains(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
@@ -67,7 +67,7 @@ def _of_chain(chain: Chain) -> Waterfall:
     shown = [(factor.name, factor.factor, factor.interval) for factor in chain.factors if factor in largest]
     others = [factor for factor in chain.factors if factor not in largest]
     if others:
-        phrase = "that moved less" if len(largest) < len(effective) else "that moved nothing"
+        phrase = "with less effect" if len(largest) < len(effective) else "without effect"
         shown.append((f"{len(others)} {phrase}", exponential(math.fsum(factor.log for factor in others)), None))
     return waterfall_of("bookkeeping", chain, shown)
 

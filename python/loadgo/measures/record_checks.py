@@ -53,7 +53,7 @@ def checks_of(tables: Tables, stretch: Stretch) -> tuple[RunCheck, ...]:
 
 
 def _check_categories(total: TotalTime | None) -> RunCheck:
-    name = "the categories are all of the time"
+    name = "the categories add up to the total time"
     if total is None or total.wall_ns is None:
         return RunCheck(name, "cannot be told", "total time was not measured")
     slack = METER_TOLERANCE * total.wall_ns + (
@@ -68,15 +68,16 @@ def _check_owners(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
 
     A process is charged when it leaves a processor, so time of the span before may be in the first span of the stretch.
     """
-    name = "whose time it was is at most the busy time"
+    name = "the owners' time is at most the busy time"
     if total is None or total.account.unattributed_ns is None:
-        return RunCheck(name, "cannot be told", "it was not measured whose time it was")
+        return RunCheck(name, "cannot be told", "the owners of the time were not measured")
     longest = int(spans_in(tables.time, stretch)["span_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
     before = total_time_of(tables, replace(stretch, start_ns=stretch.start_ns - longest))
     busy = max(total.account.busy_ns, before.account.busy_ns if before else 0)
     owned_ns = total.account.busy_ns - total.account.unattributed_ns
     slack = total.account.resolution_ns + METER_TOLERANCE * total.total_ns
-    text = f"busy {duration(total.account.busy_ns)}, of it {duration(max(total.account.unattributed_ns, 0))} nobody's"
+    unattributed = duration(max(total.account.unattributed_ns, 0))
+    text = f"busy {duration(total.account.busy_ns)}, of it {unattributed} unattributed"
     return RunCheck(name, "holds" if owned_ns <= busy + slack else "broken", text)
 
 
@@ -87,7 +88,7 @@ def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | 
     charged_ns = float(rows.select(CPU_NS.cast(pl.Float64).sum()).item() or 0.0)
     around = None if total is None else total_time_of(tables, _touched_stretch(tables, stretch, rows))
     if around is None or not charged_ns or sampled > 1:
-        return RunCheck(name, "cannot be told", "the processors' time, or every interaction's, is not known")
+        return RunCheck(name, "cannot be told", "the time of the processors, or of every interaction, is not known")
     slack = METER_TOLERANCE * around.total_ns + 2 * TICK_NS * len(around.processors)
     text = (
         f"interactions {duration(charged_ns)}; {duration(around.span_ns)} × {number(len(around.processors))} "
@@ -125,7 +126,7 @@ def _check_order(rows: pl.DataFrame) -> RunCheck:
     answered = rows.filter(IS_ANSWERED)
     first = pl.col("first_output_ns").is_not_null() & (pl.col("first_output_ns") < pl.col("sent_ns"))
     disordered = answered.filter((pl.col("ready_ns") < pl.col("sent_ns")) | first)
-    text = f"{number(len(disordered))} of {number(len(rows))} interactions are ready, or answer, before they were sent"
+    text = f"{number(len(disordered))} of {number(len(rows))} interactions have output before they were sent"
     return RunCheck(name, "broken" if len(disordered) else "holds", text)
 
 
@@ -149,10 +150,10 @@ def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
 
 def _check_losses(tables: Tables) -> RunCheck:
     lost = sum(loss.count for loss in group_losses(tables.lost))
-    return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} things the records do not hold")
+    return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} records were lost")
 
 
 def _check_driver(tables: Tables, total: TotalTime | None, typed: pl.DataFrame) -> RunCheck:
     driver = driver_audit(typed, total, tables, None)
-    text = f"{number(driver.late_lines)} lines were sent late; {share(driver.host_share)} of the host is the driver's"
+    text = f"{number(driver.late_lines)} lines were sent late; the driver used {share(driver.host_share)} of the host"
     return RunCheck("the driver was not the bottleneck", "holds" if driver.valid else "broken", text)

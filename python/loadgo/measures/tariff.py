@@ -174,7 +174,7 @@ def _read_tariff(name: str) -> str:
     except OSError as refusal:
         raise BadArgument(f"tariff {name}: cannot be read: {refusal.strerror}") from refusal
     except UnicodeDecodeError as refusal:
-        raise BadArgument(f"tariff {name}: is no text in UTF-8") from refusal
+        raise BadArgument(f"tariff {name}: is not text in UTF-8") from refusal
 
 
 def _parse_shifts(name: str, document: dict[str, Any], shift: str, text: str) -> tuple[Tariff, ...]:
@@ -205,7 +205,7 @@ def _shift_prices(shift: str, value: object, text: str) -> dict[str, Any]:
 
 def _parse_tariff(name: str, document: Mapping[str, Any], shift: str, text: str) -> Tariff:
     if not str(document.get("source", "")).strip():
-        raise ValueError(": 'source' is missing: say where the prices are from")
+        raise ValueError(": 'source' is missing: name the source of the prices")
     for key in ("title", "source", "currency"):
         if not isinstance(document.get(key, ""), str):
             raise _mistake_at(text, key, f"{key} must be a text, not {document[key]!r}")
@@ -213,7 +213,7 @@ def _parse_tariff(name: str, document: Mapping[str, Any], shift: str, text: str)
         raise _mistake_at(text, "assumption", f"assumption must be true or false, not {document['assumption']!r}")
     prices = {key: _parse_price(document[key], key, text) for key in PRICE_LABELS if key in document}
     if not prices:
-        raise ValueError(f": 'cpu_hour' is missing, and so is every other price: {', '.join(PRICE_LABELS)}")
+        raise ValueError(f": there is no price; prices are {', '.join(PRICE_LABELS)}")
     return Tariff(
         name=name,
         title=document.get("title", name),

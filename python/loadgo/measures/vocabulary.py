@@ -115,10 +115,10 @@ def _vocabulary_1973(total: TotalTime, meters: Meters) -> DocumentVocabulary:
         lines=tuple(lines.values()),
         homeless=_unnamed_categories(total, _LINES_1973),
         remarks=(
-            "MP is idle time in which somebody was not let run (not eligible), NMP idle time in which all who were let "
-            "run waited: 1969 called the latter multiprogramming idle, and so do not compare the two by their names.",
+            "MP is idle time in which a process was not eligible, NMP idle time in which all eligible processes "
+            "waited. 1969 called the latter multiprogramming idle, so do not compare the two by their names.",
             "Percent of non-idle leaves zero and NMP idle out of its base.",
-            *(() if drum_share is not None else ("The interrupts of a paging drum are not told apart here.",)),
+            *(() if drum_share is not None else ("The interrupts of a paging drum are not distinguished here.",)),
             *_tick_remarks(total),
             *_results_1973(total, lines),
         ),
@@ -138,7 +138,7 @@ def _vocabulary_1969(total: TotalTime, meters: Meters) -> DocumentVocabulary:
         lines=tuple(lines),
         homeless=_unnamed_categories(total, _LINES_1969),
         remarks=(
-            "Multiprogramming idle is idle time in which all who were let run waited for a page or the disk: 1973 "
+            "Multiprogramming idle is idle time in which all eligible processes waited for a page or the disk: 1973 "
             "called it NMP, and something else MP.",
             "The scan of 1969 has linkage faults as leakage, and wall crossings as wait coming. There is no linkage "
             "fault here: programs link themselves, in their own time.",

@@ -67,7 +67,7 @@ def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_wort
 def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:
     text = render_speedup(made, "text", width=120)
     assert "Causes: what each change did to elapsed" in text
-    assert "Bookkeeping: what the meters moved by" in text
+    assert "Decomposition by meters, per interaction" in text
     assert max(map(len, render_speedup(made, "text", width=80).splitlines())) <= 80
     assert json.loads(render_speedup(made, "json"))["causes"][0]["causes"][0]["name"] == "processor"
     assert "Causes" in render_speedup(made, "md")

@@ -141,7 +141,7 @@ def test_prices_are_told_in_words() -> None:
         ("nonsense", None, "is not bundled; these are: arpanet-1970, cloud, ctss-1968, default"),
         ("default:2", None, "one price for all shifts"),
         ("multics-645-1973:9", None, "has no shift 9; it has 1, 2, 3"),
-        ("{}", 'source = "x"', "'cpu_hour' is missing"),
+        ("{}", 'source = "x"', "there is no price"),
         ("{}", "cpu_hour = 1", "'source' is missing"),
         (
             "{}",
@@ -150,7 +150,7 @@ def test_prices_are_told_in_words() -> None:
         ),
         ("{}", "cpu_hour = = 1", "line 1, column 12"),
         ("absent.toml", None, "cannot be read"),
-        ("{}", 'source = " "\ncpu_hour = 1', "'source' is missing: say where the prices are from"),
+        ("{}", 'source = " "\ncpu_hour = 1', "'source' is missing: name the source of the prices"),
         ("{}", 'source = "x"\ncpu_hours = 1', "line 2: cpu_hours is no key of a tariff; did you mean cpu_hour?"),
         (
             "{}",
