@@ -30,6 +30,16 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The arguments of a run that the text names, by their names in the library, each in backquotes there.
+    pub fn arguments(&self) -> &'static [&'static str] {
+        match self {
+            Error::Refused(..) => &["out"],
+            _ => &[],
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,13 +68,13 @@ impl std::error::Error for Error {
 /// What a person does about a refusal.
 fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
-        io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with --out",
-        io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with --out",
-        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with --out, or have this one opened to you",
-        io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with --out",
-        io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with --out",
+        io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with `out`",
+        io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with `out`",
+        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with `out`, or have this one opened to you",
+        io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with `out`",
+        io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with `out`",
         io::ErrorKind::NotFound => "look at the path",
-        _ => "look at the disk and the path, or put the run elsewhere with --out",
+        _ => "look at the disk and the path, or put the run elsewhere with `out`",
     }
 }
 

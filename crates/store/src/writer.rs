@@ -53,7 +53,7 @@ impl Writer {
         self.write_sampled(&mut rows.sampled);
         self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
         if let Some((count, at)) = rows.dropped.take() {
-            let reason = "the disk was slower than the records: put the run on a faster one with --out";
+            let reason = "the disk was slower than the records: put the run on a faster one";
             self.lost += count;
             self.unwritten.push(record_lost(count, at, reason.into()));
         }
