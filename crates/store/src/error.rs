@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder, in words and with the remedy.
+//! Errors of a run folder, each with its remedy.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -65,7 +65,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// What a person does about a refusal.
+/// The remedy for a refusal of the system.
 fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with `out`",
@@ -78,5 +78,5 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// What the functions of this crate return.
+/// The result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -11,8 +11,8 @@ use crate::rows::{Packed, Rows};
 use crate::stream::Stream;
 use crate::{Folder, Result, Table, columns};
 
-/// A batch has at most so many rows, so that neither writing nor reading one takes much memory.
-const BATCH: usize = 1 << 16;
+/// Most rows of a batch, so that neither writing nor reading one takes much memory.
+const BATCH_ROWS: usize = 1 << 16;
 
 /// The open streams of a run.
 pub struct Writer {
@@ -44,7 +44,7 @@ impl Writer {
     /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
     pub fn write(&mut self, rows: &mut Rows) {
         self.commands.append(&mut rows.commands);
-        for some in rows.interactions.chunks(BATCH) {
+        for some in rows.interactions.chunks(BATCH_ROWS) {
             self.write_interactions(some);
         }
         rows.interactions.clear();
