@@ -131,4 +131,4 @@ def test_without_privilege_it_says_what_would_help(tmp_path: Path) -> None:
     readable_by_all(bench)
     before = NOBODY if ROOT else ()
     told = bench.loadgo("run", "paging", "--limit", "memory=20M,swap=zram:64M", status=2, before=before)
-    assert "--limit needs a control group for the users, and none could be made: run as root" in told.stderr
+    assert "--limit needs a control group for the users, and none could be made; remedy: run as root" in told.stderr

@@ -14,6 +14,7 @@ PLAIN: frozenset[str] = frozenset(
         "crates/bpf",
         "crates/rjs",
         "crates/sys",
+        "crates/store",
         "crates/transfer",
         "crates/transfer-meters",
         "examples",

@@ -9,7 +9,7 @@ from loadgo.running.doctor import doctor
 
 from support.outside import ROOT
 
-DEVICE = "a paging device for the run (--limit swap=)"
+DEVICE = "a paging device for the run (a limit's swap=)"
 
 
 def why_not() -> str:

@@ -11,11 +11,11 @@ use std::path::Path;
 use crate::groups::Groups;
 use crate::groups::hierarchy::{Version, hierarchies};
 use crate::leftovers::Leftovers;
+use crate::refusal::Refusal;
 use crate::usage::sources::{DELAY_ACCOUNTING, open_taskstats};
 use loadgo_sys::perf::{EventScope, try_clock_event};
 use loadgo_sys::scheduling::{Policy, set_policy};
 use loadgo_sys::tcp;
-use loadgo_sys::why::Why;
 use loadgo_sys::{kernel_tls, uring};
 use rustix::pty::{OpenptFlags, openpt};
 
@@ -39,7 +39,7 @@ pub struct Answer {
     pub state: State,
     /// By what means; empty when absent.
     pub how: String,
-    /// Why no better; empty when exact.
+    /// Refusal no better; empty when exact.
     pub why_not: String,
     /// What would make it better; empty when exact or nothing is known to.
     pub remedy: String,
@@ -55,8 +55,8 @@ pub fn probe() -> Vec<Answer> {
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
     answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
     answers.extend([
-        tried("rings of calls (io_uring)", "io_uring_setup", uring::unavailable_reason()),
-        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::unavailable_reason()),
+        tried("rings of calls (io_uring)", "io_uring_setup", uring::unavailable_reason().map(Refusal::from)),
+        tried("TLS by the kernel", "setsockopt TCP_ULP", kernel_tls::unavailable_reason().map(Refusal::from)),
         tried("sending without a copy (MSG_ZEROCOPY)", "setsockopt SO_ZEROCOPY", without_copy()),
     ]);
     answers
@@ -67,27 +67,39 @@ impl Answer {
         Answer { ability, state: State::Exact, how: how.into(), why_not: String::new(), remedy: String::new() }
     }
 
-    fn absent(ability: &'static str, why: Why) -> Answer {
-        Answer { ability, state: State::Absent, how: String::new(), why_not: why.what, remedy: why.remedy }
+    fn absent(ability: &'static str, refusal: Refusal) -> Answer {
+        Answer {
+            ability,
+            state: State::Absent,
+            how: String::new(),
+            why_not: refusal.why_not(),
+            remedy: refusal.remedy().to_owned(),
+        }
     }
 
-    fn estimated(ability: &'static str, how: impl Into<String>, why: Why) -> Answer {
-        Answer { ability, state: State::Estimated, how: how.into(), why_not: why.what, remedy: why.remedy }
+    fn estimated(ability: &'static str, how: impl Into<String>, refusal: Refusal) -> Answer {
+        Answer {
+            ability,
+            state: State::Estimated,
+            how: how.into(),
+            why_not: refusal.why_not(),
+            remedy: refusal.remedy().to_owned(),
+        }
     }
 }
 
 /// What is there as asked, by that call, or not at all.
-fn tried(ability: &'static str, how: &str, why_not: Option<Why>) -> Answer {
+fn tried(ability: &'static str, how: &str, why_not: Option<Refusal>) -> Answer {
     match why_not {
         None => Answer::exact(ability, how),
-        Some(why) => Answer::absent(ability, why),
+        Some(refusal) => Answer::absent(ability, refusal),
     }
 }
 
-fn without_copy() -> Option<Why> {
+fn without_copy() -> Option<Refusal> {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let told = socket.map_err(io::Error::from).and_then(|socket| tcp::enable_zerocopy(socket.as_fd()));
-    told.err().map(|error| Why::new(format!("SO_ZEROCOPY: {error}"), "Linux 4.14 or later"))
+    told.err().map(|error| Refusal::new("SO_ZEROCOPY").because(error).with_remedy("Linux 4.14 or later"))
 }
 
 fn terminals() -> Answer {
@@ -95,15 +107,17 @@ fn terminals() -> Answer {
     let (most, used) = (read("/proc/sys/kernel/pty/max"), read("/proc/sys/kernel/pty/nr"));
     match openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).map_err(io::Error::from) {
         Ok(_) => Answer::exact(ability, format!("{used} of {most} in use (kernel.pty.max)")),
-        Err(error) => Answer::absent(ability, Why::new(format!("cannot open /dev/ptmx: {error}"), "mount devpts at /dev/pts")),
+        Err(error) => {
+            Answer::absent(ability, Refusal::new("cannot open /dev/ptmx").because(error).with_remedy("mount devpts at /dev/pts"))
+        }
     }
 }
 
 fn processor_time() -> Answer {
     let ability = "processor time of each user";
-    let with_group = || -> Result<String, Why> {
+    let with_group = || -> Result<String, Refusal> {
         let mut leftovers =
-            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+            Leftovers::begin("doctor").map_err(|error| Refusal::new("no place for the run's state").because(error))?;
         let groups = Groups::create("doctor", &mut leftovers)?;
         let (name, step) = match groups.version() {
             Version::V2 => ("cgroup v2", "microseconds"),
@@ -117,7 +131,7 @@ fn processor_time() -> Answer {
     }
 }
 
-fn faults_and_waits(kernel: &Result<(), Why>) -> [Answer; 2] {
+fn faults_and_waits(kernel: &Result<(), Refusal>) -> [Answer; 2] {
     let (faults, waits) = ("page faults of each user", "waits of each user");
     match kernel {
         Ok(()) => [Answer::exact(faults, "taskstats"), Answer::exact(waits, "taskstats")],
@@ -128,20 +142,24 @@ fn faults_and_waits(kernel: &Result<(), Why>) -> [Answer; 2] {
     }
 }
 
-fn delays(kernel: &Result<(), Why>) -> Answer {
+fn delays(kernel: &Result<(), Refusal>) -> Answer {
     let ability = "paging and I/O waits (delay accounting)";
     if let Err(why) = kernel {
         return Answer::absent(ability, why.clone());
     }
     match fs::read_to_string(DELAY_ACCOUNTING) {
-        Err(error) => {
-            Answer::absent(ability, Why::new(format!("{DELAY_ACCOUNTING}: {error}"), "a kernel with CONFIG_TASK_DELAY_ACCT"))
-        }
+        Err(error) => Answer::absent(
+            ability,
+            Refusal::new(DELAY_ACCOUNTING).because(error).with_remedy("a kernel with CONFIG_TASK_DELAY_ACCT"),
+        ),
         Ok(text) if text.trim() == "1" => Answer::exact(ability, "on"),
         Ok(_) if fs::OpenOptions::new().write(true).open(DELAY_ACCOUNTING).is_ok() => {
             Answer::exact(ability, "off; a run switches it on and off again")
         }
-        Ok(_) => Answer::absent(ability, Why::new("it is off and only root may switch it on", "sysctl kernel.task_delayacct=1")),
+        Ok(_) => Answer::absent(
+            ability,
+            Refusal::new("it is off and only root may switch it on").with_remedy("sysctl kernel.task_delayacct=1"),
+        ),
     }
 }
 
@@ -149,7 +167,9 @@ fn pressure() -> Answer {
     let ability = "pressure of the whole host (PSI)";
     match fs::read_to_string("/proc/pressure/memory") {
         Ok(_) => Answer::exact(ability, "/proc/pressure"),
-        Err(error) => Answer::absent(ability, Why::new(format!("/proc/pressure: {error}"), "the boot parameter psi=1")),
+        Err(error) => {
+            Answer::absent(ability, Refusal::new("/proc/pressure").because(error).with_remedy("the boot parameter psi=1"))
+        }
     }
 }
 
@@ -161,7 +181,7 @@ fn fifo() -> Answer {
         Ok(()) => Answer::exact(ability, "permitted"),
         Err(error) => {
             let remedy = "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf";
-            Answer::absent(ability, Why::new(format!("SCHED_FIFO: {error}"), remedy))
+            Answer::absent(ability, Refusal::new("SCHED_FIFO").because(error).with_remedy(remedy))
         }
     }
 }
@@ -169,13 +189,16 @@ fn fifo() -> Answer {
 fn own_processor() -> Answer {
     let ability = "a processor for the driver alone";
     match std::thread::available_parallelism().map_or(1, usize::from) {
-        1 => Answer::absent(ability, Why::new("this process may use one processor only", "a machine, or a set, of two or more")),
+        1 => Answer::absent(
+            ability,
+            Refusal::new("this process may use one processor only").with_remedy("a machine, or a set, of two or more"),
+        ),
         several => Answer::exact(ability, format!("one of {several}, by affinity; others may still use it")),
     }
 }
 
 fn paging() -> Answer {
-    let ability = "a paging device for the run (--limit swap=)";
+    let ability = "a paging device for the run (a limit's swap=)";
     let root = rustix::process::geteuid().is_root();
     let now = crate::conditions::paging_devices(&read("/proc/swaps"));
     let there = now.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -183,10 +206,12 @@ fn paging() -> Answer {
     let zram = Path::new("/sys/class/zram-control/hot_add").exists();
     match (root, zram) {
         (true, true) => Answer::exact(ability, format!("zram or a file; {there}")),
-        (true, false) => {
-            Answer::estimated(ability, format!("a file; {there}"), Why::new("this kernel has no zram", "modprobe zram"))
-        }
-        (false, _) => Answer::absent(ability, Why::new("only root may page to a new device", "run as root")),
+        (true, false) => Answer::estimated(
+            ability,
+            format!("a file; {there}"),
+            Refusal::new("this kernel has no zram").with_remedy("modprobe zram"),
+        ),
+        (false, _) => Answer::absent(ability, Refusal::new("only root may page to a new device").with_remedy("run as root")),
     }
 }
 
@@ -195,12 +220,12 @@ fn limit(ability: &'static str, controller: &str) -> Answer {
     let Some(holder) = found.iter().find(|hierarchy| hierarchy.has(controller)) else {
         return Answer::absent(
             ability,
-            Why::new(format!("no control group tree holds {controller}"), "a kernel with it switched on"),
+            Refusal::new(format!("no control group tree holds {controller}")).with_remedy("a kernel with it switched on"),
         );
     };
-    let tried = || -> Result<String, Why> {
+    let tried = || -> Result<String, Refusal> {
         let mut leftovers =
-            Leftovers::begin("doctor").map_err(|error| Why::new(format!("no place for the run's state: {error}"), ""))?;
+            Leftovers::begin("doctor").map_err(|error| Refusal::new("no place for the run's state").because(error))?;
         let mut groups = Groups::create("doctor", &mut leftovers)?;
         groups.with_controller(controller, &mut leftovers)?;
         Ok(format!("the controller {controller} of {:?} at {}", holder.version, holder.mount.display()).to_lowercase())
@@ -216,12 +241,16 @@ fn perf_events() -> Answer {
         (Err(error), Ok(())) => {
             let what = format!("whole host: no ({error}; perf_event_paranoid is {paranoid})");
             let remedy = "run as root, or grant CAP_PERFMON and CAP_SYSLOG";
-            Answer::estimated(ability, "a command of yours: yes (loadgo profile -- COMMAND)", Why::new(what, remedy))
+            Answer::estimated(
+                ability,
+                "a command of yours: yes (loadgo profile -- COMMAND)",
+                Refusal::new(what).with_remedy(remedy),
+            )
         }
         (Err(_), Err(error)) => {
             let what = format!("perf_event_open: {error} (perf_event_paranoid is {paranoid})");
             let remedy = "run as root, or grant CAP_PERFMON, or, for commands of one's own, sysctl kernel.perf_event_paranoid=2";
-            Answer::absent(ability, Why::new(what, remedy))
+            Answer::absent(ability, Refusal::new(what).with_remedy(remedy))
         }
     }
 }
@@ -235,7 +264,9 @@ fn types() -> Answer {
     let ability = "types of the kernel's data (BTF)";
     match fs::metadata("/sys/kernel/btf/vmlinux") {
         Ok(found) => Answer::exact(ability, format!("/sys/kernel/btf/vmlinux, {} KB", found.len() >> 10)),
-        Err(error) => Answer::absent(ability, Why::new(format!("no BTF: {error}"), "a kernel with CONFIG_DEBUG_INFO_BTF")),
+        Err(error) => {
+            Answer::absent(ability, Refusal::new("no BTF").because(error).with_remedy("a kernel with CONFIG_DEBUG_INFO_BTF"))
+        }
     }
 }
 
@@ -248,12 +279,15 @@ fn tracepoints() -> Answer {
     }
     let refused = |found: &io::Result<_>| found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
     if let Some((path, _)) = looked.iter().find(|(_, found)| refused(found)) {
-        return Answer::absent(ability, Why::new(format!("{path} is not readable"), "run as root"));
+        return Answer::absent(ability, Refusal::new(format!("{path} is not readable")).with_remedy("run as root"));
     }
     let known = read("/proc/filesystems").lines().any(|line| line.ends_with("tracefs"));
     match known {
-        true => Answer::absent(ability, Why::new("tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing")),
-        false => Answer::absent(ability, Why::new("this kernel has no tracefs", "a kernel with CONFIG_TRACING")),
+        true => Answer::absent(
+            ability,
+            Refusal::new("tracefs is not mounted").with_remedy("mount -t tracefs tracefs /sys/kernel/tracing"),
+        ),
+        false => Answer::absent(ability, Refusal::new("this kernel has no tracefs").with_remedy("a kernel with CONFIG_TRACING")),
     }
 }
 
@@ -266,7 +300,11 @@ fn clock() -> Answer {
         true => Answer::exact(ability, how),
         false => {
             let why = format!("the clock {source} cannot be read without a system call");
-            Answer::estimated(ability, how, Why::new(why, "clocksource=tsc at boot, where the host's tsc is steady"))
+            Answer::estimated(
+                ability,
+                how,
+                Refusal::new(why).with_remedy("clocksource=tsc at boot, where the host's tsc is steady"),
+            )
         }
     }
 }
@@ -283,11 +321,11 @@ fn timer_lateness() -> Answer {
                 false => Answer::estimated(
                     ability,
                     how,
-                    Why::new("timers are over a millisecond late", "a less loaded host, or SCHED_FIFO"),
+                    Refusal::new("timers are over a millisecond late").with_remedy("a less loaded host, or SCHED_FIFO"),
                 ),
             }
         }
-        Err(error) => Answer::absent(ability, Why::new(format!("timerfd: {error}"), "")),
+        Err(error) => Answer::absent(ability, Refusal::new("timerfd").because(error)),
     }
 }
 

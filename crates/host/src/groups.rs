@@ -20,8 +20,8 @@ use loadgo_core::system::UserId;
 
 use crate::leftovers::undo::{kill_group, processes_of, remove_group};
 use crate::leftovers::{Leftovers, Thing};
+use crate::refusal::Refusal;
 use crate::small_files::open_directory;
-use loadgo_sys::why::Why;
 
 /// The groups of one run.
 #[derive(Debug)]
@@ -36,30 +36,31 @@ pub struct Groups {
 
 impl Groups {
     /// Makes the group of the run `run_id` where this host lets us.
-    pub fn create(run_id: &str, leftovers: &mut Leftovers) -> Result<Groups, Why> {
+    pub fn create(run_id: &str, leftovers: &mut Leftovers) -> Result<Groups, Refusal> {
         let found = hierarchies();
         let mut refusals = Vec::new();
         for hierarchy in in_order_of_worth(&found) {
             match Groups::create_in(hierarchy, run_id, leftovers) {
                 Ok(groups) => return Ok(groups),
-                Err(why) => refusals.push(why.what),
+                Err(refusal) => refusals.push(refusal.why_not()),
             }
         }
         let what = match refusals.is_empty() {
             true => "no control group tree with an account of processor time is mounted".to_owned(),
             false => refusals.join("; "),
         };
-        Err(Why::new(what, REMEDY))
+        Err(Refusal::new(what).with_remedy(REMEDY))
     }
 
     /// Makes the group of the run `run_id` in this tree.
-    pub fn create_in(hierarchy: &Hierarchy, run_id: &str, leftovers: &mut Leftovers) -> Result<Groups, Why> {
+    pub fn create_in(hierarchy: &Hierarchy, run_id: &str, leftovers: &mut Leftovers) -> Result<Groups, Refusal> {
         let name = group_name(run_id);
         let run = make_group(hierarchy, &name, leftovers)?;
-        let open = || open_directory(&run).map_err(|error| Why::new(format!("{}: {error}", run.display()), REMEDY));
+        let open =
+            || open_directory(&run).map_err(|error| Refusal::new(run.display().to_string()).because(error).with_remedy(REMEDY));
         let (directory, version) = (open()?, hierarchy.version);
         let accounts = Accounts::new(open()?, version);
-        accounts.all().map_err(|error| Why::new(format!("no processor time in {}: {error}", run.display()), ""))?;
+        accounts.all().map_err(|error| Refusal::new(format!("no processor time in {}", run.display())).because(error))?;
         Ok(Groups { version, name, run, directory, accounts, further: Vec::new() })
     }
 
@@ -74,10 +75,11 @@ impl Groups {
     }
 
     /// The run's group in the tree of `controller`, made if need be; every user who joins afterwards is in it.
-    pub fn with_controller(&mut self, controller: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+    pub fn with_controller(&mut self, controller: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
         let found = hierarchies();
         let holder = found.iter().find(|hierarchy| hierarchy.has(controller)).ok_or_else(|| {
-            Why::new(format!("no control group tree holds the controller {controller}"), "a kernel that has it, not switched off")
+            Refusal::new(format!("no control group tree holds the controller {controller}"))
+                .with_remedy("a kernel that has it, not switched off")
         })?;
         if holder.version == Version::V2 {
             return self.with_controller_of_v2(holder, controller, leftovers);
@@ -91,7 +93,12 @@ impl Groups {
         Ok(path)
     }
 
-    fn with_controller_of_v2(&mut self, tree: &Hierarchy, controller: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+    fn with_controller_of_v2(
+        &mut self,
+        tree: &Hierarchy,
+        controller: &str,
+        leftovers: &mut Leftovers,
+    ) -> Result<PathBuf, Refusal> {
         let path = match self.version {
             Version::V2 => self.run.clone(),
             Version::V1 => make_group(tree, &self.name, leftovers)?,
@@ -198,20 +205,20 @@ fn group_name(run_id: &str) -> String {
 }
 
 /// Makes the group `name` where the tree permits: root at the top of a v2 tree, everybody below its own group.
-fn make_group(hierarchy: &Hierarchy, name: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+fn make_group(hierarchy: &Hierarchy, name: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
     let root = rustix::process::geteuid().is_root();
     let tops = match hierarchy.version {
         Version::V2 if root => vec![&hierarchy.mount, &hierarchy.own],
         _ => vec![&hierarchy.own],
     };
-    let mut refusal = String::new();
+    let mut refusal = Refusal::new("there is no control group tree");
     for top in tops {
         match make_below(top, name, hierarchy.version, leftovers) {
             Ok(path) => return Ok(path),
-            Err(error) => refusal = format!("cannot make a group in {}: {error}", top.display()),
+            Err(error) => refusal = Refusal::new(format!("cannot make a group in {}", top.display())).because(error),
         }
     }
-    Err(Why::new(refusal, REMEDY))
+    Err(refusal.with_remedy(REMEDY))
 }
 
 fn make_below(top: &Path, name: &str, version: Version, leftovers: &mut Leftovers) -> io::Result<PathBuf> {
@@ -229,10 +236,12 @@ fn make_below(top: &Path, name: &str, version: Version, leftovers: &mut Leftover
 
 /// Gives the groups below `above` the controller; a group other than the root may not hold processes itself then, so
 /// when this process is the one in the way it moves into a group of its own until the end of the run.
-fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(), Why> {
+fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(), Refusal> {
     let file = above.join("cgroup.subtree_control");
-    let refuse =
-        |error: io::Error| Why::new(format!("cannot enable the controller {controller} in {}: {error}", above.display()), REMEDY);
+    let refuse = |error: io::Error| {
+        let attempt = format!("cannot enable the controller {controller} in {}", above.display());
+        Refusal::new(attempt).because(error).with_remedy(REMEDY)
+    };
     let held = fs::read_to_string(&file).unwrap_or_default();
     let in_place = held.split_whitespace().any(|name| name == controller);
     let command = format!("+{controller}");

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use loadgo_sys::why::Why;
+use crate::refusal::Refusal;
 
 mod home;
 pub mod thing;
@@ -85,7 +85,7 @@ impl Leftovers {
     }
 
     /// Undoes everything, last made first; returns what could not be undone. The next run tries that again.
-    pub fn finish(&mut self) -> Vec<Why> {
+    pub fn finish(&mut self) -> Vec<Refusal> {
         if self.finished {
             return Vec::new();
         }
@@ -104,12 +104,12 @@ impl Drop for Leftovers {
 }
 
 /// What came of clearing away after runs that were killed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Cleared {
     /// What was undone: a sentence for each run.
     pub undone: Vec<String>,
     /// What could not be undone, with the remedy.
-    pub left_behind: Vec<Why>,
+    pub left_behind: Vec<Refusal>,
 }
 
 /// Undoes what runs that were killed have left in the usual place.
@@ -124,7 +124,9 @@ pub fn clear_stale_in(directory: &Path) -> Cleared {
         return cleared;
     }
     if let Err(error) = own_directory(directory) {
-        cleared.left_behind.push(Why::new(format!("{}: {error}", directory.display()), "make that directory yours"));
+        cleared
+            .left_behind
+            .push(Refusal::new(directory.display().to_string()).because(error).with_remedy("make that directory yours"));
         return cleared;
     }
     let Ok(_others_wait) = DirectoryLock::take(directory) else {
@@ -135,8 +137,9 @@ pub fn clear_stale_in(directory: &Path) -> Cleared {
     cleared
 }
 
-fn cannot_lock(directory: &Path) -> Why {
-    Why::new(format!("what runs have left cannot be undone: cannot lock {}", directory.display()), "look at its file `lock`")
+fn cannot_lock(directory: &Path) -> Refusal {
+    let attempt = format!("things that a run has left cannot be undone: cannot lock {}", directory.display());
+    Refusal::new(attempt).with_remedy("make its file `lock` writable")
 }
 
 /// Where the state files are: `/run/loadgo` for root, else the user's runtime directory, else one in `/tmp`.
@@ -164,7 +167,7 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
 }
 
 /// Undoes `things`; what could not be undone is all that the state file then holds, and without it the file goes.
-fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Why> {
+fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
     let (mut left, mut left_behind) = (Vec::new(), Vec::new());
@@ -175,7 +178,9 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Why> {
             continue;
         }
         if let Err(error) = undo(thing) {
-            left_behind.push(Why::new(format!("could not be undone: {} ({error})", thing.in_words()), thing.remedy()));
+            left_behind.push(
+                Refusal::new(format!("could not be undone: {}", thing.in_words())).because(error).with_remedy(thing.remedy()),
+            );
             left.push(thing.clone());
         }
     }

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod groups;
 pub mod leftovers;
 pub mod limits;
+pub mod refusal;
 pub mod scheduling;
 mod small_files;
 pub mod terminals;

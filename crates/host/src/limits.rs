@@ -1,4 +1,4 @@
-//! `--limit memory=256M,cpus=1,swap=zram:1G`: what the users may have together, as if the machine were smaller.
+//! Limits on all users together, as if the machine were smaller: `memory=256M,cpus=1,swap=zram:1G`.
 
 pub mod paging;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::groups::Groups;
 use crate::groups::hierarchy::Version;
 use crate::leftovers::Leftovers;
-use loadgo_sys::why::Why;
+use crate::refusal::Refusal;
 use paging::{page_to_file, page_to_zram};
 
 const PERIOD_US: u64 = 100_000;
@@ -39,8 +39,11 @@ pub enum Swap {
 }
 
 impl Limit {
-    /// Reads `memory=SIZE,cpus=NUMBER,swap=zram:SIZE|file:SIZE|none`; what is wrong, and what would be right.
-    pub fn parse(text: &str) -> Result<Limit, String> {
+    /// Reads `memory=SIZE,cpus=NUMBER,swap=zram:SIZE|file:SIZE|none`.
+    ///
+    /// # Errors
+    /// The mistake, with a correct example.
+    pub fn parse(text: &str) -> Result<Limit, Refusal> {
         let mut limit = Limit::default();
         for part in text.split(',').map(str::trim) {
             let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not NAME=VALUE; as in {EXAMPLE}"))?;
@@ -48,7 +51,7 @@ impl Limit {
                 "memory" => once(&mut limit.memory_bytes, name, memory(value)?)?,
                 "cpus" => once(&mut limit.cpus, name, processors(value)?)?,
                 "swap" => once(&mut limit.swap, name, swap(value)?)?,
-                _ => return Err(format!("`{name}` cannot be limited; memory, cpus and swap can, as in {EXAMPLE}")),
+                _ => return Err(format!("`{name}` cannot be limited; memory, cpus and swap can, as in {EXAMPLE}").into()),
             }
         }
         Ok(limit)
@@ -56,7 +59,11 @@ impl Limit {
 
     /// Applies the limit to the groups of a run, before anybody logs in; a swap file goes into `directory`.
     /// The devices made. All is undone with the run's leftovers, also after a refusal.
-    pub fn apply(&self, groups: &mut Groups, directory: &Path, leftovers: &mut Leftovers) -> Result<Vec<PathBuf>, Why> {
+    pub fn apply(&self, groups: &mut Groups, directory: &Path, leftovers: &mut Leftovers) -> Result<Vec<PathBuf>, Refusal> {
+        self.impose(groups, directory, leftovers).map_err(|refusal| refusal.about("limit"))
+    }
+
+    fn impose(&self, groups: &mut Groups, directory: &Path, leftovers: &mut Leftovers) -> Result<Vec<PathBuf>, Refusal> {
         let mut devices = Vec::new();
         match self.swap {
             Some(Swap::Zram(bytes)) => devices.push(page_to_zram(bytes, leftovers)?),
@@ -72,7 +79,7 @@ impl Limit {
         Ok(devices)
     }
 
-    fn limit_memory(&self, group: &Path) -> Result<(), Why> {
+    fn limit_memory(&self, group: &Path) -> Result<(), Refusal> {
         let swap_bytes = self.swap.map(Swap::bytes);
         match version_of(group, "memory.max") {
             Version::V2 => {
@@ -158,7 +165,7 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("`{text}` is more than any machine has"))
 }
 
-fn limit_processors(group: &Path, cpus: f64) -> Result<(), Why> {
+fn limit_processors(group: &Path, cpus: f64) -> Result<(), Refusal> {
     let quota_us = (cpus * PERIOD_US as f64).round() as u64;
     match version_of(group, "cpu.max") {
         Version::V2 => write(group, "cpu.max", &format!("{quota_us} {PERIOD_US}")),
@@ -173,18 +180,18 @@ fn version_of(group: &Path, file_of_v2: &str) -> Version {
     if group.join(file_of_v2).exists() { Version::V2 } else { Version::V1 }
 }
 
-fn write_if_some(group: &Path, file: &str, value: Option<u64>) -> Result<(), Why> {
+fn write_if_some(group: &Path, file: &str, value: Option<u64>) -> Result<(), Refusal> {
     value.map_or(Ok(()), |value| write(group, file, &value.to_string()))
 }
 
-fn write(group: &Path, file: &str, value: &str) -> Result<(), Why> {
+fn write(group: &Path, file: &str, value: &str) -> Result<(), Refusal> {
     let path = group.join(file);
     fs::write(&path, value).map_err(|error: io::Error| {
         let remedy = match (error.kind(), file) {
             (io::ErrorKind::NotFound, "memory.memsw.limit_in_bytes" | "memory.swap.max") => "the boot parameter swapaccount=1",
             _ => "run as root",
         };
-        Why::new(format!("cannot write {value} into {}: {error}", path.display()), remedy)
+        Refusal::new(format!("cannot write {value} into {}", path.display())).because(error).with_remedy(remedy)
     })
 }
 
@@ -221,7 +228,7 @@ mod tests {
             ("swap=zram:1K", "too small"),
         ] {
             let error = Limit::parse(text).expect_err(text);
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.to_string().contains(said), "{text}: {error}");
         }
     }
 }

@@ -43,7 +43,7 @@ impl Limited {
 
 impl Drop for Limited {
     fn drop(&mut self) {
-        assert_eq!(self.leftovers.finish(), []);
+        assert!(self.leftovers.finish().is_empty());
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
@@ -108,7 +108,7 @@ fn a_controller_of_the_v2_tree_is_enabled_for_the_run_and_given_back() {
     let group = groups.with_controller(controller, &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(group, groups.path());
     assert!(fs::read_to_string(group.join("cgroup.controllers")).unwrap().contains(controller.as_str()));
-    assert_eq!(leftovers.finish(), []);
+    assert!(leftovers.finish().is_empty());
     assert_eq!(enabled(), before);
     assert!(!group.exists());
     fs::remove_dir_all(&directory).unwrap();

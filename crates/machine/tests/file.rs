@@ -75,7 +75,7 @@ fn a_mistake_is_placed_in_the_text_where_it_stands() {
     let theirs = parse("like = 'bad'", &mut |_| Ok(bad.into())).expect_err("no unit");
     assert_eq!(at(theirs), (Origin::Like("bad".into()), 4, 9));
     let set = over_base("like = 'base'", &[("processors.count", "0")]).expect_err("no processor");
-    assert!(set.to_string().starts_with("--set processors.count=0: `count` takes"), "{set}");
+    assert!(set.to_string().starts_with("`set=processors.count=0`: `count` takes"), "{set}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn values_are_set_as_toml_or_as_bare_strings() {
     assert_eq!(machine.load[0].population, Population::Closed(9));
     for (key, value) in [("", "1"), ("processors.", "1"), ("like", "ctss"), ("load.b.users", "1"), ("processors.spede", "1")] {
         let mistake = over_base("like = 'base'", &[(key, value)]).expect_err("a mistake");
-        assert!(mistake.to_string().starts_with(&format!("--set {key}={value}: ")), "{mistake}");
+        assert!(mistake.to_string().starts_with(&format!("`set={key}={value}`: ")), "{mistake}");
     }
 }
 

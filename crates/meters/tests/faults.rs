@@ -174,7 +174,7 @@ seed = os.urandom(1 << 20)
 pages = [seed[i:] + seed[:i] for i in range(60)]
 print(sum(page[k] for page in pages for k in range(0, 1 << 20, 4096)) >= 0)";
     let found = metered.run(&["sh", "-c", &format!("{joins}exec python3 -c '{program}'")]);
-    assert_eq!(leftovers.finish(), []);
+    assert!(leftovers.finish().is_empty());
     found.equals_wait4();
     assert!(found.of(&["swap-in"]) >= 1000, "{:?}", found.kinds);
     assert!(found.of(&["major unclocked"]) * 100 <= found.of(&["swap-in"]), "{:?}", found.kinds);

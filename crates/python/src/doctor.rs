@@ -22,7 +22,7 @@ fn probe(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 fn meter_in_python<'py>(py: Python<'py>, meter: &MeterAvailability) -> PyResult<Bound<'py, PyDict>> {
     let (state, how, why_not) = match &meter.quality {
-        MeterQuality::Exact if meter.meter.is_only_exact() => ("exact", "every event, with --meters exact", ""),
+        MeterQuality::Exact if meter.meter.is_only_exact() => ("exact", "every event, with the exact meters", ""),
         MeterQuality::Exact => ("exact", "every event", ""),
         MeterQuality::Estimated(how) => ("estimated", how.as_str(), ""),
         MeterQuality::Absent(why) => ("absent", "", why.as_str()),

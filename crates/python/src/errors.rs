@@ -3,6 +3,7 @@
 use loadgo_core::script::ScriptMistake;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// `loadgo.errors.CLASS(*arguments)`, ready to be raised; Python's own complaint when there is no such class.
 pub fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
@@ -21,10 +22,13 @@ pub fn bad_argument(message: impl Into<String>) -> PyErr {
 /// `BadArgument` with the text `message`, which has the argument's `name` in backquotes.
 pub fn about_argument(name: &str, message: String) -> PyErr {
     let error = bad_argument(message);
-    Python::attach(|py| match error.value(py).call_method1("about", (name,)) {
-        Ok(error) => PyErr::from_value(error),
-        Err(complaint) => complaint,
-    })
+    Python::attach(|py| about_arguments(py, error, &[name]))
+}
+
+/// The error, which names these arguments in its text.
+pub fn about_arguments(py: Python<'_>, error: PyErr, names: &[&str]) -> PyErr {
+    let named = PyTuple::new(py, names).and_then(|names| error.value(py).call_method1("about", names));
+    named.map_or_else(|complaint| complaint, PyErr::from_value)
 }
 
 /// A mistake in a script, as Python's `Mistake(line, column, message)`.

@@ -99,9 +99,6 @@ fn raised(py: Python<'_>, mistake: &Mistake) -> PyErr {
     match &mistake.origin {
         Origin::File => errors::raised(py, "Mistake", place),
         Origin::Like(name) => errors::raised(py, "Mistake", (place.0, place.1, place.2, name.as_str())),
-        Origin::Set(set) => {
-            let message = mistake.message.replace("--set processors.speed=2", "`set=processors.speed=2`");
-            errors::about_argument("set", format!("`set={set}`: {message}"))
-        }
+        Origin::Set(_) => errors::about_argument("set", mistake.to_string()),
     }
 }

@@ -6,8 +6,9 @@ use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::script::{self, Script, TimeLaw};
 use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
+use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Asked, Decision, Failure, Finished, Progress, Refusal, Request, TierAsked};
+use loadgo_run::{Asked, Decision, Failure, Finished, Progress, Request, RunRefusal, TierAsked};
 use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -93,7 +94,11 @@ pub fn driven<'py>(
 /// What users may have, checked; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_limit(text: &str) -> PyResult<()> {
-    Limit::parse(text).map(drop).map_err(errors::bad_argument)
+    Limit::parse(text).map(drop).map_err(impossible)
+}
+
+fn impossible(mistake: Refusal) -> PyErr {
+    errors::bad_argument(mistake.to_string())
 }
 
 /// When there is enough, as it is written in full; raises `ValueError` with what would be right.
@@ -134,9 +139,9 @@ pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &s
 fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
     Ok(Request {
         asked,
-        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(errors::bad_argument)?,
+        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(impossible)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
-        meters: TierAsked::named(options.meters.as_deref()).map_err(errors::bad_argument)?,
+        meters: TierAsked::named(options.meters.as_deref()).map_err(impossible)?,
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
@@ -180,10 +185,11 @@ fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, P
     Ok(told)
 }
 
-/// What refused, as Python's error.
-pub fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
-    match refusal {
-        Refusal::Folder(error) => crate::store::bad_run(py, error),
-        Refusal::Host(_) | Refusal::Caller(_) | Refusal::Broken(_) => errors::raised(py, "Refused", (refusal.to_string(),)),
-    }
+/// A run's refusal as Python's error, which names the arguments that it concerns.
+pub fn refused(py: Python<'_>, refusal: &RunRefusal) -> PyErr {
+    let class = match refusal {
+        RunRefusal::Folder(_) => "BadRun",
+        _ => "Refused",
+    };
+    errors::about_arguments(py, errors::raised(py, class, (refusal.to_string(),)), &refusal.arguments())
 }

@@ -94,5 +94,5 @@ fn opened<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<
 }
 
 pub fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
-    errors::raised(py, "BadRun", (error.to_string(),))
+    errors::about_arguments(py, errors::raised(py, "BadRun", (error.to_string(),)), error.arguments())
 }

@@ -2,7 +2,7 @@
 
 use crate::asked::Asked;
 use crate::metering::{MetersPart, MetersState};
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
 use loadgo_core::load::LoadModel;
@@ -135,7 +135,7 @@ impl Account {
     }
 
     /// Brings `run.toml` up to date.
-    pub(crate) fn write(&self, folder: &Folder) -> Result<(), Refusal> {
+    pub(crate) fn write(&self, folder: &Folder) -> Result<(), RunRefusal> {
         Ok(folder.write_run_toml(&self.toml())?)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use loadgo_core::script::Script;
 use loadgo_host::commands::beside::Beside;
 
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 use crate::request::Request;
 
 /// What runs beside the users of one run; dropping it ends them.
@@ -22,7 +22,7 @@ pub(crate) struct Company {
 impl Company {
     /// Starts what the script asks for, in the run's folder. A variable that this program's environment has already is taken as it
     /// is, and nothing is started for it: it says where somebody else serves.
-    pub(crate) fn start(request: &Request, folder: &Path) -> Result<Company, Refusal> {
+    pub(crate) fn start(request: &Request, folder: &Path) -> Result<Company, RunRefusal> {
         let mut company = Company::default();
         for (name, command) in &request.asked.script.beside {
             let set = std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -44,8 +44,8 @@ impl Company {
         Ok(company)
     }
 
-    fn begin(&mut self, name: &str, command: &str, request: &Request, folder: &Path) -> Result<String, Refusal> {
-        let beside = Beside::start(name, command, &request.search_path, folder).map_err(Refusal::Host)?;
+    fn begin(&mut self, name: &str, command: &str, request: &Request, folder: &Path) -> Result<String, RunRefusal> {
+        let beside = Beside::start(name, command, &request.search_path, folder)?;
         let value = beside.value().to_owned();
         self.programs.push(beside);
         Ok(value)

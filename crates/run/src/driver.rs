@@ -2,10 +2,11 @@
 
 use crate::asked::Asked;
 use crate::progress::{Shared, Watched};
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 use crate::sections::DriverPart;
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::system::System;
+use loadgo_host::refusal::Refusal;
 use loadgo_store::{Front, Sampler};
 use std::any::Any;
 use std::sync::{Arc, mpsc};
@@ -43,7 +44,7 @@ pub(crate) struct Begun {
 pub(crate) struct Driven {
     pub summary: SessionCounts,
     /// Why the run has failed: the system stood still, or nobody could log in.
-    pub failure: Option<String>,
+    pub failure: Option<Refusal>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -63,6 +64,9 @@ impl StopSwitch {
     }
 }
 
+/// The driver's thread, as a refusal names it.
+const DRIVER_THREAD: &str = "the driver's thread";
+
 /// The driver's thread; dropping it stops the users and waits for it.
 pub(crate) struct Driver {
     /// `None` once it was waited for.
@@ -77,8 +81,8 @@ impl Driver {
     /// What `bring_up` refuses, or why there is no thread; nothing is left of either then.
     pub(crate) fn start<S: Driveable>(
         order: Order,
-        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), Refusal> + Send + 'static,
-    ) -> Result<(Driver, Begun), Refusal> {
+        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
+    ) -> Result<(Driver, Begun), RunRefusal> {
         let (tell, told) = mpsc::channel();
         let (stop, waiter) = (order.stop.clone(), thread::current());
         let work = move || match bring_up(&order) {
@@ -94,10 +98,13 @@ impl Driver {
             }
         };
         let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
-        let driver = Driver { thread: Some(thread.map_err(Refusal::from_kernel)?), stop };
+        let driver = Driver { thread: Some(thread.map_err(RunRefusal::from_kernel)?), stop };
         match told.recv() {
             Ok(begun) => Ok((driver, begun?)),
-            Err(_) => Err(driver.end().err().unwrap_or_else(|| Refusal::Broken("the driver's thread did not begin".into()))),
+            Err(_) => Err(driver
+                .end()
+                .err()
+                .unwrap_or_else(|| RunRefusal::Panicked { thread: DRIVER_THREAD, message: "it did not begin".into() })),
         }
     }
 
@@ -115,8 +122,8 @@ impl Driver {
     ///
     /// # Errors
     /// When the thread has panicked.
-    pub(crate) fn end(mut self) -> Result<Driven, Refusal> {
-        self.join().map_err(|panic| Refusal::Broken(format!("the driver's thread panicked: {}", words_of(&*panic))))
+    pub(crate) fn end(mut self) -> Result<Driven, RunRefusal> {
+        self.join().map_err(|panic| RunRefusal::Panicked { thread: DRIVER_THREAD, message: words_of(&*panic).to_owned() })
     }
 
     fn join(&mut self) -> thread::Result<Driven> {
@@ -139,14 +146,15 @@ fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
     let mut recorder = Watched::new(front, progress, &asked);
     let summary = drive(&asked.script, &asked.load_that_ends(), &mut system, &mut recorder);
     let trouble = system.close(&mut recorder);
-    let failure = summary.stuck.clone().or(trouble).or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
+    let stuck = summary.stuck.clone().or(trouble).map(Refusal::new);
+    let failure = stuck.or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
     Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
 }
 
 /// Why nobody could log in, where that is so.
-fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<String> {
+fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<Refusal> {
     let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
-    (summary.logged_in == 0 && summary.refused > 0).then(|| format!("nobody could log in{how}: {reason}"))
+    (summary.logged_in == 0 && summary.refused > 0).then(|| Refusal::new(format!("nobody could log in{how}")).because_of(reason))
 }
 
 /// What a thread said when it panicked.

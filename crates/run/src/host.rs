@@ -8,7 +8,7 @@ use crate::driver::{Begun, Driveable, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::{self, Metering};
 use crate::progress::{Decision, Progress, Watched};
-use crate::refusal::{Failure, Refusal};
+use crate::refusal::{Failure, RunRefusal};
 use crate::request::Request;
 use crate::running::{Plan, Running};
 use crate::sampling::{BeginSampling, Round, Subject};
@@ -62,11 +62,11 @@ fn on_host(
     request: &Request,
     notes: &mut Vec<String>,
     decide: &mut dyn FnMut(&Progress) -> Decision,
-) -> Result<(), Refusal> {
+) -> Result<(), RunRefusal> {
     running.folder().lay("script.toml", &request.asked.script_text)?;
     running.company = Company::start(request, running.folder().dir())?;
     let request = running.company.known_to_users(request);
-    let leftovers = Leftovers::begin(&request.asked.id).map_err(Refusal::from_state)?;
+    let leftovers = Leftovers::begin(&request.asked.id).map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
     let origin_ns = monotonic_ns();
     running.clock = Clock::Host { origin_ns };
@@ -77,7 +77,7 @@ fn on_host(
     running.account.usage(conditions::usage_part(&prepared.sources));
     running.account.meters(metering.part);
     running.account.notes(notes);
-    let bell = Arc::new(Bell::new().map_err(Refusal::from_kernel)?);
+    let bell = Arc::new(Bell::new().map_err(RunRefusal::from_kernel)?);
     let ring = Arc::clone(&bell);
     let plan = Plan {
         asked: request.asked.clone(),
@@ -90,7 +90,7 @@ fn on_host(
 }
 
 /// The meters that are asked for, or those that this host allows.
-fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, Refusal> {
+fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusal> {
     let asked = &request.asked;
     let commands = || commands::commands(&asked.script);
     let now = Instant(monotonic_ns() - origin_ns);
@@ -103,9 +103,9 @@ fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -
 }
 
 /// The host with its event loop, on the driver's own thread.
-fn bring_up(request: &Request, prepared: Prepared, bell: Arc<Bell>, origin_ns: u64) -> Result<(Host, Begun), Refusal> {
+fn bring_up(request: &Request, prepared: Prepared, bell: Arc<Bell>, origin_ns: u64) -> Result<(Host, Begun), RunRefusal> {
     let setting = prepared.setting(request, origin_ns);
-    let host = Host::new(setting, prepared.meter, prepared.groups, bell).map_err(Refusal::from_kernel)?;
+    let host = Host::new(setting, prepared.meter, prepared.groups, bell).map_err(RunRefusal::from_kernel)?;
     let granted = scheduling::take(request.scheduling());
     let thread_id = loadgo_sys::scheduling::thread_id();
     Ok((host, Begun { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))

@@ -31,5 +31,5 @@ pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, Look, MeterOrder, Metered};
 pub use metering::TierAsked;
 pub use progress::{Decision, Progress};
-pub use refusal::{Failure, Refusal};
+pub use refusal::{Failure, RunRefusal};
 pub use request::Request;

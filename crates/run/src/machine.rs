@@ -9,13 +9,14 @@ use crate::clock::Clock;
 use crate::driver::{Begun, Driveable, Order, StopSwitch};
 use crate::finished::Finished;
 use crate::progress::{Decision, Progress, Watched};
-use crate::refusal::{Failure, Refusal};
+use crate::refusal::{Failure, RunRefusal};
 use crate::running::{Plan, Running};
 use crate::sections::{
     ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
 };
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
+use loadgo_host::refusal::Refusal;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{Simulated, Sink, unknown_commands};
@@ -44,9 +45,9 @@ pub struct OnMachine {
 /// [`Failure`] when the script has a command that the machine does not know, the machine is impossible, or nobody could log in.
 pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
     if let Some(unknown) = unknown_commands(&request.asked.script, &request.machine) {
-        return Err(Refusal::Host(unknown).into());
+        return Err(Refusal::new(unknown).into());
     }
-    let engine = Engine::new(&request.machine, request.asked.load.seed).map_err(Refusal::Host)?;
+    let engine = Engine::new(&request.machine, request.asked.load.seed).map_err(Refusal::new)?;
     let mut account = Account::begin(&request.asked, setting(request));
     account.usage(exact());
     account.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
@@ -56,10 +57,9 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     let (unrecorded, end) = running.end(driven, "done")?;
     if unrecorded {
         let (rows, folder) = (end.interactions, request.asked.folder.display());
-        return Err(Refusal::Host(format!(
-            "the disk takes no more: the run was stopped, with {rows} interactions in {folder}; make room, or end the run sooner (--until, --for)"
-        ))
-        .into());
+        let attempt = format!("the disk takes no more: the run was stopped, with {rows} interactions in {folder}");
+        let refusal = Refusal::new(attempt).with_remedy("make room, or end the run sooner (`until`, `duration`)");
+        return Err(refusal.about("until").about("duration").into());
     }
     Ok(end.finished(Vec::new()))
 }
@@ -70,7 +70,7 @@ fn on_machine(
     request: &OnMachine,
     engine: Engine,
     decide: &mut dyn FnMut(&Progress) -> Decision,
-) -> Result<bool, Refusal> {
+) -> Result<bool, RunRefusal> {
     running.folder().lay("script.toml", &request.asked.script_text)?;
     running.folder().lay("machine.toml", &request.text)?;
     let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));

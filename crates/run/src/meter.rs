@@ -8,12 +8,13 @@ use crate::clock::Clock;
 use crate::conditions;
 use crate::metering::{self, TierAsked};
 use crate::progress::Decision;
-use crate::refusal::{Failure, Refusal};
+use crate::refusal::{Failure, RunRefusal};
 use crate::running::{LOOK_EVERY, Running};
 use crate::sampling::{Round, Sampled as _, Subject};
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_host::refusal::Refusal;
 use loadgo_host::usage::sampler::OurThreads;
 use loadgo_meters::{Meters, Tier};
 use loadgo_store::{Folder, Front, Sampler, WhenFull};
@@ -90,7 +91,7 @@ impl HostMeter {
     /// [`Failure`] when the host does not allow the meters, or the folder cannot be made.
     pub fn begin(order: MeterOrder) -> Result<HostMeter, Failure> {
         let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
-        let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(Refusal::from_state)?) };
+        let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
         let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
@@ -138,12 +139,12 @@ impl HostMeter {
         if let Some(state) = spans.round.end() {
             running.meters_came_to(&state);
         }
-        let ran = ran.transpose().map_err(|reason| cannot_run(&order, &reason));
+        let ran = ran.transpose().map_err(|reason| cannot_run(&order, reason));
         if let Some(front) = front {
             record(front, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }
         let ran = match spans.decision {
-            Decision::Fail(reason) => ran.and(Err(Refusal::Caller(reason))),
+            Decision::Fail(reason) => ran.and(Err(RunRefusal::Caller(reason))),
             Decision::Continue | Decision::Stop => ran,
         };
         running.leftovers = oneshot.map(Oneshot::into_leftovers);
@@ -155,8 +156,8 @@ impl HostMeter {
     }
 }
 
-fn cannot_run(order: &MeterOrder, reason: &io::Error) -> Refusal {
-    Refusal::Host(format!("{} cannot be run: {reason}", name_of(&order.command)))
+fn cannot_run(order: &MeterOrder, reason: io::Error) -> RunRefusal {
+    Refusal::new(format!("{} cannot be run", name_of(&order.command))).because(reason).into()
 }
 
 /// A run of the command, and when it ended.

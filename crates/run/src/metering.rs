@@ -1,7 +1,8 @@
 //! The kernel meters of a run: as asked for, or as far as this host allows; and what they are, for `run.toml`.
 
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 use loadgo_core::time::Instant;
+use loadgo_host::refusal::Refusal;
 use loadgo_meters::available::{MeterAvailability, MeterQuality};
 use loadgo_meters::calibration::{Calibration, Price};
 use loadgo_meters::{CLOCK_HZ, Meters, Tier, Unavailable, Wanted};
@@ -29,13 +30,13 @@ impl TierAsked {
     ///
     /// # Errors
     /// What would be right.
-    pub fn named(name: Option<&str>) -> Result<TierAsked, String> {
+    pub fn named(name: Option<&str>) -> Result<TierAsked, Refusal> {
         match name {
             None => Ok(TierAsked::WhereAllowed),
             Some("none") => Ok(TierAsked::No),
             Some("cheap") => Ok(TierAsked::This(Tier::Cheap)),
             Some("exact") => Ok(TierAsked::This(Tier::Exact)),
-            Some(other) => Err(format!("there are no {other} meters: say none, cheap or exact")),
+            Some(other) => Err(Refusal::new(format!("there are no {other} meters: say none, cheap or exact")).about("meters")),
         }
     }
 }
@@ -147,7 +148,7 @@ pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> Want
 ///
 /// # Errors
 /// When a tier was asked for by name, and the host does not allow it.
-pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wanted) -> Result<Metering, Refusal> {
+pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wanted) -> Result<Metering, RunRefusal> {
     let (tier, must) = match asked {
         TierAsked::No => return Ok(Metering { meters: None, part: MetersPart::none(Vec::new()) }),
         TierAsked::WhereAllowed => (Tier::Cheap, false),
@@ -155,22 +156,20 @@ pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wan
     };
     match Meters::begin(&wanted(tier), now) {
         Ok(meters) => Ok(Metering { part: MetersPart::of(&meters, tier), meters: Some(meters) }),
-        Err(why) if must => Err(refused(tier, &why)),
+        Err(why) if must => Err(no_meters(&format!("the {} meters cannot be had", name_of(tier)), &why).about("meters").into()),
         Err(why) => {
-            Ok(Metering { meters: None, part: MetersPart::none(vec![format!("no kernel meters: {}", with_remedy(&why))]) })
+            let note = no_meters("no kernel meters", &why).to_string();
+            Ok(Metering { meters: None, part: MetersPart::none(vec![note]) })
         }
     }
 }
 
-fn refused(tier: Tier, why: &Unavailable) -> Refusal {
-    Refusal::Host(format!("the {} meters cannot be had: {}", name_of(tier), with_remedy(why)))
-}
-
-/// Why not, with what helps where only the privilege is lacking.
-fn with_remedy(why: &Unavailable) -> String {
+/// The refusal of the meters; a privilege helps only where it is lacking.
+fn no_meters(attempt: &str, why: &Unavailable) -> Refusal {
+    let refusal = Refusal::new(attempt).because_of(why.to_string());
     match why.0.lacks_privilege() {
-        true => format!("{why}; remedy: run as root, or grant CAP_BPF and CAP_PERFMON"),
-        false => why.to_string(),
+        true => refusal.with_remedy("run as root, or grant CAP_BPF and CAP_PERFMON"),
+        false => refusal,
     }
 }
 

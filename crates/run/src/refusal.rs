@@ -1,68 +1,102 @@
-//! Why a run cannot begin, or came to nothing.
+//! Reasons why a run cannot begin, or comes to nothing.
 
+use loadgo_host::refusal::Refusal;
 use std::fmt;
 use std::io;
 
-/// Why a run cannot begin, or came to nothing.
+/// A reason why a run cannot begin, or comes to nothing.
 #[derive(Debug)]
-pub enum Refusal {
-    /// The system, in words with the remedy.
-    Host(String),
-    /// The run folder.
+pub enum RunRefusal {
+    /// This host, or the simulated machine, refuses what the run needs; one refusal or more.
+    Refused(Vec<Refusal>),
+    /// The run folder cannot be made or written.
     Folder(loadgo_store::Error),
-    /// The caller failed while it was told how the run stood.
+    /// The caller has failed with this reason when it was told how the run stood.
     Caller(String),
-    /// A mistake of ours.
-    Broken(String),
+    /// A thread of the run has panicked.
+    Panicked {
+        /// The thread, such as `the driver's thread`.
+        thread: &'static str,
+        /// The panic's message.
+        message: String,
+    },
+    /// Records are missing because the writer has panicked, for these reasons.
+    NotWhole(Vec<String>),
 }
 
-impl Refusal {
-    pub(crate) fn from_kernel(reason: io::Error) -> Refusal {
-        Refusal::Host(format!("the kernel refuses what the driver needs: {reason}"))
+impl RunRefusal {
+    /// The kernel's refusal of something without which no run can be driven.
+    pub(crate) fn from_kernel(error: io::Error) -> RunRefusal {
+        Refusal::new("the kernel refuses what the driver needs").because(error).into()
     }
 
-    pub(crate) fn from_state(reason: io::Error) -> Refusal {
+    /// The refusal of the list of what a run makes outside its folder.
+    pub(crate) fn from_state(error: io::Error) -> RunRefusal {
         let directory = loadgo_host::leftovers::state_directory();
-        Refusal::Host(format!(
-            "the list of what the run makes cannot be kept in {}: {reason}; make that directory yours, or set XDG_RUNTIME_DIR",
-            directory.display()
-        ))
+        let attempt = format!("the list of what the run makes cannot be kept in {}", directory.display());
+        Refusal::new(attempt).because(error).with_remedy("make that directory yours, or set XDG_RUNTIME_DIR").into()
+    }
+
+    /// The arguments of a run that this concerns, by their names in the library.
+    pub fn arguments(&self) -> Vec<&'static str> {
+        match self {
+            RunRefusal::Refused(refusals) => refusals.iter().flat_map(Refusal::arguments).copied().collect(),
+            RunRefusal::Folder(error) => error.arguments().to_vec(),
+            RunRefusal::Caller(_) | RunRefusal::Panicked { .. } | RunRefusal::NotWhole(_) => Vec::new(),
+        }
     }
 }
 
-/// A run that came to nothing, and what it could not undo.
+/// A run that came to nothing, with the things that it could not undo.
 #[derive(Debug)]
 pub struct Failure {
-    /// Why it came to nothing.
-    pub refusal: Refusal,
-    /// What stays behind on this host, each with the reason and the remedy.
+    /// The reason.
+    pub refusal: RunRefusal,
+    /// Texts about things that stay behind on this host, each with its reason and its remedy.
     pub left_behind: Vec<String>,
+}
+
+impl From<RunRefusal> for Failure {
+    fn from(refusal: RunRefusal) -> Failure {
+        Failure { refusal, left_behind: Vec::new() }
+    }
 }
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
-        Failure { refusal, left_behind: Vec::new() }
+        RunRefusal::from(refusal).into()
     }
 }
 
 impl From<loadgo_store::Error> for Failure {
     fn from(error: loadgo_store::Error) -> Failure {
-        Refusal::from(error).into()
+        RunRefusal::from(error).into()
     }
 }
 
-impl From<loadgo_store::Error> for Refusal {
-    fn from(error: loadgo_store::Error) -> Refusal {
-        Refusal::Folder(error)
+impl From<loadgo_store::Error> for RunRefusal {
+    fn from(error: loadgo_store::Error) -> RunRefusal {
+        RunRefusal::Folder(error)
     }
 }
 
-impl fmt::Display for Refusal {
+impl From<Refusal> for RunRefusal {
+    fn from(refusal: Refusal) -> RunRefusal {
+        RunRefusal::Refused(vec![refusal])
+    }
+}
+
+impl fmt::Display for RunRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Host(words) | Refusal::Broken(words) => f.write_str(words),
-            Refusal::Caller(reason) => write!(f, "its caller raised {reason}"),
-            Refusal::Folder(error) => write!(f, "{error}"),
+            RunRefusal::Refused(refusals) => {
+                let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            RunRefusal::Folder(error) => write!(f, "{error}"),
+            RunRefusal::Caller(reason) => write!(f, "its caller raised {reason}"),
+            RunRefusal::Panicked { thread, message } => write!(f, "{thread} panicked: {message}"),
+            RunRefusal::NotWhole(reasons) => write!(f, "the records are not whole: {}", reasons.join("; ")),
         }
     }
 }

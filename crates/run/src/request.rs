@@ -2,6 +2,7 @@
 
 use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
 use loadgo_host::limits::Limit;
+use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use loadgo_host::terminals::login::Login;
 use loadgo_sys::program_file::program_file;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 
 use crate::asked::Asked;
 use crate::metering::TierAsked;
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 
 /// From so many users on who never think the host is full, and each interaction takes microseconds.
 const MANY: u32 = 32;
@@ -39,7 +40,7 @@ impl Request {
     ///
     /// # Errors
     /// What is missing or would not fit, and the remedy.
-    pub fn check(&self) -> Result<Vec<String>, Refusal> {
+    pub fn check(&self) -> Result<Vec<String>, RunRefusal> {
         self.login()?;
         if let Some(missing) = self
             .asked
@@ -48,14 +49,14 @@ impl Request {
             .iter()
             .find(|program| program_file(OsStr::new(program), OsStr::new(&self.search_path)).is_none())
         {
-            return Err(Refusal::Host(format!("the script needs {missing}, which is not on the PATH ({})", self.search_path)));
+            let refusal = format!("the script needs {missing}, which is not on the PATH ({})", self.search_path);
+            return Err(Refusal::new(refusal).into());
         }
         if let Some(processor) = self.scheduling.processor
             && let Err(reason) = may_bind(processor)
         {
-            return Err(Refusal::Host(format!(
-                "the driver cannot be bound to processor {processor}: {reason}; lscpu names those there are"
-            )));
+            let refusal = Refusal::new(format!("the driver cannot be bound to processor {processor}")).because(reason);
+            return Err(refusal.with_remedy("lscpu names the processors").about("processor").into());
         }
         raise_descriptor_limit();
         let plan = Plan {
@@ -65,19 +66,18 @@ impl Request {
             log_ins_at_once: u64::from(self.asked.load.log_ins_at_once),
         };
         let (fatal, doubtful): (Vec<Finding>, Vec<Finding>) = preflight(&plan).into_iter().partition(|finding| finding.fatal);
-        let words = |finding: &Finding| format!("{}; remedy: {}", finding.what, finding.remedy);
-        if fatal.is_empty() {
-            return Ok(doubtful.iter().map(words).collect());
+        match fatal.is_empty() {
+            true => Ok(doubtful.iter().map(|finding| finding.refusal.to_string()).collect()),
+            false => Err(RunRefusal::Refused(fatal.into_iter().map(|finding| finding.refusal).collect())),
         }
-        Err(Refusal::Host(fatal.iter().map(words).collect::<Vec<_>>().join("\n")))
     }
 
     /// The log-in command, found.
     ///
     /// # Errors
     /// When it is no command, or the program is not there.
-    pub fn login(&self) -> Result<Login, Refusal> {
-        Login::find(&self.asked.script.login, &self.search_path).map_err(Refusal::Host)
+    pub fn login(&self) -> Result<Login, RunRefusal> {
+        Ok(Login::find(&self.asked.script.login, &self.search_path)?)
     }
 
     /// Usage is read for every n-th interaction.

@@ -12,7 +12,7 @@ use crate::driver::{Begun, Driveable, Driven, Driver, Order, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::MetersState;
 use crate::progress::{Decision, Progress, Shared};
-use crate::refusal::{Failure, Refusal};
+use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::{BeginSampling, Sampling};
 use loadgo_core::record::Lost;
 use loadgo_host::leftovers::Leftovers;
@@ -87,7 +87,7 @@ impl Running {
     ///
     /// # Errors
     /// The folder's refusal of the streams.
-    pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(Front, &Recording)>, Refusal> {
+    pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(Front, &Recording)>, RunRefusal> {
         let Some(folder) = self.folder.clone() else { return Ok(None) };
         let (front, recording) = Recording::start(folder, when_full)?;
         Ok(Some((front, self.recording.insert(recording))))
@@ -101,9 +101,9 @@ impl Running {
     pub(crate) fn run<S: Driveable>(
         &mut self,
         plan: Plan,
-        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), Refusal> + Send + 'static,
+        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
         decide: &mut dyn FnMut(&Progress) -> Decision,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RunRefusal> {
         let Plan { asked, when_full, stop, sampling } = plan;
         let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
         let (sampler, writer) = (recording.sampler(), recording.tid() as i32);
@@ -132,7 +132,7 @@ impl Running {
         when_full: WhenFull,
         progress: &Shared,
         decide: &mut dyn FnMut(&Progress) -> Decision,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RunRefusal> {
         let (mut decision, mut unrecorded) = (Decision::Continue, false);
         while let Some(driver) = self.driver.as_ref().filter(|driver| !driver.is_over()) {
             if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_in_vain(recording, when_full)) {
@@ -149,7 +149,7 @@ impl Running {
             thread::park_timeout(LOOK_EVERY);
         }
         match decision {
-            Decision::Fail(reason) => Err(Refusal::Caller(reason)),
+            Decision::Fail(reason) => Err(RunRefusal::Caller(reason)),
             Decision::Continue | Decision::Stop => Ok(unrecorded),
         }
     }
@@ -173,7 +173,7 @@ impl Running {
     ///
     /// # Errors
     /// That of `result`; a panic of a thread; nobody could log in; the folder could not be written.
-    pub(crate) fn end<T>(mut self, result: Result<T, Refusal>, outcome: &'static str) -> Result<(T, End), Failure> {
+    pub(crate) fn end<T>(mut self, result: Result<T, RunRefusal>, outcome: &'static str) -> Result<(T, End), Failure> {
         let (value, failure) = match result {
             Ok(value) => (Some(value), None),
             Err(refusal) => (None, Some(refusal)),
@@ -183,7 +183,7 @@ impl Running {
     }
 
     /// Ends all that is left, in order. Whatever goes wrong on the way, the rest is ended too.
-    fn finish(&mut self, failure: Option<Refusal>, outcome: &'static str) -> Result<End, Failure> {
+    fn finish(&mut self, failure: Option<RunRefusal>, outcome: &'static str) -> Result<End, Failure> {
         self.is_over = true;
         let driven = self.driver.take().map(Driver::end);
         self.end_sampling();
@@ -200,7 +200,7 @@ impl Running {
         let kept = folder.as_ref().map_or(Ok(()), |folder| loadgo_store::finish(folder, &self.account.toml(), &unwritten));
         end.notes.extend(beside);
         end.left_behind = self.undo(folder.as_ref());
-        match failure.or(kept.err().map(Refusal::Folder)) {
+        match failure.or(kept.err().map(RunRefusal::Folder)) {
             Some(refusal) => Err(Failure { refusal, left_behind: end.left_behind }),
             None => Ok(end),
         }
@@ -229,15 +229,15 @@ impl Running {
     /// How the run ended, by its driver and by `failure`; the first failure counts.
     fn judge(
         &mut self,
-        failure: Option<Refusal>,
-        driven: Option<Result<Driven, Refusal>>,
+        failure: Option<RunRefusal>,
+        driven: Option<Result<Driven, RunRefusal>>,
         outcome: &'static str,
-    ) -> (End, Option<Refusal>) {
+    ) -> (End, Option<RunRefusal>) {
         let (driven, outcome, failed) = match driven {
             None => (Driven::default(), outcome, None),
             Some(Ok(driven)) => {
                 let outcome = if driven.summary.stopped { "stopped" } else { "done" };
-                let failed = driven.failure.clone().map(Refusal::Host);
+                let failed = driven.failure.clone().map(RunRefusal::from);
                 (driven, outcome, failed)
             }
             Some(Err(panicked)) => {
@@ -253,17 +253,15 @@ impl Running {
     }
 
     /// Ends the writer; what only `run.toml` can tell of what is lost, and the refusal when the writer has panicked.
-    fn end_recording(&mut self, end: &mut End) -> (Vec<Lost>, Option<Refusal>) {
+    fn end_recording(&mut self, end: &mut End) -> (Vec<Lost>, Option<RunRefusal>) {
         let lost = std::mem::take(&mut self.lost);
         let Some(recording) = self.recording.take() else { return (lost, None) };
         let sampler = recording.sampler();
         lost.into_iter().for_each(|lost| sampler.lost(lost));
         let stopped = recording.stop();
         end.interactions = stopped.interactions;
-        let panicked = stopped.panicked.then(|| {
-            let reasons: Vec<_> = stopped.unwritten.iter().map(|lost| lost.reason.as_str()).collect();
-            Refusal::Broken(format!("the records are not whole: {}", reasons.join("; ")))
-        });
+        let panicked =
+            stopped.panicked.then(|| RunRefusal::NotWhole(stopped.unwritten.iter().map(|lost| lost.reason.clone()).collect()));
         (stopped.unwritten, panicked)
     }
 }
@@ -271,7 +269,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.is_over {
-            let panicked = thread::panicking().then(|| Refusal::Broken("the calling thread panicked".into()));
+            let panicked = thread::panicking()
+                .then(|| RunRefusal::Panicked { thread: "the calling thread", message: "the run was dropped".into() });
             let _ = self.finish(panicked, "stopped"); // nobody is left to hear of it
         }
     }

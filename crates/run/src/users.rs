@@ -1,11 +1,12 @@
 //! What the users need before the first log-in: control groups, limits, homes, and the meter of their usage.
 
 use crate::commands::numbers_by_line;
-use crate::refusal::Refusal;
+use crate::refusal::RunRefusal;
 use crate::request::Request;
 use loadgo_core::script::Script;
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_host::refusal::Refusal;
 use loadgo_host::terminals::host::Setting;
 use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::Meter;
@@ -51,19 +52,19 @@ impl Prepared {
 }
 
 /// Makes all that the users need; what is made is noted in `leftovers` first.
-pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, Refusal> {
+pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, RunRefusal> {
     let login = request.login()?;
     let mut groups = match Groups::create(&request.asked.id, leftovers) {
         Ok(groups) => Some(groups),
         Err(why) => {
-            notes.push(format!("no control group for the users: {}; remedy: {}", why.what, why.remedy));
+            notes.push(format!("no control group for the users: {why}"));
             None
         }
     };
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.asked.load.users as usize, every: request.every(), taskstats: true };
-    let meter = Meter::open(groups.as_ref(), demand, leftovers).map_err(Refusal::from_kernel)?;
+    let meter = Meter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
     let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
 }
@@ -75,13 +76,14 @@ fn out_of_reach(login: &Login, every: u32) -> Sources {
     Sources { every, notes: vec![note], ..Sources::default() }
 }
 
-fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), Refusal> {
+fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), RunRefusal> {
     let Some(limit) = &request.limit else { return Ok(()) };
     let Some(groups) = groups else {
-        return Err(Refusal::Host("--limit needs a control group for the users, and none could be made: run as root".into()));
+        let refusal = Refusal::new("`limit` needs a control group for the users, and none could be made");
+        return Err(refusal.with_remedy("run as root").about("limit").into());
     };
-    let applied = limit.apply(groups, homes, leftovers);
-    applied.map(drop).map_err(|why| Refusal::Host(format!("{}; remedy: {}", why.what, why.remedy)))
+    limit.apply(groups, homes, leftovers)?;
+    Ok(())
 }
 
 /// Runs of this process so far.
@@ -93,13 +95,11 @@ fn homes_name(run_id: &str) -> String {
     if run == 0 { format!("loadgo-{run_id}-{process}") } else { format!("loadgo-{run_id}-{process}-{run}") }
 }
 
-fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
+fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, RunRefusal> {
     let homes = request.homes.join(homes_name(&request.asked.id));
-    let refused = |reason: std::io::Error| {
-        Refusal::Host(format!(
-            "the users' homes cannot be made in {}: {reason}; name another place in TMPDIR",
-            request.homes.display()
-        ))
+    let refused = |error| {
+        let refusal = Refusal::new(format!("the users' homes cannot be made in {}", request.homes.display()));
+        refusal.because(error).with_remedy("name another place in TMPDIR")
     };
     leftovers.note(Thing::Home(homes.clone())).map_err(refused)?;
     std::fs::DirBuilder::new().mode(0o700).create(&homes).map_err(refused)?;

@@ -19,11 +19,12 @@ use crate::folder::neighbour;
 use crate::follow::each_batch;
 use crate::{Error, Folder, Result, Table};
 
-/// Rows of a row group.
-const GROUP: usize = 1 << 17;
+/// Rows of a Parquet row group.
+const ROW_GROUP_ROWS: usize = 1 << 17;
 
-/// Rows that are given to the encoder at once, however the stream was cut: the same rows become the same bytes.
-const PIECE: usize = 1 << 13;
+/// Rows that the encoder gets in one call. The number is fixed, so that the same rows become the same bytes however the
+/// stream was cut.
+const ENCODER_ROWS: usize = 1 << 13;
 
 /// Ends `folder`'s run: Parquet beside the streams, then `run.toml` as `run_toml` with what is `unwritten`, then the streams go.
 ///
@@ -90,7 +91,7 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
     let file = folder.disk().create(parquet).map_err(Error::refused("write", parquet))?;
     let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
     let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
-    let mut pieces = BatchCoalescer::new(table.schema(), PIECE);
+    let mut pieces = BatchCoalescer::new(table.schema(), ENCODER_ROWS);
     let mut write_pieces = |pieces: &mut BatchCoalescer| -> io::Result<()> {
         while let Some(piece) = pieces.next_completed_batch() {
             writer.write(&piece)?;
@@ -121,7 +122,7 @@ fn widened(batch: &RecordBatch, table: Table) -> RecordBatch {
 /// Words as dictionary pages; numbers as differences, which are small where times follow each other.
 fn properties(table: Table) -> WriterProperties {
     let mut properties =
-        WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(GROUP));
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(ROW_GROUP_ROWS));
     for field in table.schema().fields() {
         if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64) {
             let column = ColumnPath::from(field.name().as_str());

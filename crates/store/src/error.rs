@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder, in words and with the remedy.
+//! Errors of a run folder, each with its remedy.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -30,6 +30,16 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The arguments of a run that the text names, by their names in the library, each in backquotes there.
+    pub fn arguments(&self) -> &'static [&'static str] {
+        match self {
+            Error::Refused(..) => &["out"],
+            _ => &[],
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -55,18 +65,18 @@ impl std::error::Error for Error {
     }
 }
 
-/// What a person does about a refusal.
+/// The remedy for a refusal of the system.
 fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
-        io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with --out",
-        io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with --out",
-        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with --out, or have this one opened to you",
-        io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with --out",
-        io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with --out",
+        io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with `out`",
+        io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with `out`",
+        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with `out`, or have this one opened to you",
+        io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with `out`",
+        io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with `out`",
         io::ErrorKind::NotFound => "look at the path",
-        _ => "look at the disk and the path, or put the run elsewhere with --out",
+        _ => "look at the disk and the path, or put the run elsewhere with `out`",
     }
 }
 
-/// What the functions of this crate return.
+/// The result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

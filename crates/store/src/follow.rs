@@ -14,7 +14,8 @@ use arrow_ipc::root_as_message;
 
 use crate::{Error, Result};
 
-const CHUNK: u64 = 4 << 20;
+/// Most bytes of a stream that one read takes into memory.
+const READ_CHUNK_BYTES: u64 = 4 << 20;
 
 /// A reader that waits at the end of a stream for more of it. It keeps its file open, so that it reads all of a stream
 /// even when the run ends and the stream's name goes.
@@ -91,8 +92,8 @@ impl Follower {
         }
     }
 
-    /// Goes back to the end of the last whole message: a part that found no room on the disk is taken back by its writer,
-    /// and other bytes come in its place.
+    /// Goes back to the end of the last whole message. On a full disk the writer removes a part of a message, and later
+    /// writes other bytes in its place.
     fn forget_part(&mut self) -> Result<()> {
         self.pending.clear();
         self.taken = 0;
@@ -104,7 +105,7 @@ impl Follower {
     fn read_more(&mut self) -> Result<bool> {
         self.pending.drain(..self.taken);
         self.taken = 0;
-        let read = (&self.file).take(CHUNK).read_to_end(&mut self.pending);
+        let read = (&self.file).take(READ_CHUNK_BYTES).read_to_end(&mut self.pending);
         read.map(|count| count > 0).map_err(Error::refused("read", &self.path))
     }
 
@@ -116,9 +117,9 @@ impl Follower {
 /// How much of a stream is whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
-    /// Its length in bytes: up to there any reader of Arrow streams reads it.
+    /// Bytes at the stream's beginning that any reader of Arrow streams can read.
     pub bytes: u64,
-    /// Its rows.
+    /// Rows in these bytes.
     pub rows: u64,
 }
 
@@ -152,9 +153,10 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
 }
 
 const CONTINUATION: [u8; 4] = [0xFF; 4];
-const HEAD: usize = 8;
+/// Length of the mark and the length that every message begins with.
+const MESSAGE_HEAD_BYTES: usize = 8;
 
-/// What stands at the beginning of some bytes of a stream.
+/// The kind of message with which some bytes of a stream begin.
 #[derive(Debug, PartialEq, Eq)]
 enum Message {
     /// A message of so many bytes, all of them there.
@@ -169,7 +171,7 @@ enum Message {
 
 /// Looks at the first message of `bytes`.
 fn first_message(bytes: &[u8]) -> Message {
-    let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Message::Part };
+    let Some((head, rest)) = bytes.split_at_checked(MESSAGE_HEAD_BYTES) else { return Message::Part };
     if head[..4] != CONTINUATION {
         return Message::Damaged("a message does not begin where it should".into());
     }
@@ -179,7 +181,7 @@ fn first_message(bytes: &[u8]) -> Message {
     }
     let Some(description) = rest.get(..described) else { return Message::Part };
     match root_as_message(description).map(|message| usize::try_from(message.bodyLength())) {
-        Ok(Ok(body)) if rest.len() - described >= body => Message::Whole(HEAD + described + body),
+        Ok(Ok(body)) if rest.len() - described >= body => Message::Whole(MESSAGE_HEAD_BYTES + described + body),
         Ok(Ok(_)) => Message::Part,
         Ok(Err(_)) => Message::Damaged("a message of negative length".into()),
         Err(error) => Message::Damaged(error.to_string()),
@@ -188,6 +190,6 @@ fn first_message(bytes: &[u8]) -> Message {
 
 /// The rows of a whole message; 0 when it is not one of rows.
 fn rows_of(message: &[u8]) -> u64 {
-    let rows = root_as_message(&message[HEAD..]).ok().and_then(|message| message.header_as_record_batch());
+    let rows = root_as_message(&message[MESSAGE_HEAD_BYTES..]).ok().and_then(|message| message.header_as_record_batch());
     rows.map_or(0, |batch| batch.length().unsigned_abs())
 }

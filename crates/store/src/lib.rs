@@ -1,8 +1,8 @@
 //! The run folder: append rows, read them back, follow them while they grow.
 //!
-//! `docs/run-folder.md` is the format. While a run lasts, every table is an Arrow IPC stream that grows by whole batches; when it
-//! ends, the same rows become Parquet. [`Recording`] stands between the driver's thread, which must never wait for a disk, and
-//! the writer.
+//! `docs/run-folder.md` is the format. While a run lasts, every table is an Arrow IPC stream that grows by whole batches.
+//! When the run ends, these rows become Parquet. The driver's thread must never wait for a disk: [`Recording`] stands between
+//! it and the writer.
 
 mod columns;
 mod convert;

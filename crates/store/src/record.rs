@@ -16,7 +16,7 @@ use crate::rows::{Front, Rows, WhenFull, WriterThread};
 use crate::writer::Writer;
 
 /// Rows reach their file this long after they came, at the most: a killed run loses no more.
-const PERIOD: Duration = Duration::from_millis(400);
+const WRITE_PERIOD: Duration = Duration::from_millis(400);
 
 /// A recording under way; dropping it ends the writer's thread.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Recording {
     tid: u32,
 }
 
-/// What the writing thread tells while it works.
+/// Counts that the writer's thread keeps while it works.
 #[derive(Debug, Default)]
 struct Counts {
     written: AtomicU64,
@@ -143,12 +143,12 @@ fn locked(rows: &Mutex<Rows>) -> MutexGuard<'_, Rows> {
     rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a recording leaves.
+/// The result of a recording.
 #[derive(Debug)]
 pub struct Stopped {
     /// Where its streams are.
     pub folder: Folder,
-    /// What not even `lost` could hold, to be told in `run.toml`.
+    /// Losses that the table `lost` could not hold either; they belong into `run.toml`.
     pub unwritten: Vec<Lost>,
     /// How many interactions are on the disk.
     pub interactions: u64,
@@ -164,8 +164,8 @@ pub struct Sampler {
     when_full: WhenFull,
 }
 
-/// So many sampled rows may wait for the writer.
-const SAMPLES: u64 = 1 << 17;
+/// Most sampled rows that wait for the writer; on a live host further ones are lost.
+const MOST_QUEUED_SAMPLED_ROWS: u64 = 1 << 17;
 
 impl Sampler {
     /// Records total time.
@@ -180,11 +180,11 @@ impl Sampler {
 
     /// Records what the meters tell of a span.
     pub fn sample(&self, mut rows: Sample) {
-        while self.when_full == WhenFull::Wait && self.writer.lives() && self.waiting() >= SAMPLES {
+        while self.when_full == WhenFull::Wait && self.writer.lives() && self.waiting() >= MOST_QUEUED_SAMPLED_ROWS {
             self.writer.unpark();
             thread::sleep(Duration::from_micros(200));
         }
-        self.with(|waiting| match waiting.sampled.rows().0 < SAMPLES {
+        self.with(|waiting| match waiting.sampled.rows().0 < MOST_QUEUED_SAMPLED_ROWS {
             true => waiting.sample(&mut rows),
             false => {
                 let (count, at) = rows.rows();
@@ -233,7 +233,7 @@ impl Back {
             if last {
                 return self.writer.end();
             }
-            thread::park_timeout(PERIOD);
+            thread::park_timeout(WRITE_PERIOD);
         }
     }
 }

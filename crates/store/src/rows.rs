@@ -9,7 +9,7 @@ use std::time::Duration;
 use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
 use loadgo_core::time::Instant;
 
-/// What the driver does when the writer is far behind.
+/// The driver's behaviour when the writer is far behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// Goes on, and the row is counted as lost: people at a live host do not wait for a disk.
@@ -18,8 +18,8 @@ pub enum WhenFull {
     Wait,
 }
 
-/// So many interactions may wait for the writer: 36 MB, two seconds at 130,000 a second.
-pub(crate) const ROOM: usize = 1 << 18;
+/// Most interactions that wait for the writer: 36 MB, two seconds at 130,000 a second.
+pub(crate) const MOST_QUEUED_ROWS: usize = 1 << 18;
 
 /// The writer's thread, as those see it who give it rows.
 #[derive(Clone, Debug)]
@@ -39,8 +39,8 @@ impl WriterThread {
     }
 }
 
-/// From so many on the writer is woken before its time.
-const ENOUGH: usize = ROOM / 4;
+/// Number of waiting interactions at which the writer is woken before its time.
+const WAKE_WRITER_ROWS: usize = MOST_QUEUED_ROWS / 4;
 
 /// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ pub(crate) struct Packed {
     pub phase: Phase,
 }
 
-/// What no count of nanoseconds, faults or bytes reaches: 584 years.
+/// A value that no count of nanoseconds, faults or bytes reaches: 584 years.
 const NOT_MEASURED: u64 = u64::MAX;
 
 /// The value that [`Packed`] holds, or `None` when it was not measured.
@@ -161,8 +161,8 @@ impl Rows {
 
 /// The driver's end of a recording: a [`Recorder`] that copies a row and goes on.
 ///
-/// The lock is tried, never waited for: the writer holds it only to exchange two pointers, and when it does so in this
-/// very moment the row stays here until the next one.
+/// The driver tries the lock and never waits for it. The writer holds it only to exchange two pointers; a row that comes in
+/// that moment stays here until the next one.
 #[derive(Debug)]
 pub struct Front {
     shared: Arc<Mutex<Rows>>,
@@ -191,17 +191,19 @@ impl Front {
             }
             Err(TryLockError::Poisoned(_)) => panic!("the writer's thread has died"),
         };
-        if waiting >= ENOUGH && waiting.is_multiple_of(ENOUGH) {
+        if waiting >= WAKE_WRITER_ROWS && waiting.is_multiple_of(WAKE_WRITER_ROWS) {
             self.writer.unpark();
         }
-        if waiting >= ROOM && self.when_full == WhenFull::Wait {
+        if waiting >= MOST_QUEUED_ROWS && self.when_full == WhenFull::Wait {
             self.wait_for_room();
         }
     }
 
     /// Lets the writer go first: only where time is virtual, and nobody is kept waiting.
     fn wait_for_room(&self) {
-        while self.writer.lives() && self.shared.lock().unwrap_or_else(PoisonError::into_inner).interactions.len() >= ROOM {
+        while self.writer.lives()
+            && self.shared.lock().unwrap_or_else(PoisonError::into_inner).interactions.len() >= MOST_QUEUED_ROWS
+        {
             self.writer.unpark();
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -222,7 +224,7 @@ impl Recorder for Front {
         let packed = packed(row, command);
         self.with(|rows| {
             rows.commands.extend(new);
-            match rows.interactions.len() < ROOM {
+            match rows.interactions.len() < MOST_QUEUED_ROWS {
                 true => rows.interactions.push(packed),
                 false => rows.drop_rows(1, Instant(packed.sent_ns)),
             }

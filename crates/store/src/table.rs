@@ -1,7 +1,7 @@
 //! The tables of a run folder and their columns, as `docs/run-folder.md` has them.
 //!
-//! Words are plain UTF-8 in streams: a batch then stands for itself, one that could not be written spoils no later one,
-//! and readers without delta dictionaries read all. Parquet stores them as dictionary pages by itself.
+//! Words are plain UTF-8 in streams, so that a batch that could not be written spoils no later one. Readers without delta
+//! dictionaries can read them too. Parquet stores them as dictionary pages by itself.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ pub enum Table {
     Sessions,
     /// Total time by processor and category.
     Time,
-    /// Who used the processors.
+    /// Processor time by process and user.
     Processes,
-    /// What the records do not hold.
+    /// Losses: rows, log-ins and usage that the records lack.
     Lost,
     /// When each phase began.
     Phases,
@@ -27,13 +27,13 @@ pub enum Table {
     Faults,
     /// Faults by what is paged.
     Segments,
-    /// What the system did, by kind.
+    /// System calls by name, or the primitives of a simulated machine.
     Primitives,
     /// How long the queues were.
     Queue,
     /// Where a clock found the processors.
     Stacks,
-    /// Who holds memory, and what is taken from whom.
+    /// Memory by holder, and pages taken from each.
     Memory,
 }
 

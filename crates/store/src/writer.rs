@@ -11,8 +11,8 @@ use crate::rows::{Packed, Rows};
 use crate::stream::Stream;
 use crate::{Folder, Result, Table, columns};
 
-/// A batch has at most so many rows, so that neither writing nor reading one takes much memory.
-const BATCH: usize = 1 << 16;
+/// Most rows of a batch, so that neither writing nor reading one takes much memory.
+const BATCH_ROWS: usize = 1 << 16;
 
 /// The open streams of a run.
 pub struct Writer {
@@ -44,7 +44,7 @@ impl Writer {
     /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
     pub fn write(&mut self, rows: &mut Rows) {
         self.commands.append(&mut rows.commands);
-        for some in rows.interactions.chunks(BATCH) {
+        for some in rows.interactions.chunks(BATCH_ROWS) {
             self.write_interactions(some);
         }
         rows.interactions.clear();
@@ -53,7 +53,7 @@ impl Writer {
         self.write_sampled(&mut rows.sampled);
         self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
         if let Some((count, at)) = rows.dropped.take() {
-            let reason = "the disk was slower than the records: put the run on a faster one with --out";
+            let reason = "the disk was slower than the records: put the run on a faster one";
             self.lost += count;
             self.unwritten.push(record_lost(count, at, reason.into()));
         }

@@ -19,8 +19,8 @@ use timeouts::interaction;
 const ROWS: u64 = 200_000;
 const RUN: &str = "format = 1\nfinished = false\n";
 
-/// One disk at a time: a process that another test starts holds this one's open files until it loads its program, and then
-/// the disk cannot be unmounted.
+/// Held by the one test that has a disk mounted. A process that another test starts would hold this test's open files until
+/// it loads its program, and the disk could not be unmounted.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// A small disk, which goes when this is dropped.

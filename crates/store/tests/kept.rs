@@ -1,4 +1,4 @@
-//! What a run folder keeps: through finishing, killing, and a full disk.
+//! Rows that a run folder keeps through finishing, killing, and a full disk.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;

@@ -135,8 +135,10 @@ def complain_of_leftovers(left_behind: Iterable[str]) -> None:
 
 
 def notes_without(left_behind: Iterable[str], notes: Iterable[str]) -> list[str]:
-    """The notes of a run but for what it leaves on this host, which is complained of."""
-    return [text for text in notes if text not in set(left_behind)]
+    """The notes of a run but for what it leaves on this host, which is complained of; with options for arguments."""
+    from loadgo.cli.option_names import with_option_names
+
+    return [with_option_names(text, ("limit",)) for text in notes if text not in set(left_behind)]
 
 
 def error_console() -> Console:

@@ -3,8 +3,10 @@
 //! What it prints goes into files of the run's folder, in which it stands. It gets SIGKILL from the kernel when the thread that
 //! started it dies, so it is gone when the run itself is killed; what it has started by then must end by itself.
 
+use crate::refusal::Refusal;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -44,24 +46,24 @@ impl Beside {
     /// Starts `command`, looked up in `search_path`, in `folder`, and waits for its first line. The calling thread must outlive it.
     ///
     /// # Errors
-    /// In words: there is no such program, it cannot be started, or ends before it has said anything.
-    pub fn start(name: &str, command: &str, search_path: &str, folder: &Path) -> Result<Beside, String> {
-        let asked = format!("beside the users: {name} = {command:?}");
-        let words = shlex::split(command).ok_or_else(|| format!("{asked}: a quote is not closed"))?;
-        let (program, arguments) = words.split_first().ok_or_else(|| format!("{asked}: it is empty"))?;
+    /// There is no such program, it cannot be started, or it ends before it has printed anything.
+    pub fn start(name: &str, command: &str, search_path: &str, folder: &Path) -> Result<Beside, Refusal> {
+        let refusal = || Refusal::new(format!("beside the users: {name} = {command:?}"));
+        let refused = |path: &Path, error: io::Error| refusal().because_of(format!("{}: {error}", path.display()));
+        let words = shlex::split(command).ok_or_else(|| refusal().because_of("a quote is not closed"))?;
+        let (program, arguments) = words.split_first().ok_or_else(|| refusal().because_of("it is empty"))?;
         let path = program_file(OsStr::new(program), OsStr::new(search_path))
-            .ok_or_else(|| format!("{asked}: there is no program {program:?} on the PATH ({search_path})"))?;
-        let path = path.canonicalize().map_err(|error| format!("{asked}: {}: {error}", path.display()))?;
+            .ok_or_else(|| refusal().because_of(format!("there is no program {program:?} on the PATH ({search_path})")))?;
+        let path = path.canonicalize().map_err(|error| refused(&path, error))?;
         let (said, errors) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
-        let file = |path: &Path| File::create_new(path).map_err(|error| format!("{asked}: {}: {error}", path.display()));
+        let file = |path: &Path| File::create_new(path).map_err(|error| refused(path, error));
         let mut order = Command::new(&path);
         order.args(arguments).current_dir(folder).env("PATH", search_path);
         order.stdin(Stdio::null()).stdout(file(&said)?).stderr(file(&errors)?);
-        let pid =
-            start_that_dies_with_this_thread(&mut order).map_err(|error| format!("{asked}: {}: {error}", path.display()))?;
+        let pid = start_that_dies_with_this_thread(&mut order).map_err(|error| refused(&path, error))?;
         let (name, command) = (name.to_owned(), command.to_owned());
         let mut beside = Beside { name, command, value: String::new(), pid, errors, over: None };
-        beside.value = beside.first_line(&said).map_err(|why| format!("{asked}: {why}"))?;
+        beside.value = beside.first_line(&said).map_err(|reason| refusal().because_of(reason))?;
         Ok(beside)
     }
 
@@ -173,7 +175,7 @@ mod tests {
 
     const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-    fn start(command: &str) -> (tempfile::TempDir, Result<Beside, String>) {
+    fn start(command: &str) -> (tempfile::TempDir, Result<Beside, Refusal>) {
         let folder = tempfile::tempdir().expect("a folder");
         let begun = Beside::start("PLACE", command, PATH, folder.path());
         (folder, begun)
@@ -235,6 +237,7 @@ mod tests {
             ("sh -c 'echo", "quote"),
         ] {
             let why = start(command).1.expect_err(command);
+            let why = why.to_string();
             assert!(why.contains(told) && why.contains("PLACE"), "{why}");
         }
     }

@@ -8,6 +8,7 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::conditions::kilobytes;
 use crate::groups::hierarchy::hierarchies;
+use crate::refusal::Refusal;
 
 /// Processes that a user has at a time: the shell, a command, what that starts.
 const PROCESSES_EACH: u64 = 3;
@@ -29,15 +30,19 @@ pub struct Plan<'a> {
     pub log_ins_at_once: u64,
 }
 
-/// Something that stands, or might stand, in the way of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A limit that stands, or might stand, in the way of a run.
+#[derive(Clone, Debug)]
 pub struct Finding {
     /// The run cannot be whole; otherwise it is only in doubt.
     pub fatal: bool,
-    /// What is short, with both figures.
-    pub what: String,
-    /// What would help.
-    pub remedy: String,
+    /// The limit with both figures, and the remedy.
+    pub refusal: Refusal,
+}
+
+impl Finding {
+    fn new(fatal: bool, limit: String, remedy: impl Into<String>) -> Finding {
+        Finding { fatal, refusal: Refusal::new(limit).with_remedy(remedy) }
+    }
 }
 
 /// Raises this process's limit on descriptors to the most that it may have; the limit afterwards.
@@ -59,10 +64,12 @@ fn terminals(plan: &Plan<'_>) -> Option<Finding> {
     let (most, used) = (number("/proc/sys/kernel/pty/max")?, number("/proc/sys/kernel/pty/nr").unwrap_or(0));
     let reserved = number("/proc/sys/kernel/pty/reserve").unwrap_or(0);
     let wanted = used + plan.users;
-    let finding = || Finding {
-        fatal: true,
-        what: format!("{} users need {wanted} terminals with those in use, and kernel.pty.max is {most}", plan.users),
-        remedy: format!("sysctl kernel.pty.max={}", wanted + reserved + 64),
+    let finding = || {
+        Finding::new(
+            true,
+            format!("{} users need {wanted} terminals with those in use, and kernel.pty.max is {most}", plan.users),
+            format!("sysctl kernel.pty.max={}", wanted + reserved + 64),
+        )
     };
     (wanted > most).then(finding)
 }
@@ -70,10 +77,12 @@ fn terminals(plan: &Plan<'_>) -> Option<Finding> {
 fn descriptors(plan: &Plan<'_>) -> Option<Finding> {
     let most = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
     let wanted = plan.users + OTHER_DESCRIPTORS;
-    let finding = || Finding {
-        fatal: true,
-        what: format!("{} users need {wanted} open files in the driver, and RLIMIT_NOFILE is {most}", plan.users),
-        remedy: format!("ulimit -Hn {wanted} (as root), or LimitNOFILE={wanted} in the unit that starts it"),
+    let finding = || {
+        Finding::new(
+            true,
+            format!("{} users need {wanted} open files in the driver, and RLIMIT_NOFILE is {most}", plan.users),
+            format!("ulimit -Hn {wanted} (as root), or LimitNOFILE={wanted} in the unit that starts it"),
+        )
     };
     (wanted > most).then(finding)
 }
@@ -85,10 +94,12 @@ fn process_ids(plan: &Plan<'_>) -> Option<Finding> {
     let names = [("kernel.pid_max", "/proc/sys/kernel/pid_max"), ("kernel.threads-max", "/proc/sys/kernel/threads-max")];
     let (name, most) = names.iter().filter_map(|(name, path)| Some((*name, number(path)?))).min_by_key(|(_, most)| *most)?;
     let needed_at_least = running + plan.users;
-    let finding = || Finding {
-        fatal: needed_at_least > most,
-        what: format!("{} users may have {wanted} processes with those that run, and {name} is {most}", plan.users),
-        remedy: format!("sysctl {name}={}", (2 * wanted).next_power_of_two()),
+    let finding = || {
+        Finding::new(
+            needed_at_least > most,
+            format!("{} users may have {wanted} processes with those that run, and {name} is {most}", plan.users),
+            format!("sysctl {name}={}", (2 * wanted).next_power_of_two()),
+        )
     };
     (wanted > most).then(finding)
 }
@@ -97,10 +108,12 @@ fn own_processes(plan: &Plan<'_>) -> Option<Finding> {
     let user = geteuid();
     let most = getrlimit(Resource::Nproc).current.filter(|_| !user.is_root())?;
     let wanted = processes_of_user(user.as_raw()) + plan.users * PROCESSES_EACH;
-    let finding = || Finding {
-        fatal: wanted - plan.users * (PROCESSES_EACH - 1) > most,
-        what: format!("{} users may have {wanted} processes with yours, and RLIMIT_NPROC is {most}", plan.users),
-        remedy: format!("ulimit -u {wanted} (as root), or a line `nproc {wanted}` in /etc/security/limits.conf"),
+    let finding = || {
+        Finding::new(
+            wanted - plan.users * (PROCESSES_EACH - 1) > most,
+            format!("{} users may have {wanted} processes with yours, and RLIMIT_NPROC is {most}", plan.users),
+            format!("ulimit -u {wanted} (as root), or a line `nproc {wanted}` in /etc/security/limits.conf"),
+        )
     };
     (wanted > most).then(finding)
 }
@@ -110,10 +123,12 @@ fn group_processes(plan: &Plan<'_>) -> Vec<Finding> {
     let finding = |group: &Path| {
         let (most, used) = (number(group.join("pids.max"))?, number(group.join("pids.current")).unwrap_or(0));
         let wanted = used + plan.users * PROCESSES_EACH;
-        (wanted > most).then(|| Finding {
-            fatal: used + plan.users > most,
-            what: format!("{} users may have {wanted} processes, and {}/pids.max is {most}", plan.users, group.display()),
-            remedy: format!("echo {} >{}/pids.max, or TasksMax= in the unit", 2 * wanted, group.display()),
+        (wanted > most).then(|| {
+            Finding::new(
+                used + plan.users > most,
+                format!("{} users may have {wanted} processes, and {}/pids.max is {most}", plan.users, group.display()),
+                format!("echo {} >{}/pids.max, or TasksMax= in the unit", 2 * wanted, group.display()),
+            )
         })
     };
     let holders = hierarchies().into_iter().filter(|hierarchy| hierarchy.has("pids"));
@@ -130,10 +145,12 @@ fn memory(plan: &Plan<'_>) -> Option<Finding> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let available = (kilobytes(&text, "MemAvailable:") + kilobytes(&text, "SwapFree:")) * 1024;
     let wanted = plan.users * bytes_each(plan.login);
-    let finding = || Finding {
-        fatal: wanted > 2 * available,
-        what: format!("{} sessions of `{}` need about {}, and {} are free", plan.users, plan.login, mb(wanted), mb(available)),
-        remedy: "fewer users, a smaller shell, or a paging device (--limit swap=zram:SIZE)".to_owned(),
+    let finding = || {
+        Finding::new(
+            wanted > 2 * available,
+            format!("{} sessions of `{}` need about {}, and {} are free", plan.users, plan.login, mb(wanted), mb(available)),
+            "fewer users, a smaller shell, or a paging device (`limit=swap=zram:SIZE`)",
+        )
     };
     (wanted > available).then(finding)
 }
@@ -158,10 +175,12 @@ fn ssh(plan: &Plan<'_>) -> Option<Finding> {
         return None;
     }
     let start = max_startups(&fs::read_to_string("/etc/ssh/sshd_config").unwrap_or_default());
-    let finding = || Finding {
-        fatal: false,
-        what: format!("sshd begins to refuse at {start} log-ins at once (MaxStartups), and {} are planned", plan.log_ins_at_once),
-        remedy: format!("MaxStartups {0}:30:{0} in /etc/ssh/sshd_config, or fewer log-ins at once", 2 * plan.log_ins_at_once),
+    let finding = || {
+        Finding::new(
+            false,
+            format!("sshd begins to refuse at {start} log-ins at once (MaxStartups), and {} are planned", plan.log_ins_at_once),
+            format!("MaxStartups {0}:30:{0} in /etc/ssh/sshd_config, or fewer log-ins at once", 2 * plan.log_ins_at_once),
+        )
     };
     (plan.log_ins_at_once > start).then(finding)
 }
@@ -188,16 +207,18 @@ fn disk(plan: &Plan<'_>) -> Option<Finding> {
     let (free, files) = (found.f_bavail * found.f_frsize, found.f_favail);
     let (wanted, wanted_files) = (plan.users * HOME_BYTES, plan.users * 8);
     let short_of_files = found.f_files > 0 && wanted_files > files;
-    let finding = || Finding {
-        fatal: true,
-        what: format!(
-            "{} homes in {} need {} and {wanted_files} files, and {} and {files} files are free",
-            plan.users,
-            plan.homes.display(),
-            mb(wanted),
-            mb(free)
-        ),
-        remedy: "make room, or set TMPDIR to a place that has it".to_owned(),
+    let finding = || {
+        Finding::new(
+            true,
+            format!(
+                "{} homes in {} need {} and {wanted_files} files, and {} and {files} files are free",
+                plan.users,
+                plan.homes.display(),
+                mb(wanted),
+                mb(free)
+            ),
+            "make room, or set TMPDIR to a place that has it",
+        )
     };
     (wanted > free || short_of_files).then(finding)
 }
@@ -227,16 +248,19 @@ mod tests {
 
     #[test]
     fn one_user_fits() {
-        assert_eq!(preflight(&plan(1, "sh")), []);
+        assert!(preflight(&plan(1, "sh")).is_empty());
     }
 
     #[test]
     fn ten_million_users_meet_every_limit_and_each_has_a_remedy() {
         let findings = preflight(&plan(10_000_000, "bash"));
         for word in ["terminals", "RLIMIT_NOFILE", "kernel.", "sessions of `bash`"] {
-            assert!(findings.iter().any(|finding| finding.what.contains(word) && finding.fatal), "{word}: {findings:#?}");
+            assert!(
+                findings.iter().any(|finding| finding.refusal.why_not().contains(word) && finding.fatal),
+                "{word}: {findings:#?}"
+            );
         }
-        assert!(findings.iter().all(|finding| !finding.remedy.is_empty()));
+        assert!(findings.iter().all(|finding| !finding.refusal.remedy().is_empty()));
     }
 
     #[test]

@@ -6,16 +6,18 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::leftovers::{Leftovers, Thing};
+use crate::refusal::Refusal;
 use loadgo_sys::paging::{fill_without_holes, swap_on};
-use loadgo_sys::why::Why;
 
 /// Higher than any device of the host usually has.
 const PRIORITY: i32 = 1000;
 
 /// Makes a device of compressed memory that holds `bytes` of pages, and pages to it; its path.
-pub(crate) fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+pub(crate) fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
     let refuse = |error: io::Error| {
-        Why::new(format!("cannot make a zram device: {error}"), "as root, a kernel with zram: modprobe zram; or swap=file:SIZE")
+        Refusal::new("cannot make a zram device")
+            .because(error)
+            .with_remedy("as root, a kernel with zram: modprobe zram; or swap=file:SIZE")
     };
     let number = add_zram().map_err(refuse)?;
     leftovers.note(Thing::Zram(number)).map_err(refuse)?;
@@ -29,11 +31,11 @@ pub(crate) fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<Path
 }
 
 /// Makes a file of `bytes` in `directory`, and pages to it; its path.
-pub(crate) fn page_to_file(bytes: u64, directory: &Path, leftovers: &mut Leftovers) -> Result<PathBuf, Why> {
+pub(crate) fn page_to_file(bytes: u64, directory: &Path, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
     let path = directory.join(format!("loadgo-swap-{}", std::process::id()));
     let refuse = |error: io::Error| {
-        let what = format!("cannot page to {}: {error}", path.display());
-        Why::new(what, "as root, on a file system that holds swap files (ext4, xfs), with room; or swap=zram:SIZE")
+        let remedy = "as root, on a file system that holds swap files (ext4, xfs), with room; or swap=zram:SIZE";
+        Refusal::new(format!("cannot page to {}", path.display())).because(error).with_remedy(remedy)
     };
     leftovers.note(Thing::File(path.clone())).map_err(refuse)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(refuse)?;

@@ -1,6 +1,7 @@
 //! What a session starts with: the command, the environment that makes its prompt speak, and the lines that prepare a
 //! session which our environment does not reach (`su -`, `ssh`, a shell whose start-up file sets its own prompt).
 
+use crate::refusal::Refusal;
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::ready::Nonce;
 use loadgo_core::script::Script;
@@ -27,8 +28,8 @@ impl Login {
     /// Finds the program of `command` in `search_path` (directories with colons between).
     ///
     /// # Errors
-    /// In words: an empty command, quotes that do not close, a program that is not there.
-    pub fn find(command: &str, search_path: &str) -> Result<Login, String> {
+    /// An empty command, quotes that do not close, a program that is not there.
+    pub fn find(command: &str, search_path: &str) -> Result<Login, Refusal> {
         let words = shlex::split(command).ok_or(format!("login = {command:?}: a quote is not closed"))?;
         let name = words.first().ok_or("login is empty: name a command such as \"sh\" or \"ssh host\"".to_string())?;
         let path = program_file(OsStr::new(name), OsStr::new(search_path))

@@ -15,6 +15,7 @@ use loadgo_core::system::{Usage, UserId};
 use crate::groups::Groups;
 use crate::groups::accounts::Accounts;
 use crate::leftovers::Leftovers;
+use crate::refusal::Refusal;
 use crate::usage::exits::Ended;
 use crate::usage::proc::{Proc, SchedStat, Stat, read_schedstat, read_stat};
 use crate::usage::sources::{
@@ -23,7 +24,6 @@ use crate::usage::sources::{
 use crate::usage::split::Split;
 use crate::usage::taskstats::Sums;
 use crate::usage::waits::Waits;
-use loadgo_sys::why::Why;
 use rustix::io::Errno;
 
 const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
@@ -335,8 +335,8 @@ impl Meter {
     }
 }
 
-fn noted<T>(result: Result<T, Why>, notes: &mut Vec<String>) -> Option<T> {
-    result.map_err(|why| notes.push(why.to_string())).ok()
+fn noted<T>(result: Result<T, Refusal>, notes: &mut Vec<String>) -> Option<T> {
+    result.map_err(|refusal| notes.push(refusal.to_string())).ok()
 }
 
 impl UserMeter {

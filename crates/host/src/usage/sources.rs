@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::groups::hierarchy::Version;
 use crate::leftovers::Leftovers;
+use crate::refusal::Refusal;
 use crate::usage::exits::Exits;
 use crate::usage::taskstats::Taskstats;
-use loadgo_sys::why::Why;
 use rustix::process::{Resource, getrlimit};
 
 /// The kernel's switch for delay accounting; it counts for processes that begin after it was turned on.
@@ -54,10 +54,10 @@ pub(crate) struct Kernel {
 }
 
 /// Opens both taskstats sockets.
-pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Why> {
+pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Refusal> {
     let refused = |error: io::Error| {
         let what = format!("taskstats is not to be had ({error}): waits of all but the leader are not measured");
-        Why::new(what, "run as root outside of containers, or grant CAP_NET_ADMIN (setcap cap_net_admin+ep)")
+        Refusal::new(what).with_remedy("run as root outside of containers, or grant CAP_NET_ADMIN (setcap cap_net_admin+ep)")
     };
     let live = Taskstats::open().map_err(refused)?;
     let ended = Exits::listen(users).map_err(refused)?;
@@ -65,10 +65,10 @@ pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Why> {
 }
 
 /// Switches delay accounting on until the end of the run.
-pub(crate) fn delay_accounting(leftovers: &mut Leftovers) -> Result<(), Why> {
+pub(crate) fn delay_accounting(leftovers: &mut Leftovers) -> Result<(), Refusal> {
     leftovers.set(Path::new(DELAY_ACCOUNTING), "1").map(|_| ()).map_err(|error| {
         let what = format!("delay accounting is off and cannot be switched on ({error}): paging and I/O waits are not measured");
-        Why::new(what, "sysctl kernel.task_delayacct=1 (needs root), or the boot parameter delayacct")
+        Refusal::new(what).with_remedy("sysctl kernel.task_delayacct=1 (needs root), or the boot parameter delayacct")
     })
 }
 

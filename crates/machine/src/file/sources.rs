@@ -38,7 +38,7 @@ impl std::fmt::Display for Mistake {
         match origin {
             Origin::File => write!(f, "line {line}, column {column}: {message}"),
             Origin::Like(name) => write!(f, "machine {name}, line {line}, column {column}: {message}"),
-            Origin::Set(set) => write!(f, "--set {set}: {message}"),
+            Origin::Set(set) => write!(f, "`set={set}`: {message}"),
         }
     }
 }
@@ -141,7 +141,7 @@ fn circle(chain: &[(Origin, String)], name: &str) -> String {
 fn set_text(key: &str, value: &str) -> Result<String, Mistake> {
     let wrong = |message: String| Mistake { origin: Origin::Set(format!("{key}={value}")), line: 1, column: 1, message };
     let path = quoted_path(key);
-    let right = "write it as in --set processors.speed=2";
+    let right = "write it as in `set=processors.speed=2`";
     if path.is_empty() || key.contains(char::is_control) {
         return Err(wrong(format!("a key is missing before the =: {right}")));
     }

@@ -14,7 +14,7 @@ use crate::asked::Asked;
 use crate::conditions;
 use crate::driver::{Begun, Order, StopSwitch};
 use crate::progress::Decision;
-use crate::refusal::{Failure, Refusal};
+use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::Sampled;
 use crate::sections::{DriverPart, Setting, SystemPart};
 use faulty::{FaultyDisk, Happens};
@@ -22,6 +22,7 @@ use faulty_users::{CountingMeters, Fault, Life, Users};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::time::Span;
 use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_host::refusal::Refusal;
 use loadgo_store::{Folder, Table, WhenFull, whole};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,7 +51,7 @@ struct Lived {
 fn live(fault: Fault) -> Lived {
     let dir = tempfile::tempdir().expect("a directory");
     let before = Footprint::now();
-    let (happens, from) = if let Fault::Disk(happens, from) = fault { (happens, from) } else { (Happens::Refusal, u64::MAX) };
+    let (happens, from) = if let Fault::Disk(happens, from) = fault { (happens, from) } else { (Happens::RunRefusal, u64::MAX) };
     let disk = Arc::new(FaultyDisk::new(happens, from));
     let life = Arc::new(Life {
         homes: dir.path().join("loadgo-homes"),
@@ -65,7 +66,7 @@ fn live(fault: Fault) -> Lived {
         whole_run(fault, folder, dir.path(), disk_used, life)
     });
     let panicked = outcome.is_err();
-    let result = outcome.unwrap_or_else(|_| Err(Refusal::Broken("the caller panicked".into()).into()));
+    let result = outcome.unwrap_or_else(|_| Err(Refusal::new("the caller panicked").into()));
     before.is_back(fault);
     assert!(life.homes_outlived_users.load(Ordering::Acquire), "{fault:?}: homes went before their users");
     assert!(!life.meters_at_work.load(Ordering::Acquire), "{fault:?}: meters are left");
@@ -84,24 +85,24 @@ fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, lif
     let driven = steps(&mut running, fault, asked, dir, life);
     if fault == Fault::Dropped {
         drop(running);
-        return Err(Refusal::Broken("dropped".into()).into());
+        return Err(Refusal::new("dropped").into());
     }
     running.end(driven, "done").map(|(_, end)| end)
 }
 
 /// The steps of a run, as on this host.
-fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, Refusal> {
+fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, RunRefusal> {
     running.folder().lay("script.toml", &asked.script_text)?;
-    let leftovers = Leftovers::begin_in(&dir.join("state"), "tested").map_err(Refusal::from_state)?;
+    let leftovers = Leftovers::begin_in(&dir.join("state"), "tested").map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
-    leftovers.note(Thing::Home(life.homes.clone())).map_err(Refusal::from_state)?;
-    std::fs::create_dir(&life.homes).map_err(Refusal::from_state)?;
+    leftovers.note(Thing::Home(life.homes.clone())).map_err(RunRefusal::from_state)?;
+    std::fs::create_dir(&life.homes).map_err(RunRefusal::from_state)?;
     if fault == Fault::DirectoryStays {
-        std::fs::create_dir(dir.join("loadgo-stays")).map_err(Refusal::from_state)?;
-        leftovers.note(Thing::File(dir.join("loadgo-stays"))).map_err(Refusal::from_state)?; // no directory is removed as a file
+        std::fs::create_dir(dir.join("loadgo-stays")).map_err(RunRefusal::from_state)?;
+        leftovers.note(Thing::File(dir.join("loadgo-stays"))).map_err(RunRefusal::from_state)?; // no directory is removed as a file
     }
     if fault == Fault::HomesRefused {
-        return Err(Refusal::Host("no homes".into()));
+        return Err(Refusal::new("no homes").into());
     }
     let stop = Arc::new(AtomicBool::new(false));
     let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(life), Arc::clone(life));
@@ -119,7 +120,7 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
     let bring_up = move |_: &Order| {
         assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "as the test has it");
         if fault == Fault::SystemRefused {
-            return Err(Refusal::Host("no descriptor is left".into()));
+            return Err(Refusal::new("no descriptor is left").into());
         }
         let endless = matches!(
             fault,
@@ -300,7 +301,7 @@ fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
     let writes = live(Fault::Nothing).writes;
     assert!(writes > 30, "a run writes {writes} times");
     for from in 0..writes {
-        let lived = live(Fault::Disk(Happens::Refusal, from));
+        let lived = live(Fault::Disk(Happens::RunRefusal, from));
         assert!(!lived.panicked, "write {from}");
         let refusal = lived.result.expect_err("its end cannot be written").refusal.to_string();
         assert!(refusal.contains("make room"), "write {from}: {refusal}");

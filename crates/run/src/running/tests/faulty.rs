@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happens {
     /// It and all that follow are refused.
-    Refusal,
+    RunRefusal,
     /// It alone is refused.
     OneRefusal,
     /// The thread that writes panics.
@@ -71,7 +71,7 @@ impl Write for FaultyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let number = self.writes.fetch_add(1, Ordering::SeqCst);
         match self.happens {
-            Happens::Refusal if number >= self.number => Err(io::ErrorKind::StorageFull.into()),
+            Happens::RunRefusal if number >= self.number => Err(io::ErrorKind::StorageFull.into()),
             Happens::OneRefusal if number == self.number => Err(io::ErrorKind::StorageFull.into()),
             Happens::OnePanic if number == self.number => panic!("as the test has it: write {number}"),
             _ => self.file.write(bytes),
