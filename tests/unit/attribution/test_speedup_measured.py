@@ -196,7 +196,7 @@ def test_the_other_way_round_each_cause_is_one_over_itself(data: st.DataObject) 
 
 
 def is_inverse(factor: float, other: float) -> bool:
-    """Whether two factors multiply to 1; for a factor beyond all numbers stands the largest, and the other is smaller."""
+    """Whether two factors multiply to 1; the largest number stands for each factor beyond it."""
     if max(factor, other) == sys.float_info.max:
         return min(factor, other) <= 1 / sys.float_info.max
     return math.isclose(factor * other, 1, rel_tol=1e-12)
