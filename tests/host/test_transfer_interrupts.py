@@ -38,7 +38,10 @@ def test_each_end_has_the_interrupts_of_its_own_socket(receive: bool) -> None:
         assert row.interrupts_by in OF_NETWORK
         assert row.soft_interrupt_s > 0
         assert row.interrupt_s == 0  # no device brings what comes over loopback
-        assert row.cpu_s == pytest.approx(row.thread_s - row.interrupts_upon_s + row.soft_interrupt_s)
+        # Clocked in windows, what came upon the thread is an estimate, which may be more than the thread has used.
+        assert row.interrupts_by == "windows" or row.interrupts_upon_s <= row.thread_s
+        own_s = max(row.thread_s - row.interrupts_upon_s, 0.0)
+        assert row.cpu_s == pytest.approx(own_s + row.soft_interrupt_s)
 
 
 @NEEDS_ROOT

@@ -1,7 +1,7 @@
 """Quantiles of values in every resample of their units, which are users or stretches of time.
 
 A resample gives each unit a weight: the number of times that it was drawn. Values are sorted once; a resample's
-quantile is an order statistic of the weighted values. One matrix product sums the weights before each block of 512 or
+quantile is an order statistic of the weighted values. One matrix product sums the weights before each block of 64 or
 more values. Then only the block that holds the rank is searched.
 A million interactions therefore take a fraction of a second, without an approximation.
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from loadgo.stats.resample import Floats, Integers
 
-_FEWEST_BLOCK_VALUES = 512
+_FEWEST_BLOCK_VALUES = 64
 _MOST_BLOCKS = 1024
 _MOST_STEP_CELLS = 2_000_000
 """Most cells of an array that one step searches: 16 MB of numbers. Chosen by hand."""

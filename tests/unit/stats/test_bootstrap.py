@@ -15,7 +15,7 @@ def replicates_by_repeating(
     return [float(np.quantile(again, probability)) for again in repeated if len(again)]
 
 
-@pytest.mark.parametrize(("size", "users"), [(1, 6), (40, 6), (2048, 30), (2049, 7), (9000, 50)])
+@pytest.mark.parametrize(("size", "users"), [(1, 6), (40, 6), (2048, 30), (2049, 7), (9000, 50), (70_000, 50)])
 def test_a_replicate_is_what_repeating_every_value_gives(size: int, users: int) -> None:
     random = np.random.default_rng(size)
     values = np.sort(random.exponential(1, size))
