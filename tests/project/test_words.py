@@ -12,6 +12,7 @@ PLAIN: frozenset[str] = frozenset(
         "crates/core",
         "crates/statistics",
         "crates/bpf",
+        "crates/meters",
         "crates/rjs",
         "crates/sys",
         "crates/store",

@@ -3,7 +3,7 @@
 
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::mpsc::channel;
@@ -27,14 +27,14 @@ fn main() -> ExitCode {
     status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8))
 }
 
-fn wanted(tier: &str) -> Option<Wanted> {
+fn wanted(tier: &str) -> Option<MeterRequest> {
     let tier = match tier {
         "none" => return None,
         "cheap" => Tier::Cheap,
         "exact" => Tier::Exact,
         _ => panic!("no tier is called {tier}"),
     };
-    Some(Wanted { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: true })
+    Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: true })
 }
 
 /// Waits for the child, and does something every second meanwhile and when it has ended.

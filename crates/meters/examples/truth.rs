@@ -1,10 +1,10 @@
-//! How true the clocked page faults are: `truth TIMES` prints, for minor and for major faults, the mean that the meters found, raw
-//! and corrected, as parts of what the same faults take without meters. Pairs in turn, medians.
+//! Checks the clocked time of page faults. `truth TIMES` prints the mean time by the meters, raw and corrected, for minor and for major
+//! faults. They are parts of the time of the same faults without meters, as medians of alternating pairs.
 
 use loadgo_core::record::FaultRow;
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Streams, Warmth};
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 
 /// First touches, less later ones, in ns of processor time each.
@@ -57,22 +57,23 @@ fn main() {
 
 /// The true mean, and the raw and the corrected one as parts of it. Both runs are in a group of their own, whose memory is accounted.
 fn pair(load: &str, path: &str, kinds: &[&str]) -> [f64; 3] {
-    let found = format!("{path}.found");
-    let command = ["env", &format!("TRUTH_FILE={path}"), &format!("TRUTH_FOUND={found}"), "python3", "-c", load].map(Into::into);
+    let result_path = format!("{path}.found");
+    let command =
+        ["env", &format!("TRUTH_FILE={path}"), &format!("TRUTH_FOUND={result_path}"), "python3", "-c", load].map(Into::into);
     let run = |oneshot: &mut Oneshot| {
         oneshot.run(&command, Streams::Null, Warmth::AsItIs).expect("the command runs");
-        let text = std::fs::read_to_string(&found).expect("it has written what it found");
+        let text = std::fs::read_to_string(&result_path).expect("it has written what it found");
         text.parse::<f64>().expect("that is a number")
     };
     let bare = run(&mut Oneshot::open().expect("a command can be run"));
-    let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
     let now = || Instant(monotonic_ns());
     let mut meters = Meters::begin(&wanted, now()).expect("the meters can be had");
     let mut oneshot = Oneshot::open().expect("a command can be run");
     oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are told apart")));
     let metered = run(&mut oneshot);
     let sample = meters.sample(now()).expect("the kernel answers");
-    std::fs::remove_file(found).expect("it is ours");
+    std::fs::remove_file(result_path).expect("it is ours");
     let of_user = |row: &&FaultRow| row.user.is_some() && kinds.contains(&row.kind);
     let [count, ns] = sample
         .faults
@@ -82,6 +83,6 @@ fn pair(load: &str, path: &str, kinds: &[&str]) -> [f64; 3] {
     let calibration = meters.calibration();
     let raw = ns as f64 / count as f64;
     eprintln!("{bare:.0} ns, {metered:.0} metered, {raw:.0} clocked; {calibration}");
-    let correction = calibration.fault.map_or(0.0, |price| price.correction_ns());
+    let correction = calibration.fault.map_or(0.0, |price| price.clock_correction_ns());
     [bare, raw / bare, (raw + correction) / bare]
 }

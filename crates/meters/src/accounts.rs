@@ -1,8 +1,8 @@
-//! The sessions' accounts: who waited how long for what, read and written in memory that the kernel's programs share.
+//! The sessions' accounts: times that each session waited, by cause, in memory that the kernel's programs share.
 //!
-//! A process that our own process forks takes a free account; all that it starts belongs to it. The driver's thread reads what
-//! an interaction waited for, and writes which command it is at, without a system call; only beginning a session takes one.
-//! It shares atomics with other threads, and no lock.
+//! A process that loadgo's own process forks takes a free account, to which all its descendants belong. The driver's thread reads
+//! an interaction's waits and writes its present command without a system call. Only the beginning of a session takes one.
+//! The thread shares atomics with other threads, and no lock.
 
 mod ring;
 pub(crate) mod sessions;
@@ -14,34 +14,34 @@ use loadgo_core::system::UserId;
 use loadgo_host::usage::waits::{self, Waited};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::mapped::MappedWords;
-use sessions::Told;
+use sessions::SessionReporter;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// The kernel's table of which process has which account.
+/// The kernel's table of accounts by process id.
 pub(crate) type SlotOfPid = KernelHash<MapData, u32, u32>;
 
-/// All accounts; the parts ask it for the user of an account.
+/// All accounts, with their users; shared by the parts.
 #[derive(Clone)]
-pub struct Accounts(Arc<Shared>);
+pub struct WaitAccounts(Arc<AccountTable>);
 
-struct Shared {
+struct AccountTable {
     memory: MappedWords,
-    /// Of each account, the user; 0: nobody that we know of.
+    /// The user of each account; 0 if it has none.
     users: Vec<AtomicU32>,
-    /// Of each account, whether its session has ended since [`Accounts::take_ended`] last looked.
+    /// For each account, whether its session has ended since the last [`WaitAccounts::take_ended`].
     ended: Vec<AtomicBool>,
 }
 
-impl Accounts {
-    /// Accounts `1..places`, in the memory that the kernel's programs share.
-    pub(crate) fn new(memory: MappedWords, places: usize) -> Accounts {
+impl WaitAccounts {
+    /// WaitAccounts `1..places`, in the memory that the kernel's programs share.
+    pub(crate) fn new(memory: MappedWords, places: usize) -> WaitAccounts {
         let users = (0..places).map(|_| AtomicU32::new(0)).collect();
         let ended = (0..places).map(|_| AtomicBool::new(false)).collect();
-        Accounts(Arc::new(Shared { memory, users, ended }))
+        WaitAccounts(Arc::new(AccountTable { memory, users, ended }))
     }
 
     /// The accounts whose session has ended since the last call.
@@ -50,13 +50,13 @@ impl Accounts {
         (1..self.0.ended.len() as u32).filter(ended).collect()
     }
 
-    /// Accounts of children of ours that are nobody's session, with the child's id.
-    pub(crate) fn nobodys(&self) -> impl Iterator<Item = (u32, u32)> {
+    /// WaitAccounts of child processes that lead no user's session, with the child's id.
+    pub(crate) fn without_user(&self) -> impl Iterator<Item = (u32, u32)> {
         let slots = 1..self.0.users.len() as u32;
         slots.filter(|slot| self.0.users[*slot as usize].load(Acquire) == 0).map(|slot| (slot, self.pid_of(slot)))
     }
 
-    /// The user whose account it is; `None`: of nobody who has logged in.
+    /// The user of an account; None if no user has logged in with it.
     pub(crate) fn user_of(&self, slot: u32) -> Option<UserId> {
         let user = self.0.users.get(slot as usize)?.load(Acquire);
         (user != 0).then_some(user)
@@ -66,12 +66,12 @@ impl Accounts {
         &self.0.memory.words()[slot as usize * account::WORDS..][..account::WORDS]
     }
 
-    /// The process that took the account; 0: none.
+    /// The id of the process that took the account; 0 if there is none.
     pub(crate) fn pid_of(&self, slot: u32) -> u32 {
         self.words(slot)[account::PID].load(Relaxed) as u32
     }
 
-    /// Forgets whose it was; its sums stay, they are only ever compared.
+    /// Removes the account's user and process. The totals stay, because only differences are used.
     pub(crate) fn clear(&self, slot: u32) {
         self.words(slot)[account::PID].store(0, Relaxed);
         self.0.users[slot as usize].store(0, Release);
@@ -79,93 +79,92 @@ impl Accounts {
 }
 
 /// The waits of users' sessions, for the driver's thread.
-pub struct Waits {
-    accounts: Accounts,
-    told: Told,
-    /// A descriptor of its own: the kernel's table is also changed by the thread that frees accounts.
+pub struct AccountWaits {
+    accounts: WaitAccounts,
+    reporter: SessionReporter,
+    /// A descriptor of its own, because the thread that frees accounts changes the kernel's table too.
     slot_of_pid: SlotOfPid,
-    /// The command of each line of the script, by number; 0: none.
+    /// The command's number of each line of the script, by the line's number; 0 for none.
     commands: Vec<u32>,
-    of_user: HashMap<UserId, Known>,
+    sessions: HashMap<UserId, UserAccount>,
 }
 
-/// A user's session.
-struct Known {
+/// A user's session and its account.
+struct UserAccount {
     pid: u32,
-    /// `None`: there were more processes than accounts.
+    /// None if there were more processes than accounts.
     account: Option<InUse>,
 }
 
-/// A session's account, and what it held at the last reading.
+/// A session's account, with its waits at the last reading.
 struct InUse {
     slot: u32,
     last: Waited,
 }
 
-impl Waits {
-    pub(crate) fn new(accounts: Accounts, told: Told, slot_of_pid: SlotOfPid) -> Waits {
-        Waits { accounts, told, slot_of_pid, commands: Vec::new(), of_user: HashMap::new() }
+impl AccountWaits {
+    pub(crate) fn new(accounts: WaitAccounts, reporter: SessionReporter, slot_of_pid: SlotOfPid) -> AccountWaits {
+        AccountWaits { accounts, reporter, slot_of_pid, commands: Vec::new(), sessions: HashMap::new() }
     }
 
-    /// With the script's lines: the command's number of each, by the line's number.
-    pub(crate) fn with_commands(self, commands: Vec<u32>) -> Waits {
-        Waits { commands, ..self }
+    /// These waits with the command's number of each line of the script.
+    pub(crate) fn with_commands(self, commands: Vec<u32>) -> AccountWaits {
+        AccountWaits { commands, ..self }
     }
 
     fn account(&self, user: UserId) -> Option<&InUse> {
-        self.of_user.get(&user)?.account.as_ref()
+        self.sessions.get(&user)?.account.as_ref()
     }
 }
 
-impl Waits {
-    /// What the user's processes have waited so far for anything but processors, pages and storage: quotas, memory that they are
-    /// not given, their own loading. In nanoseconds.
+impl AccountWaits {
+    /// Time in nanoseconds that the user's processes have waited so far for quotas, for memory that they are refused, and for loading.
     pub fn other_ns(&self, user: UserId) -> Option<u64> {
         Some(self.accounts.words(self.account(user)?.slot)[account::OTHER_WAIT].load(Relaxed))
     }
 }
 
-impl fmt::Debug for Waits {
+impl fmt::Debug for AccountWaits {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Waits").field("users", &self.of_user.len()).finish_non_exhaustive()
+        out.debug_struct("AccountWaits").field("users", &self.sessions.len()).finish_non_exhaustive()
     }
 }
 
-impl waits::Waits for Waits {
+impl waits::Waits for AccountWaits {
     fn source(&self) -> &'static str {
         "kernel meters"
     }
 
     fn began(&mut self, user: UserId, pid: u32) {
-        self.told.began(user, pid);
+        self.reporter.session_began(user, pid);
         let slot = self.slot_of_pid.get(&pid, 0).ok();
-        let account = slot.map(|slot| InUse { slot, last: waited(self.accounts.words(slot)) });
+        let account = slot.map(|slot| InUse { slot, last: read_waits(self.accounts.words(slot)) });
         if let Some(slot) = slot {
             self.accounts.0.users[slot as usize].store(user, Release);
         }
-        self.of_user.insert(user, Known { pid, account });
+        self.sessions.insert(user, UserAccount { pid, account });
     }
 
     fn ended(&mut self, user: UserId) {
-        let Some(known) = self.of_user.remove(&user) else { return };
-        self.told.ended(known.pid, monotonic_ns());
-        if let Some(account) = known.account {
+        let Some(session) = self.sessions.remove(&user) else { return };
+        self.reporter.session_ended(session.pid, monotonic_ns());
+        if let Some(account) = session.account {
             self.accounts.0.ended[account.slot as usize].store(true, Release);
         }
     }
 
     fn line(&mut self, user: UserId, line: u32) {
-        let Some(known) = self.of_user.get(&user) else { return };
+        let Some(session) = self.sessions.get(&user) else { return };
         let command = self.commands.get(line as usize).copied().unwrap_or(0);
-        if let Some(account) = &known.account {
-            set_command(&self.accounts.words(account.slot)[account::PID], known.pid, command);
+        if let Some(account) = &session.account {
+            set_command(&self.accounts.words(account.slot)[account::PID], session.pid, command);
         }
-        self.told.line(known.pid, command, monotonic_ns());
+        self.reporter.line_sent(session.pid, command, monotonic_ns());
     }
 
     fn interaction(&mut self, user: UserId) -> Option<Waited> {
-        let account = self.of_user.get_mut(&user)?.account.as_mut()?;
-        let now = waited(self.accounts.words(account.slot));
+        let account = self.sessions.get_mut(&user)?.account.as_mut()?;
+        let now = read_waits(self.accounts.words(account.slot));
         let last = std::mem::replace(&mut account.last, now);
         Some(Waited {
             ready_ns: now.ready_ns.wrapping_sub(last.ready_ns),
@@ -175,12 +174,12 @@ impl waits::Waits for Waits {
     }
 }
 
-fn waited(words: &[AtomicU64]) -> Waited {
-    let of = |place: usize| words[place].load(Relaxed);
-    Waited { ready_ns: of(account::READY_WAIT), paging_ns: of(account::PAGE_WAIT), io_ns: of(account::DISK_WAIT) }
+fn read_waits(words: &[AtomicU64]) -> Waited {
+    let word = |index: usize| words[index].load(Relaxed);
+    Waited { ready_ns: word(account::READY_WAIT), paging_ns: word(account::PAGE_WAIT), io_ns: word(account::DISK_WAIT) }
 }
 
-/// The pid stands in the lower half of the word, the command in the upper.
+/// Writes the process id into the lower half of the word, and the command into the upper half.
 fn set_command(word: &AtomicU64, pid: u32, command: u32) {
     word.store(u64::from(command) << 32 | u64::from(pid), Relaxed);
 }

@@ -1,12 +1,12 @@
-//! Which meters this host can have, how exact they are, and why others are absent.
+//! The meters that this host can have, how exact they are, and why others are absent.
 
 use crate::kernel_symbols::hidden_addresses_reason;
 use crate::meter::Meter;
 use crate::programs::addresses::Addresses;
-use crate::programs::hooks::{At, HOOKS};
+use crate::programs::hooks::{HookPoint, METER_HOOKS};
 use crate::programs::load::Loaded;
 use crate::tables::kernel_interrupts;
-use crate::wanted::{Tier, Wanted};
+use crate::wanted::{MeterRequest, Tier};
 use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
 use std::fs;
@@ -27,7 +27,7 @@ pub enum MeterQuality {
 pub struct MeterAvailability {
     /// The meter.
     pub meter: Meter,
-    /// Its quality on this host.
+    /// The meter's quality on this host.
     pub quality: MeterQuality,
 }
 
@@ -42,7 +42,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
         return Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec();
     }
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let wanted = Wanted { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None, segments: true };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None, segments: true };
     Meter::OF_HOST
         .map(|meter| MeterAvailability {
             meter,
@@ -52,7 +52,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
 }
 
 /// The meters of this host by the programs that were loaded.
-pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &Wanted) -> Vec<MeterAvailability> {
+pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &MeterRequest) -> Vec<MeterAvailability> {
     let quality = |meter: Meter| match loaded.refusal(meter.programs_of()) {
         Some(refusal) => MeterQuality::Absent(refusal.to_string()),
         None => loaded_quality(meter, wanted.tier),
@@ -120,9 +120,9 @@ pub fn tracepoints(types: &[u8]) -> HashSet<String> {
 }
 
 /// The meter's absence, if the kernel lacks one of its tracepoints.
-fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &Wanted, meter: Meter) -> Option<MeterQuality> {
-    HOOKS.iter().filter(|hook| hook.meter == meter.programs_of() && (hook.when)(wanted)).find_map(|hook| match hook.at {
-        At::Tracepoint(name) if !tracepoints.contains(name) => {
+fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &MeterRequest, meter: Meter) -> Option<MeterQuality> {
+    METER_HOOKS.iter().filter(|hook| hook.meter == meter.programs_of() && (hook.when)(wanted)).find_map(|hook| match hook.point {
+        HookPoint::Tracepoint(name) if !tracepoints.contains(name) => {
             Some(MeterQuality::Absent(format!("this kernel has no tracepoint {name}")))
         }
         _ => None,
@@ -142,7 +142,7 @@ fn loaded_quality(meter: Meter, tier: Tier) -> MeterQuality {
         )),
         (Meter::Interrupts, Tier::Exact) if !kernel_interrupts::are_shown() => MeterQuality::Estimated(format!(
             "an interrupt that comes while the kernel runs no program of ours is not counted, since {} cannot be read",
-            kernel_interrupts::HARD
+            kernel_interrupts::INTERRUPTS_PATH
         )),
         (meter, Tier::Cheap) if meter.is_only_exact() => {
             MeterQuality::Absent("the cheap meters leave it out: --meters exact".into())

@@ -1,16 +1,16 @@
-//! What the meters themselves cost and what they see of each event, found at the start by loads whose price is known.
+//! Measures at the start what the meters cost for each event, and how much of an event they clock.
 //!
-//! The same loads run before the programs are loaded and after: null system calls, first readings of pages, and two threads that
-//! hand a byte to each other. A clock that is read inside the kernel sees less of an event than there is: what lies before the
-//! first reading and after the last one lands in `user`, and the programs' own time with it. For each event the loads tell
-//! the time without the meters, the time with them, and the time that the meters clocked; `correct.rs` puts each where it belongs.
+//! The same loads run before the programs are loaded and after. They are null system calls, first readings of pages, and two
+//! threads that pass a byte to each other. A clock that is read inside the kernel misses a part of each event. The time before the first
+//! reading and after the last one counts as `user`, like the programs' own time. So the loads measure three times for each
+//! event: without the meters, with them, and as the meters clock it. `correct.rs` moves each part where it belongs.
 
 pub(crate) mod correct;
 
-use crate::programs::load::{Loaded, mapped};
-use crate::programs::names::{PRIMITIVES, names};
+use crate::programs::load::{Loaded, map_array};
+use crate::programs::names::{SYSTEM_CALL_NUMBERS, call_names};
 use crate::tables::faults;
-use crate::wanted::{Tier, Wanted};
+use crate::wanted::{MeterRequest, Tier};
 use loadgo_sys::mapped::MappedWords;
 use memmap2::{Advice, MmapMut};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -21,142 +21,145 @@ use std::io::{Read, Write, pipe};
 use std::os::unix::process::parent_id;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// So often each load is measured. The first quartile counts: the rest of the machine can only make them dearer.
-const TIMES: usize = 32;
-const CALLS: u64 = 500;
-const PAGES: usize = 256;
-const HANDED: u64 = 50;
+/// Number of measurements of each load. The first quartile counts, since other tasks can only make a load slower.
+const CALIBRATION_RUNS: usize = 32;
+/// Number of system calls in a measurement.
+const CALLS_PER_RUN: u64 = 500;
+/// Number of pages read in a measurement.
+const PAGES_PER_RUN: usize = 256;
+/// Number of bytes passed in a measurement, with a switch each.
+const SWITCHES_PER_RUN: u64 = 50;
 
-/// What one event costs, in nanoseconds of processor time.
+/// Processor time of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Price {
-    /// Without the meters.
+pub struct EventPrice {
+    /// Time without the meters.
     pub bare_ns: f64,
-    /// With them.
+    /// Time with the meters.
     pub metered_ns: f64,
-    /// As they clock it.
+    /// Time that the meters clock.
     pub clocked_ns: f64,
 }
 
-impl Price {
-    /// What the meters cost.
-    pub fn own_ns(&self) -> f64 {
+impl EventPrice {
+    /// Cost of the meters.
+    pub fn meter_cost_ns(&self) -> f64 {
         (self.metered_ns - self.bare_ns).max(0.0)
     }
 
-    /// What is to be added to each that was clocked, so that it is what it would be without the meters; may be negative.
-    pub fn correction_ns(&self) -> f64 {
+    /// Correction of a clocked event, to the time without the meters. May be negative.
+    pub fn clock_correction_ns(&self) -> f64 {
         self.bare_ns - self.clocked_ns
     }
 
-    /// What of each was clocked as something else: the work of users' programs, nearly always.
-    pub fn astray_ns(&self) -> f64 {
+    /// Time of an event that is clocked in another category, nearly always in `user`.
+    pub fn misattributed_ns(&self) -> f64 {
         (self.metered_ns - self.clocked_ns).max(0.0)
     }
 }
 
-/// What the meters cost on this host. `None`: not metered in this tier, or no measurement was good.
+/// Costs of the meters on this host. None if not metered in this tier, or if no measurement was undisturbed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Calibration {
-    /// A primitive: a null system call.
-    pub primitive: Option<Price>,
-    /// A page fault: the first reading of a page.
-    pub fault: Option<Price>,
-    /// What the meters cost at a switch from task to task, the wakeup before it included, in nanoseconds.
+    /// Cost of a primitive: a null system call.
+    pub primitive: Option<EventPrice>,
+    /// Cost of a page fault: the first reading of a page.
+    pub fault: Option<EventPrice>,
+    /// Cost of the meters at a switch between tasks, with the wakeup before it.
     pub switch_ns: Option<f64>,
 }
 
 impl fmt::Display for Calibration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let price = |price: &Price| {
-            let Price { bare_ns, clocked_ns, .. } = price;
-            format!("{bare_ns:.0} ns, of which {clocked_ns:.0} clocked; the meters add {:.0} ns", price.own_ns())
+        let price = |price: &EventPrice| {
+            let EventPrice { bare_ns, clocked_ns, .. } = price;
+            format!("{bare_ns:.0} ns, of which {clocked_ns:.0} clocked; the meters add {:.0} ns", price.meter_cost_ns())
         };
-        let said = [
-            self.primitive.as_ref().map(|found| format!("a null primitive takes {}", price(found))),
-            self.fault.as_ref().map(|found| format!("the shortest page fault takes {}", price(found))),
+        let sentences = [
+            self.primitive.as_ref().map(|cost| format!("a null primitive takes {}", price(cost))),
+            self.fault.as_ref().map(|cost| format!("the shortest page fault takes {}", price(cost))),
             self.switch_ns.map(|ns| format!("the meters add {ns:.0} ns to a switch")),
         ];
-        out.write_str(&said.into_iter().flatten().collect::<Vec<_>>().join("; "))
+        out.write_str(&sentences.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
 }
 
-/// The loads' prices on one processor, however they are metered.
+/// Costs of the loads on one processor, without the meters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prices {
+pub(crate) struct LoadPrices {
     processor: usize,
     call_ns: f64,
     touch_ns: f64,
     handed_ns: f64,
 }
 
-/// The prices before the meters are loaded; `None` when they cannot be measured here.
-pub(crate) fn bare() -> Option<Prices> {
-    let pinned = Pinned::to(sched_getcpu())?;
-    touches_ns()?; // the first time, page tables are made
-    let (call_ns, ()) = quiet(|| Some((calls_ns(), ())))?;
-    let (touch_ns, ()) = quiet(|| Some((touches_ns()?, ())))?;
-    let (handed_ns, ()) = quiet(|| Some((handed_ns()?, ())))?;
-    Some(Prices { processor: pinned.processor, call_ns, touch_ns, handed_ns })
+/// Measures the loads before the meters are loaded. None if they cannot be measured here.
+pub(crate) fn unmetered_prices() -> Option<LoadPrices> {
+    let pinned = PinnedThread::to(sched_getcpu())?;
+    touches_ns()?; // the first time makes page tables
+    let (call_ns, ()) = first_quartile(|| Some((calls_ns(), ())))?;
+    let (touch_ns, ()) = first_quartile(|| Some((touches_ns()?, ())))?;
+    let (handed_ns, ()) = first_quartile(|| Some((switch_ns()?, ())))?;
+    Some(LoadPrices { processor: pinned.processor, call_ns, touch_ns, handed_ns })
 }
 
-/// The calibration, of the same loads with the meters at work.
-pub(crate) fn calibrate(bare: &Prices, loaded: &Loaded, wanted: &Wanted) -> Calibration {
-    let Some(_pinned) = Pinned::to(bare.processor) else { return Calibration::default() };
+/// Measures the same loads with the meters, and returns the differences.
+pub(crate) fn calibrate(bare: &LoadPrices, loaded: &Loaded, wanted: &MeterRequest) -> Calibration {
+    let Some(_pinned) = PinnedThread::to(bare.processor) else { return Calibration::default() };
     let exact = wanted.tier == Tier::Exact;
     let primitive = if exact { metered_calls(bare, loaded) } else { None };
     let fault = if exact { metered_touches(bare, loaded) } else { None };
-    let calls_ns = primitive.map_or(0.0, |price: Price| 2.0 * price.own_ns()); // one hands the byte over, one takes it
-    let handed = quiet(|| Some((handed_ns()?, ())));
+    let calls_ns = primitive.map_or(0.0, |price: EventPrice| 2.0 * price.meter_cost_ns()); // one call writes the byte, one reads it
+    let handed = first_quartile(|| Some((switch_ns()?, ())));
     let switch_ns = handed.map(|(handed_ns, ())| (handed_ns - bare.handed_ns - calls_ns).max(0.0));
     Calibration { primitive, fault, switch_ns }
 }
 
-fn metered_calls(bare: &Prices, loaded: &Loaded) -> Option<Price> {
-    const WORDS: usize = 5 + crate::tables::histogram::BUCKETS / 2; // `struct primitive`
-    let number = names().iter().position(|name| &**name == "getppid")?;
-    let table = mapped(loaded, "primitives", loaded.processors as usize * PRIMITIVES * WORDS * 8).ok()?;
+fn metered_calls(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
+    const WORDS: usize = 5 + crate::tables::histogram::HISTOGRAM_BUCKETS / 2; // `struct primitive`
+    let number = call_names().iter().position(|name| &**name == "getppid")?;
+    let table = map_array(loaded, "primitives", loaded.processors as usize * SYSTEM_CALL_NUMBERS * WORDS * 8).ok()?;
     let read = |table: &MappedWords| {
-        let words = &table.words()[(bare.processor * PRIMITIVES + number) * WORDS..];
+        let words = &table.words()[(bare.processor * SYSTEM_CALL_NUMBERS + number) * WORDS..];
         (words[0].load(Relaxed), words[2].load(Relaxed))
     };
-    let (metered_ns, clocked_ns) = quiet(|| {
+    let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read(&table);
         let ns = calls_ns();
         let after = read(&table);
-        (after.0 - before.0 == CALLS).then_some((ns, (after.1 - before.1) as f64 / CALLS as f64))
+        (after.0 - before.0 == CALLS_PER_RUN).then_some((ns, (after.1 - before.1) as f64 / CALLS_PER_RUN as f64))
     })?;
-    Some(Price { bare_ns: bare.call_ns, metered_ns, clocked_ns })
+    Some(EventPrice { bare_ns: bare.call_ns, metered_ns, clocked_ns })
 }
 
-fn metered_touches(bare: &Prices, loaded: &Loaded) -> Option<Price> {
-    let read = || faults::clocked_on(loaded, bare.processor as u32).ok();
-    let (metered_ns, clocked_ns) = quiet(|| {
+fn metered_touches(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
+    let read = || faults::clocked_faults_on(loaded, bare.processor as u32).ok();
+    let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read()?;
         let ns = touches_ns()?;
         let after = read()?;
         let count = after.0 - before.0;
-        let alone = (PAGES as u64..PAGES as u64 + 4).contains(&count); // nobody else faulted on this processor
-        alone.then_some((ns, (after.1 - before.1) as f64 / count as f64))
+        let undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
+        undisturbed.then_some((ns, (after.1 - before.1) as f64 / count as f64))
     })?;
-    Some(Price { bare_ns: bare.touch_ns, metered_ns, clocked_ns })
+    Some(EventPrice { bare_ns: bare.touch_ns, metered_ns, clocked_ns })
 }
 
-/// A null system call.
+/// Time of a null system call.
 fn calls_ns() -> f64 {
     let began = thread_ns();
-    for _ in 0..CALLS {
+    for _ in 0..CALLS_PER_RUN {
         black_box(parent_id());
     }
-    (thread_ns() - began) as f64 / CALLS as f64
+    (thread_ns() - began) as f64 / CALLS_PER_RUN as f64
 }
 
-/// The first reading of a page, less a later one. It is all zeros, and no memory is taken for it: what the memory's own
-/// speed does from one moment to the next would be more than what is looked for.
+/// Time of the first reading of a page, less that of a later one. The page is all zeros and needs no memory, whose varying speed
+/// would disturb the measurement.
 fn touches_ns() -> Option<f64> {
     let page = rustix::param::page_size();
-    let memory = MmapMut::map_anon(PAGES * page).ok()?;
-    let _ = memory.advise(Advice::NoHugePage); // a kernel without huge pages knows no such advice
+    let memory = MmapMut::map_anon(PAGES_PER_RUN * page).ok()?;
+    let _ = memory.advise(Advice::NoHugePage); // fails on a kernel without huge pages
     let touch = || {
         let began = thread_ns();
         for byte in memory.iter().step_by(page) {
@@ -165,68 +168,68 @@ fn touches_ns() -> Option<f64> {
         thread_ns() - began
     };
     let (fresh, warm) = (touch(), touch());
-    Some(fresh.saturating_sub(warm) as f64 / PAGES as f64)
+    Some(fresh.saturating_sub(warm) as f64 / PAGES_PER_RUN as f64)
 }
 
-/// A byte that a thread hands to another one on the same processor: a switch and two system calls.
-fn handed_ns() -> Option<f64> {
+/// Time in which a thread passes a byte to another one on the same processor: a switch and two system calls.
+fn switch_ns() -> Option<f64> {
     let (mut from_other, mut to_us) = pipe().ok()?;
     let (mut from_us, mut to_other) = pipe().ok()?;
     std::thread::scope(move |scope| {
         let other = scope.spawn(move || {
             let began = thread_ns();
-            for _ in 0..HANDED {
-                hand(&mut from_us, &mut to_us)?;
+            for _ in 0..SWITCHES_PER_RUN {
+                pass_byte(&mut from_us, &mut to_us)?;
             }
             Some(thread_ns() - began)
         });
         let began = thread_ns();
-        for _ in 0..HANDED {
+        for _ in 0..SWITCHES_PER_RUN {
             to_other.write_all(&[0]).ok()?;
             from_other.read_exact(&mut [0]).ok()?;
         }
         let ours = thread_ns() - began;
-        Some((ours + other.join().ok()??) as f64 / (2 * HANDED) as f64)
+        Some((ours + other.join().ok()??) as f64 / (2 * SWITCHES_PER_RUN) as f64)
     })
 }
 
-fn hand(from: &mut impl Read, to: &mut impl Write) -> Option<()> {
+fn pass_byte(from: &mut impl Read, to: &mut impl Write) -> Option<()> {
     from.read_exact(&mut [0]).ok()?;
     to.write_all(&[0]).ok()
 }
 
-/// The first quartile of what can be measured, with what was found beside it; `None` when hardly anything can.
-fn quiet<T: Copy>(mut measure: impl FnMut() -> Option<(f64, T)>) -> Option<(f64, T)> {
-    let mut found: Vec<(f64, T)> = (0..TIMES).filter_map(|_| measure()).collect();
-    found.sort_by(|one, other| one.0.total_cmp(&other.0));
-    if found.len() * 4 < TIMES { None } else { found.get(found.len() / 4).copied() }
+/// The first quartile of the measurements, with its second value. None if fewer than a quarter succeed.
+fn first_quartile<T: Copy>(mut measure: impl FnMut() -> Option<(f64, T)>) -> Option<(f64, T)> {
+    let mut results: Vec<(f64, T)> = (0..CALIBRATION_RUNS).filter_map(|_| measure()).collect();
+    results.sort_by(|left, right| left.0.total_cmp(&right.0));
+    if results.len() * 4 < CALIBRATION_RUNS { None } else { results.get(results.len() / 4).copied() }
 }
 
-/// Processor time of this thread.
+/// Processor time of this thread in nanoseconds.
 fn thread_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// This thread stays on one processor as long as this lives.
-struct Pinned {
+/// Keeps this thread on one processor until dropped.
+struct PinnedThread {
     processor: usize,
     before: CpuSet,
 }
 
-impl Pinned {
-    fn to(processor: usize) -> Option<Pinned> {
+impl PinnedThread {
+    fn to(processor: usize) -> Option<PinnedThread> {
         let before = sched_getaffinity(None).ok()?;
-        let mut one = CpuSet::new();
-        one.set(processor);
-        sched_setaffinity(None, &one).ok()?;
-        Some(Pinned { processor, before })
+        let mut single = CpuSet::new();
+        single.set(processor);
+        sched_setaffinity(None, &single).ok()?;
+        Some(PinnedThread { processor, before })
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedThread {
     fn drop(&mut self) {
-        let _ = sched_setaffinity(None, &self.before); // it was ours before
+        let _ = sched_setaffinity(None, &self.before); // restores this thread's own set
     }
 }
 
@@ -235,10 +238,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_costs_what_it_is_clocked_and_what_is_astray() {
-        let price = Price { bare_ns: 120.0, metered_ns: 320.0, clocked_ns: 150.0 };
-        assert_eq!((price.own_ns(), price.correction_ns(), price.astray_ns()), (200.0, -30.0, 170.0));
-        assert_eq!(price.astray_ns() + price.clocked_ns, price.bare_ns + price.own_ns());
+    fn an_event_costs_its_clocked_and_its_misattributed_time() {
+        let price = EventPrice { bare_ns: 120.0, metered_ns: 320.0, clocked_ns: 150.0 };
+        assert_eq!((price.meter_cost_ns(), price.clock_correction_ns(), price.misattributed_ns()), (200.0, -30.0, 170.0));
+        assert_eq!(price.misattributed_ns() + price.clocked_ns, price.bare_ns + price.meter_cost_ns());
     }
 
     #[test]
@@ -248,7 +251,7 @@ mod tests {
             count += 1;
             Some((f64::from(100 - count), count))
         };
-        assert_eq!(quiet(falling), Some((76.0, 24)));
-        assert_eq!(quiet(|| None::<(f64, ())>), None);
+        assert_eq!(first_quartile(falling), Some((76.0, 24)));
+        assert_eq!(first_quartile(|| None::<(f64, ())>), None);
     }
 }

@@ -1,21 +1,21 @@
-//! The meters by name: what each counts is told under this name everywhere.
+//! The meters and their names, which are the same in all outputs.
 
 use std::fmt;
 
 /// A meter of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Meter {
-    /// What each processor did with its time.
+    /// Time of each processor by category.
     TotalTime,
-    /// Why processors were idle.
+    /// Idle time by cause.
     IdleByCause,
-    /// How many tasks waited for a processor, and how long.
+    /// Number of tasks that waited for a processor, and their waiting time.
     Queue,
     /// Processor time of each process.
     Processes,
-    /// What each user's processes waited for.
+    /// Waits of each user's processes, by cause.
     WaitsByUser,
-    /// System calls: how many, how long, how many failed.
+    /// System calls: number, time and failures.
     Primitives,
     /// Page faults and signals.
     Faults,
@@ -25,12 +25,12 @@ pub enum Meter {
     ClockProfile,
     /// Page faults and samples by what is mapped.
     Segments,
-    /// The sockets of one command, which the crate `loadgo-transfer-meters` has.
+    /// The sockets of one command; the crate `loadgo-transfer-meters` has this meter.
     SocketsOfCommand,
 }
 
 impl Meter {
-    /// The meters of a host, in the order in which they are told.
+    /// The meters of a host, in the order of outputs.
     pub const OF_HOST: [Meter; 10] = [
         Meter::TotalTime,
         Meter::IdleByCause,
@@ -44,7 +44,7 @@ impl Meter {
         Meter::Segments,
     ];
 
-    /// Its name in the report, in `run.toml` and in what `loadgo doctor` says.
+    /// The name in the report, in `run.toml` and in the output of `loadgo doctor`.
     pub fn name(self) -> &'static str {
         match self {
             Meter::TotalTime => "total time",
@@ -61,12 +61,12 @@ impl Meter {
         }
     }
 
-    /// Whether the cheap meters leave it out.
+    /// Whether only the exact tier has the meter.
     pub fn is_only_exact(self) -> bool {
         matches!(self, Meter::Primitives | Meter::Faults | Meter::Interrupts)
     }
 
-    /// The meter whose kernel programs it lives on.
+    /// The meter whose kernel programs this meter uses.
     pub(crate) fn programs_of(self) -> Meter {
         if self == Meter::IdleByCause { Meter::TotalTime } else { self }
     }

@@ -1,20 +1,20 @@
-//! A part of the meters: what makes rows of one kind of counts, and what all parts work on.
+//! The interface of a part, which makes rows of one kind of counts, and the context that all parts share.
 
-use crate::accounts::sessions::{Sessions, Told};
-use crate::accounts::{Accounts, Waits};
+use crate::accounts::sessions::{SessionReporter, Sessions};
+use crate::accounts::{AccountWaits, WaitAccounts};
 use crate::programs::load::Loaded;
-use crate::shares::Shares;
+use crate::shares::ActivityCounts;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use std::collections::HashMap;
 
-/// What makes rows of one kind of counts.
-pub(crate) trait Part: Send {
-    /// Reads what changes quickly, as near to the span's end as may be: of all parts before the first makes rows.
+/// A part of the meters, which makes rows of one kind of counts.
+pub(crate) trait MeterPart: Send {
+    /// Reads quickly changing counts, close to the span's end: for all parts before the first makes rows.
     fn read(&mut self, _context: &Context) {}
 
-    /// The id of the thread that works for it, if one does: its time is the laboratory's.
+    /// The id of the part's thread, if it has one. Its time is loadgo's own.
     fn thread(&self) -> Option<i32> {
         None
     }
@@ -22,39 +22,46 @@ pub(crate) trait Part: Send {
     /// Adds the rows of the span.
     ///
     /// # Errors
-    /// In words, when the kernel no longer answers.
-    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String>;
+    /// The kernel's words.
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String>;
 
-    /// What was lost since this was last asked.
-    fn take_lost(&mut self, _context: &Context, _span: Span) -> Vec<Lost> {
+    /// Removes and returns the losses since the last call.
+    fn take_lost(&mut self, _context: &Context, _span: RecordSpan) -> Vec<Lost> {
         Vec::new()
     }
 }
 
-/// The kernel programs, and what one part learns for the others.
+/// The kernel programs, and values that one part provides for others.
 pub(crate) struct Context {
     /// The programs with their maps.
     pub loaded: Loaded,
-    /// Whose sessions there are, until the clock profile takes them.
+    /// The users' sessions, until the clock profile takes them.
     pub sessions: Option<Sessions>,
-    /// What the driver's thread tells the profile by, until the part of the accounts takes it.
-    pub told: Option<Told>,
-    /// The accounts as the driver's thread sees them, until it takes them.
-    pub waits: Option<Waits>,
-    /// Whose account is whose; `None`: sessions cannot be told apart.
-    pub accounts: Option<Accounts>,
-    /// What samples of the clock found each processor doing in the last span.
-    pub shares: HashMap<u32, Shares>,
+    /// The driver's end of the sessions' ring, until the part of the accounts takes it.
+    pub reporter: Option<SessionReporter>,
+    /// The accounts for the driver's thread, until it takes them.
+    pub waits: Option<AccountWaits>,
+    /// The accounts with their users; None if sessions cannot be distinguished.
+    pub accounts: Option<WaitAccounts>,
+    /// Clock samples by activity, for each processor in the last span.
+    pub shares: HashMap<u32, ActivityCounts>,
 }
 
 impl Context {
-    /// Nothing is learnt yet.
+    /// A context without values of parts.
     pub fn new(loaded: Loaded) -> Context {
-        let (told, sessions) = Sessions::told();
-        Context { loaded, sessions: Some(sessions), told: Some(told), waits: None, accounts: None, shares: HashMap::new() }
+        let (reporter, sessions) = Sessions::with_reporter();
+        Context {
+            loaded,
+            sessions: Some(sessions),
+            reporter: Some(reporter),
+            waits: None,
+            accounts: None,
+            shares: HashMap::new(),
+        }
     }
 
-    /// The user whose account it is; `None`: of nobody who has logged in.
+    /// The user of an account; None if no user has logged in with it.
     pub(crate) fn user_of(&self, slot: u32) -> Option<UserId> {
         self.accounts.as_ref()?.user_of(slot)
     }
@@ -62,11 +69,11 @@ impl Context {
 
 /// A span of the records.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    /// Its end.
+pub(crate) struct RecordSpan {
+    /// The end on the run's clock.
     pub at: Instant,
-    /// Its length.
+    /// The length.
     pub span_ns: u64,
-    /// Its end on the kernel programs' clock, CLOCK_MONOTONIC.
+    /// The end on the kernel programs' clock, CLOCK_MONOTONIC.
     pub monotonic_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! The thread of the clock profile: it empties the kernel's rings ten times a second, and makes rows when asked.
+//! The thread of the clock profile, which reads the kernel's rings ten times a second and makes rows on request.
 
 mod jit;
 mod kallsyms;
@@ -15,15 +15,15 @@ mod symbols;
 
 use crate::accounts::sessions::Sessions;
 use crate::meter::Meter;
-use crate::part::Span;
-use crate::part::{Context, Part};
+use crate::part::RecordSpan;
+use crate::part::{Context, MeterPart};
 use crate::profile::kallsyms::Kallsyms;
-use crate::profile::profiler::{Profiler, Rows, Setting};
-use crate::profile::regions::{Faults, Regions};
-use crate::profile::segments::Have;
-use crate::profile::sideband::{Asked, Rings, Whom};
+use crate::profile::profiler::{ProfileRows, Profiler, ProfilerOptions};
+use crate::profile::regions::{RegionFault, Regions};
+use crate::profile::segments::CountedKinds;
+use crate::profile::sideband::{RingRequest, RingScope, Rings};
 use crate::programs::load::Loaded;
-use crate::wanted::{Tier, Wanted};
+use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{Lost, Sample};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
@@ -32,136 +32,143 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_chan
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Samples a second and processor where only the division of busy time is wanted.
+/// Samples per second on each processor if only the division of busy time is wanted.
 pub const CLOCK_HZ: u32 = 1000;
-const EMPTYING: Duration = Duration::from_millis(100);
+/// Time between two readings of the rings.
+const RING_READ_PERIOD: Duration = Duration::from_millis(100);
 
-/// The rings of all processors together.
-const RING_BYTES: usize = 32 << 20;
+/// Size of the rings of all processors together.
+const ALL_RINGS_BYTES: usize = 32 << 20;
+/// Largest size of a processor's ring.
 const MOST_RING_BYTES: usize = 4 << 20;
-const LEAST_RING_BYTES: usize = 256 << 10;
+/// Smallest size of a processor's ring.
+const FEWEST_RING_BYTES: usize = 256 << 10;
 
-/// The thread, asked for rows.
+/// The profile's thread, which answers questions for rows.
 pub(crate) struct Profile {
-    asked: std::sync::mpsc::Sender<Ask>,
+    questions: std::sync::mpsc::Sender<ProfileQuestion>,
     thread: Option<JoinHandle<()>>,
     id: i32,
-    lost: Vec<(u64, &'static str)>,
+    losses: Vec<(u64, &'static str)>,
     regions_lost: u64,
 }
 
-/// The part of the meters: before `total time`, which divides busy time by what it finds.
+/// Begins the profile as a part of the meters. It comes before `total time`, which divides busy time by the profile's samples.
 ///
 /// # Errors
-/// In words with the remedy.
-pub(crate) fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+/// The host's refusal, with the remedy.
+pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
     let sessions = context.sessions.take().unwrap_or_else(Sessions::none);
-    Ok(Some(Box::new(Profile::of_host(Some(&mut context.loaded), sessions, wanted, false)?)))
+    Ok(Some(Box::new(Profile::begin_on_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
 
-/// What the thread is asked.
-struct Ask {
-    span: Span,
-    answer: SyncSender<Answer>,
+/// A question for the rows of a span.
+struct ProfileQuestion {
+    span: RecordSpan,
+    answer: SyncSender<ProfileAnswer>,
 }
 
-/// What it answers.
-pub(crate) struct Answer {
-    pub rows: Rows,
+/// The thread's answer: the rows of a span.
+pub(crate) struct ProfileAnswer {
+    pub rows: ProfileRows,
     pub regions_lost: u64,
     pub build_ids: Vec<(Arc<str>, String)>,
 }
 
 impl Profile {
-    /// Begins on the whole host: after the kernel programs are loaded, so that their functions have names. `sessions_only`:
-    /// nobody is recorded but what our own process has forked.
+    /// Begins on the whole host, after the kernel programs are loaded, so that their functions have names. With `sessions_only`,
+    /// only descendants of this process are recorded.
     ///
     /// # Errors
-    /// In words with the remedy.
-    pub(crate) fn of_host(
+    /// The host's refusal, with the remedy.
+    pub(crate) fn begin_on_host(
         loaded: Option<&mut Loaded>,
         sessions: Sessions,
-        wanted: &Wanted,
+        wanted: &MeterRequest,
         sessions_only: bool,
     ) -> Result<Profile, String> {
         let processors = online()?;
         let stacks = wanted.profile_hz.is_some();
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
-        let asked = Asked { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), whom: Whom::All };
-        // who may not have the rings hears of them first: more is in the way there than names
-        let kallsyms = Kallsyms::read(stacks).or_else(|hidden| Rings::open(&processors, asked).and(Err(hidden)))?;
-        let rings = Rings::open(&processors, asked)?;
+        let request = RingRequest { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), scope: RingScope::All };
+        // a refusal of the rings is reported first, because it is the greater obstacle
+        let kallsyms = Kallsyms::read(stacks).or_else(|hidden| Rings::open(&processors, request).and(Err(hidden)))?;
+        let rings = Rings::open(&processors, request)?;
         let regions = match loaded {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),
             _ => None,
         };
-        let setting = Setting {
+        let options = ProfilerOptions {
             stacks,
-            have: Have { faults: regions.is_some(), samples: true },
+            counted: CountedKinds { faults: regions.is_some(), samples: true },
             sessions_only,
             commands: wanted.commands.clone(),
             sessions,
             kallsyms: Some(Arc::new(kallsyms)),
         };
-        Profile::start(rings, regions, setting)
+        Profile::start(rings, regions, options)
     }
 
-    /// Begins on what the calling thread forks from now on; without the kernel, which takes more privilege.
+    /// Begins on processes that the calling thread forks from now on. The kernel's part, which needs more privilege, is left out.
     ///
     /// # Errors
-    /// In words with the remedy.
-    pub(crate) fn of_children(hz: u32) -> Result<Profile, String> {
+    /// The host's refusal, with the remedy.
+    pub(crate) fn begin_on_children(hz: u32) -> Result<Profile, String> {
         let processors = online()?;
-        let asked = Asked { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, whom: Whom::Children };
-        let rings = Rings::open(&processors, asked)?;
-        let have = Have { faults: true, samples: true };
+        let request = RingRequest { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, scope: RingScope::Children };
+        let rings = Rings::open(&processors, request)?;
+        let counted = CountedKinds { faults: true, samples: true };
         let (commands, sessions) = (Vec::new(), Sessions::none());
-        Profile::start(rings, None, Setting { stacks: true, have, sessions_only: false, commands, sessions, kallsyms: None })
+        Profile::start(
+            rings,
+            None,
+            ProfilerOptions { stacks: true, counted, sessions_only: false, commands, sessions, kallsyms: None },
+        )
     }
 
-    fn start(rings: Rings, regions: Option<Regions>, setting: Setting) -> Result<Profile, String> {
-        let (asked, asks) = channel();
-        let (tell, told) = sync_channel(1);
+    fn start(rings: Rings, regions: Option<Regions>, options: ProfilerOptions) -> Result<Profile, String> {
+        let (questions, asked) = channel();
+        let (id_sender, id_receiver) = sync_channel(1);
         let run = move || {
-            let _ = tell.send(thread_id());
-            Thread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(setting) }.run(&asks);
+            let _ = id_sender.send(thread_id());
+            ProfileThread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(options) }.run(&asked);
         };
         let thread = thread::Builder::new().name("loadgo-profile".into()).spawn(run).map_err(|error| error.to_string())?;
-        let id = told.recv().map_err(|_| "the thread of the profile did not begin")?;
-        Ok(Profile { asked, thread: Some(thread), id, lost: Vec::new(), regions_lost: 0 })
+        let id = id_receiver.recv().map_err(|_| "the thread of the profile did not begin")?;
+        Ok(Profile { questions, thread: Some(thread), id, losses: Vec::new(), regions_lost: 0 })
     }
 
     /// The rows of the span, which ends now.
     ///
     /// # Errors
-    /// When the thread is over.
-    pub fn answer(&mut self, span: Span) -> Result<Answer, String> {
+    /// The thread has ended.
+    pub fn answer(&mut self, span: RecordSpan) -> Result<ProfileAnswer, String> {
         let (answer, answers) = sync_channel(1);
         let over = "the thread of the profile is over";
-        self.asked.send(Ask { span, answer }).map_err(|_| over)?;
+        self.questions.send(ProfileQuestion { span, answer }).map_err(|_| over)?;
         let answer = answers.recv().map_err(|_| over)?;
         let regions = answer.regions_lost.saturating_sub(self.regions_lost);
         self.regions_lost = answer.regions_lost;
-        let lost = [
+        let losses = [
             (answer.rows.lost, "samples and mappings that a full ring had no room for"),
             (regions, "page faults by segment that a full ring had no room for"),
         ];
-        self.lost.extend(lost.into_iter().filter(|(count, _)| *count > 0));
+        self.losses.extend(losses.into_iter().filter(|(count, _)| *count > 0));
         Ok(answer)
     }
 
-    /// What was lost since this was last asked.
-    pub fn lost(&mut self) -> Vec<(u64, &'static str)> {
-        std::mem::take(&mut self.lost)
+    /// Removes and returns the losses since the last call.
+    pub fn take_losses(&mut self) -> Vec<(u64, &'static str)> {
+        std::mem::take(&mut self.losses)
     }
 }
 
-impl Part for Profile {
+impl MeterPart for Profile {
     fn thread(&self) -> Option<i32> {
         Some(self.id)
     }
 
-    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);
         sample.segments.extend(answer.rows.segments);
@@ -169,59 +176,59 @@ impl Part for Profile {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: Span) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
         let lost = |(count, reason): (u64, &str)| Lost { at: span.at, user: None, what: "usage", count, reason: reason.into() };
-        self.lost().into_iter().map(lost).collect()
+        self.take_losses().into_iter().map(lost).collect()
     }
 }
 
 impl Drop for Profile {
     fn drop(&mut self) {
         let (closed, _) = channel();
-        drop(std::mem::replace(&mut self.asked, closed));
+        drop(std::mem::replace(&mut self.questions, closed));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread has.
-struct Thread {
+/// The state of the thread.
+struct ProfileThread {
     rings: Rings,
     regions: Option<Regions>,
-    faults: Vec<Faults>,
+    faults: Vec<RegionFault>,
     profiler: Profiler,
 }
 
-impl Thread {
-    fn run(mut self, asks: &Receiver<Ask>) {
+impl ProfileThread {
+    fn run(mut self, questions: &Receiver<ProfileQuestion>) {
         loop {
-            match asks.recv_timeout(EMPTYING) {
-                Ok(ask) => {
-                    let answer = self.answer(ask.span);
-                    let _ = ask.answer.send(answer);
+            match questions.recv_timeout(RING_READ_PERIOD) {
+                Ok(question) => {
+                    let answer = self.answer(question.span);
+                    let _ = question.answer.send(answer);
                 }
-                Err(RecvTimeoutError::Timeout) => self.learn(),
+                Err(RecvTimeoutError::Timeout) => self.read_rings(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    fn learn(&mut self) {
+    fn read_rings(&mut self) {
         let events = self.rings.take(monotonic_ns());
         if let Some(regions) = &mut self.regions {
             regions.take(&mut self.faults);
         }
-        self.profiler.learn(events, &self.faults);
-        self.faults = Vec::new(); // many at a log-in, few later
+        self.profiler.handle(events, &self.faults);
+        self.faults = Vec::new(); // frees the memory: many faults at a log-in, few later
     }
 
-    fn answer(&mut self, span: Span) -> Answer {
+    fn answer(&mut self, span: RecordSpan) -> ProfileAnswer {
         if let Some(regions) = &mut self.regions {
-            let _ = regions.take_all(&mut self.faults); // what it cannot read now it reads the next time
+            let _ = regions.take_all(&mut self.faults); // faults that cannot be read now are read the next time
         }
-        self.learn();
-        Answer {
+        self.read_rings();
+        ProfileAnswer {
             rows: self.profiler.rows(span),
             regions_lost: self.regions.as_ref().map_or(0, Regions::lost),
             build_ids: self.profiler.build_ids(),
@@ -229,16 +236,16 @@ impl Thread {
     }
 }
 
-/// Whether programs count page faults by region: where faults tell their address.
-fn faults_are_counted(loaded: &Loaded, wanted: &Wanted) -> bool {
+/// Whether programs count page faults by region, for which faults must have an address.
+fn faults_are_counted(loaded: &Loaded, wanted: &MeterRequest) -> bool {
     wanted.segments && loaded.refusal(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
 }
 
-/// What `kernel.perf_event_mlock_kb` gives everybody for each processor, for two rings and a small one, each with a page of its own.
+/// Size of a ring without privilege: `kernel.perf_event_mlock_kb` allows each user two such rings and a small one on a processor.
 const UNPRIVILEGED_RING_BYTES: usize = 128 << 10;
 
 fn ring_bytes(processors: usize) -> usize {
-    (RING_BYTES / processors.max(1)).clamp(LEAST_RING_BYTES, MOST_RING_BYTES).next_power_of_two()
+    (ALL_RINGS_BYTES / processors.max(1)).clamp(FEWEST_RING_BYTES, MOST_RING_BYTES).next_power_of_two()
 }
 
 fn online() -> Result<Vec<u32>, String> {

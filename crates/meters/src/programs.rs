@@ -1,5 +1,5 @@
-//! The kernel programs of the meters: which run where (`hooks`), how they are brought into the kernel (`load`), and the memory
-//! that they share with us (`layout`).
+//! The kernel programs of the meters: their hooks (`hooks`), how they are loaded (`load`), and the memory that they share with the
+//! reader (`layout`).
 
 pub(crate) mod addresses;
 pub(crate) mod hooks;

@@ -1,27 +1,27 @@
-//! What the clock found processors doing, and how often.
+//! Activities of processors at clock samples, and their counts.
 
-/// What a processor was doing at a sample of the clock.
+/// The activity of a processor at a clock sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
-    /// It ran a user's program.
+pub(crate) enum SampledActivity {
+    /// Running a user's program.
     User,
-    /// It ran a user's program's system call.
+    /// Running a system call of a user's program.
     Primitive,
-    /// It handled a page fault.
+    /// Handling a page fault.
     PageFault,
-    /// It handled the interrupt of a device, the clock or another processor.
+    /// Handling an interrupt of a device, the clock or another processor.
     Interrupt,
-    /// It did what an interrupt had left to be done.
+    /// Handling a soft interrupt.
     SoftInterrupt,
-    /// It chose another task, or switched to it.
+    /// Choosing another task or switching to it.
     Getwork,
-    /// It ran a thread of the kernel.
+    /// Running a thread of the kernel.
     KernelThread,
 }
 
-/// How many samples found each thing being done.
+/// Numbers of samples by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shares {
+pub(crate) struct ActivityCounts {
     pub user: u64,
     pub primitive: u64,
     pub page_fault: u64,
@@ -31,17 +31,17 @@ pub(crate) struct Shares {
     pub kernel_thread: u64,
 }
 
-impl Shares {
+impl ActivityCounts {
     /// Counts a sample.
-    pub fn add(&mut self, doing: Doing) {
-        *match doing {
-            Doing::User => &mut self.user,
-            Doing::Primitive => &mut self.primitive,
-            Doing::PageFault => &mut self.page_fault,
-            Doing::Interrupt => &mut self.interrupt,
-            Doing::SoftInterrupt => &mut self.soft_interrupt,
-            Doing::Getwork => &mut self.getwork,
-            Doing::KernelThread => &mut self.kernel_thread,
+    pub fn add(&mut self, activity: SampledActivity) {
+        *match activity {
+            SampledActivity::User => &mut self.user,
+            SampledActivity::Primitive => &mut self.primitive,
+            SampledActivity::PageFault => &mut self.page_fault,
+            SampledActivity::Interrupt => &mut self.interrupt,
+            SampledActivity::SoftInterrupt => &mut self.soft_interrupt,
+            SampledActivity::Getwork => &mut self.getwork,
+            SampledActivity::KernelThread => &mut self.kernel_thread,
         } += 1;
     }
 }

@@ -1,34 +1,34 @@
-//! What is asked of the meters, and how they are refused.
+//! The request for meters, and their refusal.
 
 use crate::refused::Refused;
 use std::fmt;
 use std::sync::Arc;
 
-/// How much is metered.
+/// The amount of metering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// Switches, idle, queues and waits exactly; busy time divided by a clock that samples.
+    /// Switches, idle time, queues and waits are exact; clock samples divide busy time.
     Cheap,
-    /// Every primitive, fault and interrupt bracketed by clock readings as well.
+    /// Every primitive, fault and interrupt is clocked too.
     Exact,
 }
 
-/// What is asked of the meters.
+/// A request for meters.
 #[derive(Clone, Debug)]
-pub struct Wanted {
-    /// How much.
+pub struct MeterRequest {
+    /// Amount of metering.
     pub tier: Tier,
-    /// The most sessions (processes forked by this process) that get an account of their own.
+    /// Largest number of sessions (processes forked by this process) with an account of their own.
     pub accounts: u32,
-    /// The commands that users type, for primitives and faults by command; a command's number is its place here plus 1.
+    /// The commands that users type, for primitives and faults by command. A command's number is its index here plus 1.
     pub commands: Vec<Arc<str>>,
-    /// Samples a second of the clock profile; `None`: no profile beyond what the tier needs.
+    /// Samples per second of the clock profile; None for no profile beyond the tier's needs.
     pub profile_hz: Option<u32>,
     /// Whether page faults are counted by segment.
     pub segments: bool,
 }
 
-/// Why the meters cannot be had, with the remedy.
+/// Why the meters are unavailable, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable(pub Refused);
 

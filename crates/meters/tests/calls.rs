@@ -12,7 +12,7 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 use syscalls::Sysno;
 
-/// What the other tests run in a process of its own: `LOADGO_LOAD` says what, and how often.
+/// A load that the other tests run in a process of its own: `LOADGO_LOAD` has its name and amount.
 #[test]
 #[ignore = "a load of the other tests"]
 fn load() {
@@ -140,7 +140,7 @@ fn buckets_hold_what_the_sums_hold() {
     assert_eq!(sum(&metered, "getppid", true), sum(&metered, "getppid", false));
 }
 
-/// Of all users together: what the sums say, or what the buckets say.
+/// Number of calls of all users, by the totals or by the buckets.
 fn sum(metered: &Metered, name: &str, buckets: bool) -> u64 {
     let of_all = metered.rows.iter().filter(|row| row.user.is_none() && row.command.is_none() && &*row.name == name);
     of_all.filter(|row| row.bucket_ns.is_some() == buckets).map(|row| row.count).sum()

@@ -6,7 +6,7 @@ use loadgo_host::commands::oneshot::{Oneshot, Streams, Warmth};
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::limits::Limit;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::child::Wait4Usage;
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ fn now() -> Instant {
 impl Metered {
     fn begin() -> Metered {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
         let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
         let mut oneshot = Oneshot::open().expect("a command can be run");
         oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are told apart")));
@@ -211,7 +211,7 @@ const NAMES: [(&str, &str); 15] = [
     ("rcu", "RCU"),
 ];
 
-/// What the kernel counts of interrupts that the meters name: of devices by name, of the rest by the kernel's own short names.
+/// The kernel's counts of interrupts: those of devices by the meters' name, others by the kernel's own short names.
 fn interrupts_of_the_kernel() -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for path in ["/proc/interrupts", "/proc/softirqs"] {
@@ -291,7 +291,7 @@ fn the_meters_own_time_is_a_part_of_each_processors_time() {
     let events = sample.primitives.iter().filter(|row| row.user.is_none() && row.bucket_ns.is_none()).map(|row| row.count);
     assert!(events.sum::<u64>() > 0);
     let own: u64 = sample.time.iter().filter(|row| row.category == "meters").map(|row| row.time_ns).sum();
-    assert!(own as f64 >= 16000.0 * fault.own_ns().min(fault.astray_ns()) / 2.0, "{own} {calibration}");
+    assert!(own as f64 >= 16000.0 * fault.meter_cost_ns().min(fault.misattributed_ns()) / 2.0, "{own} {calibration}");
     assert!(primitive.clocked_ns > 0.0);
     let mut sums = BTreeMap::new();
     for row in &sample.time {

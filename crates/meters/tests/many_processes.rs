@@ -4,7 +4,7 @@ mod stolen;
 
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::Waits;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -27,7 +27,7 @@ fn ticks(pid: u32) -> u64 {
 
 #[test]
 fn processes_of_a_millisecond_are_charged_to_their_names_and_their_user() {
-    let wanted = Wanted { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None, segments: false };
+    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None, segments: false };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
     let mut waits = meters.waits(Vec::new()).expect("sessions are told apart");
     let mut shell = Command::new("/bin/sh").args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

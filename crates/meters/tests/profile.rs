@@ -5,7 +5,7 @@ mod stolen;
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::Waits;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -19,9 +19,9 @@ fn now() -> Instant {
     Instant(monotonic_ns())
 }
 
-/// What the meters tell of a user who lets a shell count, in the command `count`.
+/// The meters' rows for a user whose shell counts in the command `count`.
 fn counting(tier: Tier) -> Sample {
-    let wanted = Wanted { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000), segments: true };
+    let wanted = MeterRequest { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000), segments: true };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
     let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");
     let mut shell = Command::new("sh").args(["-c", COUNTING]).stdin(Stdio::piped()).spawn().unwrap();

@@ -8,7 +8,7 @@ use arranged::{Program, READS_PER_SECOND, Truth, folder, start};
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::{Waited, Waits};
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn begin(tier: Tier) -> Meters {
-    let wanted = Wanted { tier, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
+    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
     Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"))
 }
 
@@ -113,8 +113,8 @@ impl Found {
         categories.iter().filter_map(|category| self.time.get(category)).sum()
     }
 
-    /// As many wait as there are processors, so that each idle one is idle for them, whatever others do: it is for this cause
-    /// or for one that is asked first, or somebody is on the way to it.
+    /// Asserts the cause of idle time. As many tasks wait as there are processors, so each idle processor is idle for them. Its cause is
+    /// `category`, one that is asked first, or a wake-up under way.
     fn assert_idle_for(&self, category: &str) {
         const CAUSES: [&str; 5] = ["idle loading", "idle not eligible", "idle governed", "idle page wait", "idle disk wait"];
         let asked = CAUSES.iter().position(|cause| *cause == category).expect("it is a cause");
@@ -202,8 +202,8 @@ fn what_holds_back_a_program_alone_is_as_long_as_the_kernel_says() {
     }
 }
 
-/// It never sleeps: what it is not ready for, it is on a processor, what the hypervisor takes meanwhile included. Of what that
-/// takes while the processor goes over to somebody else, the kernel has the one to blame, and the meters the other.
+/// The program never sleeps: unless it is ready, it is on a processor, including stolen time. Stolen time during a switch is charged to
+/// one task by the kernel and to the other by the meters.
 #[test]
 fn a_programs_processor_time_is_its_own_measure() {
     let _alone = alone();

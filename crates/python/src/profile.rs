@@ -2,7 +2,7 @@
 
 use crate::errors;
 use loadgo_core::time::Instant;
-use loadgo_meters::profile::live::{Found, Live, Of};
+use loadgo_meters::profile::live::{Live, ProfileScope, ProfileSpan};
 use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,7 +24,7 @@ impl LiveProfile {
     /// Begins to sample `hz` times a second: the host, or with `children` what this thread starts. Raises `errors.Refused`.
     #[new]
     fn new(py: Python<'_>, hz: u32, children: bool) -> PyResult<LiveProfile> {
-        let of = if children { Of::Children } else { Of::Host };
+        let of = if children { ProfileScope::Children } else { ProfileScope::Host };
         let live = py.detach(|| Live::begin(of, hz, Instant(monotonic_ns())));
         let live = live.map_err(|why| errors::raised(py, "Refused", (why,)))?;
         Ok(LiveProfile { live: Mutex::new(Some(live)) })
@@ -52,7 +52,7 @@ impl LiveProfile {
     }
 }
 
-fn in_python<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
+fn in_python<'py>(py: Python<'py>, found: &ProfileSpan) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let stacks = found.stacks.iter().map(|row| (&*row.process, &*row.stack, row.samples));
     told.set_item("stacks", stacks.collect::<Vec<_>>())?;

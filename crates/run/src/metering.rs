@@ -4,8 +4,8 @@ use crate::refusal::RunRefusal;
 use loadgo_core::time::Instant;
 use loadgo_host::refusal::Refusal;
 use loadgo_meters::available::{MeterAvailability, MeterQuality};
-use loadgo_meters::calibration::{Calibration, Price};
-use loadgo_meters::{CLOCK_HZ, Meters, Tier, Unavailable, Wanted};
+use loadgo_meters::calibration::{Calibration, EventPrice};
+use loadgo_meters::{CLOCK_HZ, MeterRequest, Meters, Tier, Unavailable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(crate) struct MetersState {
 
 impl MetersState {
     pub(crate) fn of(meters: &Meters) -> MetersState {
-        MetersState { have: meters.have(), calibration: meters.calibration() }
+        MetersState { have: meters.availability(), calibration: meters.calibration() }
     }
 }
 
@@ -95,7 +95,7 @@ struct PricePart {
 
 impl CalibrationPart {
     fn of(calibration: Calibration) -> CalibrationPart {
-        let price = |Price { bare_ns, metered_ns, clocked_ns }: Price| PricePart {
+        let price = |EventPrice { bare_ns, metered_ns, clocked_ns }: EventPrice| PricePart {
             bare_ns: tenths(bare_ns),
             metered_ns: tenths(metered_ns),
             clocked_ns: tenths(clocked_ns),
@@ -139,16 +139,16 @@ impl MetersPart {
 }
 
 /// What is metered: so many sessions, which type these commands. The exact tier keeps the profile's stacks too.
-pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> Wanted {
+pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
-    Wanted { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }
+    MeterRequest { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }
 }
 
 /// Begins the meters that are asked for.
 ///
 /// # Errors
 /// When a tier was asked for by name, and the host does not allow it.
-pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Wanted) -> Result<Metering, RunRefusal> {
+pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> MeterRequest) -> Result<Metering, RunRefusal> {
     let (tier, must) = match asked {
         TierAsked::No => return Ok(Metering { meters: None, part: MetersPart::none(Vec::new()) }),
         TierAsked::WhereAllowed => (Tier::Cheap, false),

@@ -48,7 +48,7 @@ impl TransferPrograms {
         for (map, entries) in map_entries {
             loader.map_max_entries(map, *entries);
         }
-        let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| Unavailable(Refused::of(&error)))?;
+        let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| Unavailable(Refused::from_error(&error)))?;
         Ok(TransferPrograms { object, btf })
     }
 

@@ -26,11 +26,11 @@ pub fn release() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/osrelease")?.trim().into())
 }
 
-/// What the kernel itself counts, since the machine, the process or the group began.
+/// The kernel's own figures, since the machine, the process or the group began.
 pub struct Figures(Vec<(&'static str, u64)>);
 
 impl Figures {
-    /// Of the machine, of the process `pid` with this one, and of the load's group.
+    /// Reads the figures of the machine, of the process `pid` with this one, and of the load's group.
     pub fn read(pid: u32, load: &Load) -> io::Result<Figures> {
         let machine = fs::read_to_string("/proc/stat")?;
         let group = fs::read_to_string(load.group() + "/cpu.stat")?;
@@ -80,7 +80,7 @@ fn of_threads(pid: &str, place: usize) -> u64 {
     times.filter_map(|times| times.split_whitespace().nth(place)?.parse::<u64>().ok()).sum()
 }
 
-/// What the kernel counts of a process; its faults with those of the children that have ended.
+/// The kernel's figures of a process. Its faults include those of ended children.
 struct Process {
     minor: u64,
     major: u64,

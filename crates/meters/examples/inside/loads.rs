@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// One load.
 pub struct Load {
-    /// Its name.
+    /// The load's name.
     pub name: &'static str,
     /// How much of it: system calls, pages, processes, milliseconds.
     pub amount: u64,

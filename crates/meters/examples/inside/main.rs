@@ -1,7 +1,7 @@
-//! The first process of a second kernel: meters known loads there, and prints what the meters say beside what the kernel says.
+//! The first process of a second kernel: meters known loads there, and prints the meters' figures besides the kernel's.
 //!
-//! Run by `tests/support/second_kernel.py` as `/init` of an emulated machine that has nothing else. Each line that it prints is
-//! `loadgo`, the tier, the load, the table, the names, and the value, with tabs between; the last line is `loadgo`, `end`.
+//! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has nothing else. Each printed line has `loadgo`,
+//! the tier, the load, the table, the names, and the value, with tabs between. The last line is `loadgo`, `end`.
 
 mod kernel;
 mod loads;
@@ -9,7 +9,7 @@ mod rows;
 
 use loadgo_core::record::Sample;
 use loadgo_core::time::Instant;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loads::{Child, LOADS, Load};
 use std::env::args;
 use std::error::Error;
@@ -31,9 +31,9 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
     println!("loadgo\tkernel\t{}", kernel::release()?);
     for (tier, name) in [(Tier::Cheap, "cheap"), (Tier::Exact, "exact")] {
         let begun = now();
-        let wanted = Wanted { tier, accounts: 64, commands: Vec::new(), profile_hz: None, segments: true };
+        let wanted = MeterRequest { tier, accounts: 64, commands: Vec::new(), profile_hz: None, segments: true };
         let mut meters = Meters::begin(&wanted, begun)?;
-        for available in meters.have() {
+        for available in meters.availability() {
             println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.quality);
         }
         for load in LOADS {
@@ -49,8 +49,8 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the meters and the kernel say of one load: the kernel is read before and after each reading of the meters, so that
-/// what it counted in between is the least and the most that the meters may say.
+/// The figures of the meters and of the kernel for one load. The kernel is read before and after each reading of the meters, which
+/// gives a lower and an upper bound for the meters.
 fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Error>> {
     let mut child = Child::start(load)?;
     meters.sample(now())?; // what it allocates at first is not in the span
@@ -62,7 +62,7 @@ fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Er
     let sample: Sample = meters.sample(now())?;
     let outer = kernel::Figures::read(child.pid(), load)?.since(&outer);
     child.end()?;
-    let mut told = rows::told(&sample);
+    let mut told = rows::lines(&sample);
     told.extend(inner.into_iter().zip(outer).map(|((name, least), (_, most))| format!("kernel\t{name}\t{least}\t{most}")));
     Ok(told)
 }

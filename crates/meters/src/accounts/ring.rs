@@ -1,4 +1,4 @@
-//! Messages of three words from one thread to one other; neither thread ever waits for the other.
+//! Sends messages of three words from one thread to another; neither thread ever waits for the other.
 //!
 //! This is Lamport's ring for a single sender and a single receiver ("Specifying concurrent program modules", 1983). The slots
 //! between `taken` and `sent` belong to the receiver, all others to the sender. Each thread moves its own end by a release
@@ -8,17 +8,17 @@
 use super::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use std::collections::VecDeque;
 
-/// What one slot holds.
+/// The words of one slot.
 pub(crate) type Message = [u64; 3];
 
 #[derive(Debug)]
 struct Ring {
     slots: Box<[[AtomicU64; 3]]>,
-    /// Messages that were put into the ring since its beginning.
+    /// Number of messages put into the ring since its beginning.
     sent: AtomicU64,
-    /// Messages that were taken out of it since its beginning.
+    /// Number of messages taken out of the ring since its beginning.
     taken: AtomicU64,
-    /// The receiver was dropped.
+    /// Whether the receiver was dropped.
     closed: AtomicBool,
 }
 
@@ -73,13 +73,13 @@ impl Sender {
         }
     }
 
-    /// Messages that wait here for room in the ring.
+    /// Number of messages that wait for room in the ring.
     #[cfg(test)]
     pub fn backlog(&self) -> usize {
         self.backlog.len()
     }
 
-    /// Puts a message into the ring; false: there is no room.
+    /// Puts a message into the ring. Returns false if there is no room.
     fn put(&mut self, message: Message) -> bool {
         let length = self.ring.slots.len() as u64;
         if self.sent - self.taken == length {
@@ -98,7 +98,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// The next message; `None`: there is none now.
+    /// Takes the next message; None if there is none now.
     pub fn take(&mut self) -> Option<Message> {
         if self.taken == self.sent {
             self.sent = self.ring.sent.load(Ordering::Acquire);

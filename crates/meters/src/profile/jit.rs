@@ -1,7 +1,7 @@
-//! Functions that programs make while they run, as they name them themselves: `/tmp/perf-PID.map`, a line a function.
+//! Functions that programs compile while they run, as `/tmp/perf-PID.map` lists them.
 //!
-//! Java (with an agent), Node (`--perf-basic-prof`), Python (`-X perf`), .NET and others write such a file. It is believed only
-//! when it belongs to whom the process belongs to.
+//! Java (with an agent), Node (`--perf-basic-prof`), Python (`-X perf`), .NET and others write such a file. It is used only if it
+//! belongs to the same user as the process.
 
 use crate::profile::spaces::process_name;
 use std::collections::HashMap;
@@ -11,32 +11,33 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const MOST_BYTES: u64 = 64 << 20;
+/// Largest size of a file that is read. Chosen by hand.
+const MOST_FILE_BYTES: u64 = 64 << 20;
 
-/// The functions that processes have made.
+/// The compiled functions of all processes.
 #[derive(Default)]
 pub(crate) struct Jits {
-    processes: HashMap<u32, Made>,
+    processes: HashMap<u32, JitFunctions>,
     names: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
 }
 
-/// One process's, in the order of their addresses.
-struct Made {
+/// The compiled functions of one process, in the order of their addresses.
+struct JitFunctions {
     bytes: u64,
     functions: Vec<(u64, u64, Arc<str>)>,
-    asked: u64,
+    last_round: u64,
 }
 
 impl Jits {
-    /// The number of the function of `pid` at `address`. A file that has become longer is read again, once a `round`.
+    /// The number of the function of `pid` at `address`. A file that has grown is read again, once in each `round`.
     pub(crate) fn function(&mut self, pid: u32, address: u64, round: u64) -> Option<u32> {
-        let made = self.processes.entry(pid).or_insert(Made { bytes: 0, functions: Vec::new(), asked: 0 });
-        if made.at(address).is_none() && made.asked != round {
-            made.asked = round;
-            made.read_again(pid);
+        let functions = self.processes.entry(pid).or_insert(JitFunctions { bytes: 0, functions: Vec::new(), last_round: 0 });
+        if functions.at(address).is_none() && functions.last_round != round {
+            functions.last_round = round;
+            functions.read_again(pid);
         }
-        let name = made.at(address)?;
+        let name = functions.at(address)?;
         if let Some(number) = self.numbers.get(&name) {
             return Some(*number);
         }
@@ -51,13 +52,13 @@ impl Jits {
         Arc::clone(&self.names[number as usize])
     }
 
-    /// A process is over.
+    /// Removes a process that has ended.
     pub fn forget(&mut self, pid: u32) {
         self.processes.remove(&pid);
     }
 }
 
-impl Made {
+impl JitFunctions {
     fn at(&self, address: u64) -> Option<Arc<str>> {
         let after = self.functions.partition_point(|function| function.0 <= address);
         let (start, length, name) = self.functions.get(after.checked_sub(1)?)?;
@@ -65,30 +66,30 @@ impl Made {
     }
 
     fn read_again(&mut self, pid: u32) {
-        let Some((bytes, text)) = text_of(pid, self.bytes) else { return };
+        let Some((bytes, text)) = read_map(pid, self.bytes) else { return };
         self.bytes = bytes;
-        self.functions = text.lines().filter_map(function_line).collect();
+        self.functions = text.lines().filter_map(parse_function).collect();
         self.functions.sort_by_key(|function| function.0);
     }
 }
 
-/// The file's length and text, when it is longer than `known`.
-fn text_of(pid: u32, known: u64) -> Option<(u64, String)> {
+/// The file's length and text, if it is longer than `read_bytes`.
+fn read_map(pid: u32, read_bytes: u64) -> Option<(u64, String)> {
     let owner = fs::metadata(format!("/proc/{pid}")).ok()?.uid();
     let inside = PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{pid}.map"));
     let is_file = fs::symlink_metadata(&inside).ok()?.file_type().is_file();
     let file = File::open(&inside).ok().filter(|_| is_file)?;
-    let about = file.metadata().ok()?;
-    if about.uid() != owner || about.len() <= known || about.len() > MOST_BYTES {
+    let metadata = file.metadata().ok()?;
+    if metadata.uid() != owner || metadata.len() <= read_bytes || metadata.len() > MOST_FILE_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    Some((about.len(), String::from_utf8_lossy(&bytes).into_owned()))
+    file.take(MOST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some((metadata.len(), String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// `START LENGTH NAME`, the numbers in hexadecimal.
-fn function_line(line: &str) -> Option<(u64, u64, Arc<str>)> {
+/// Parses a line `START LENGTH NAME` with hexadecimal numbers.
+fn parse_function(line: &str) -> Option<(u64, u64, Arc<str>)> {
     let mut words = line.splitn(3, ' ');
     let start = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
     let length = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
@@ -100,15 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_that_this_process_says_it_made_is_found_by_its_address() {
+    fn a_function_that_this_process_lists_is_found_by_its_address() {
         let pid = std::process::id();
         let path = format!("/tmp/perf-{pid}.map");
         fs::write(&path, "7f0000001000 40 py::f:/a b.py\n7f0000002000 10 py::g\n").unwrap();
         let mut jits = Jits::default();
-        let found = jits.function(pid, 0x7f000000103f, 1).map(|number| jits.name(number));
+        let name = jits.function(pid, 0x7f000000103f, 1).map(|number| jits.name(number));
         let none = jits.function(pid, 0x7f0000001040, 1);
         fs::remove_file(&path).unwrap();
-        assert_eq!(found.as_deref(), Some("py::f:/a b.py"));
+        assert_eq!(name.as_deref(), Some("py::f:/a b.py"));
         assert_eq!(none, None);
     }
 }

@@ -1,31 +1,30 @@
-//! The kernel's functions by address, and what each says of a stack that it is on.
+//! The kernel's functions by address, with the activity that each shows on a stack.
 
-use crate::kernel_symbols::{PATH, Symbol, hidden_addresses_reason};
-use crate::shares::Doing;
+use crate::kernel_symbols::{KALLSYMS_PATH, Symbol, hidden_addresses_reason};
+use crate::shares::SampledActivity;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 /// The kernel's functions, in the order of their addresses.
 #[derive(Default)]
 pub(crate) struct Kallsyms {
-    /// What a function says of a stack that it is on; with an entry only where that changes.
-    doings: Vec<(u64, Option<Doing>)>,
-    /// Each function, and where its name begins; empty where names are not wanted.
+    /// The activity that the functions from each address on show, if any; with an entry only where it changes.
+    activities: Vec<(u64, Option<SampledActivity>)>,
+    /// Each function's address, and the offset of its name in `names`; empty if names are not wanted.
     functions: Vec<(u64, u32)>,
     names: String,
 }
 
 impl Kallsyms {
-    /// Reads `/proc/kallsyms`: about 200 000 lines, a twentieth of a second. The names, which take 6 MB, are kept where they
-    /// are wanted.
+    /// Reads `/proc/kallsyms`: about 200 000 lines in a twentieth of a second. With `names`, keeps the names too, which take 6 MB.
     ///
     /// # Errors
-    /// In words, where the kernel hides its addresses.
+    /// The kernel hides its addresses.
     pub fn read(names: bool) -> Result<Kallsyms, String> {
-        let refused = |error: io::Error| format!("{PATH}: {error}");
-        let lines = BufReader::new(File::open(PATH).map_err(refused)?).lines();
+        let refused = |error: io::Error| format!("{KALLSYMS_PATH}: {error}");
+        let lines = BufReader::new(File::open(KALLSYMS_PATH).map_err(refused)?).lines();
         let kallsyms = Kallsyms::parse(lines, names).map_err(refused)?;
-        if kallsyms.doings.is_empty() {
+        if kallsyms.activities.is_empty() {
             return Err(hidden_addresses_reason());
         }
         Ok(kallsyms)
@@ -35,10 +34,10 @@ impl Kallsyms {
         let mut kallsyms = Kallsyms::default();
         for line in lines {
             let line = line?;
-            let Some(symbol) = Symbol::of_line(&line).filter(|symbol| symbol.address != 0 && symbol.is_function()) else {
+            let Some(symbol) = Symbol::from_line(&line).filter(|symbol| symbol.address != 0 && symbol.is_function()) else {
                 continue;
             };
-            kallsyms.doings.push((symbol.address, doing_in(symbol.name)));
+            kallsyms.activities.push((symbol.address, activity_of(symbol.name)));
             if names {
                 kallsyms.functions.push((symbol.address, kallsyms.names.len() as u32));
                 kallsyms.names.push_str(symbol.name);
@@ -46,50 +45,50 @@ impl Kallsyms {
             }
         }
         kallsyms.functions.sort_by_key(|function| function.0);
-        kallsyms.doings.sort_by_key(|doing| doing.0);
-        kallsyms.doings.dedup_by_key(|doing| doing.1);
-        kallsyms.doings.shrink_to_fit();
+        kallsyms.activities.sort_by_key(|activity| activity.0);
+        kallsyms.activities.dedup_by_key(|activity| activity.1);
+        kallsyms.activities.shrink_to_fit();
         Ok(kallsyms)
     }
 
-    /// The function that an address is in: its own address, which names it from then on.
+    /// The address of the function that contains `address`.
     pub(crate) fn function(&self, address: u64) -> Option<u64> {
         Some(last_before(&self.functions, address)?.0)
     }
 
-    /// The name of the function that an address is in.
+    /// The name of the function that contains `address`.
     pub fn name(&self, address: u64) -> Option<&str> {
         let start = last_before(&self.functions, address)?.1 as usize;
         self.names[start..].split('\n').next()
     }
 
-    /// What a processor does that has the function at this address on its stack, where the function says it.
-    pub fn doing(&self, address: u64) -> Option<Doing> {
-        last_before(&self.doings, address)?.1
+    /// The activity of a processor with the function at `address` on its stack; None if the function shows none.
+    pub fn activity(&self, address: u64) -> Option<SampledActivity> {
+        last_before(&self.activities, address)?.1
     }
 }
 
-/// The last entry that begins at an address or before it.
+/// The last entry at an address or before it.
 fn last_before<T>(entries: &[(u64, T)], address: u64) -> Option<&(u64, T)> {
     let after = entries.partition_point(|entry| entry.0 <= address);
     entries[..after].last()
 }
 
-/// By name, on x86-64 and arm64, kernels 5.15 to 6.18. The innermost function that says something decides for a stack.
-fn doing_in(name: &str) -> Option<Doing> {
+/// The activity that a function shows by its name, on x86-64 and arm64, kernels 5.15 to 6.18. On a stack the innermost one counts.
+fn activity_of(name: &str) -> Option<SampledActivity> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     Some(match name {
-        "schedule" | "schedule_idle" | "schedule_tail" => Doing::Getwork,
-        _ if begins(&["__schedule", "preempt_schedule", "finish_task_switch"]) => Doing::Getwork,
-        "exc_page_fault" | "asm_exc_page_fault" | "do_user_addr_fault" | "handle_mm_fault" => Doing::PageFault,
-        "do_page_fault" | "do_mem_abort" | "el0_da" | "el0_ia" | "el1_abort" => Doing::PageFault,
-        "__do_softirq" | "handle_softirqs" | "do_softirq" | "run_ksoftirqd" => Doing::SoftInterrupt,
-        "common_interrupt" | "asm_common_interrupt" | "irq_exit_rcu" | "__irq_exit_rcu" => Doing::Interrupt,
-        "el0_interrupt" | "el1_interrupt" | "gic_handle_irq" | "handle_irq_event" => Doing::Interrupt,
-        _ if begins(&["sysvec_", "asm_sysvec_", "__sysvec_"]) => Doing::Interrupt,
-        "do_syscall_64" | "x64_sys_call" | "el0_svc" | "do_el0_svc" | "invoke_syscall" => Doing::Primitive,
+        "schedule" | "schedule_idle" | "schedule_tail" => SampledActivity::Getwork,
+        _ if begins(&["__schedule", "preempt_schedule", "finish_task_switch"]) => SampledActivity::Getwork,
+        "exc_page_fault" | "asm_exc_page_fault" | "do_user_addr_fault" | "handle_mm_fault" => SampledActivity::PageFault,
+        "do_page_fault" | "do_mem_abort" | "el0_da" | "el0_ia" | "el1_abort" => SampledActivity::PageFault,
+        "__do_softirq" | "handle_softirqs" | "do_softirq" | "run_ksoftirqd" => SampledActivity::SoftInterrupt,
+        "common_interrupt" | "asm_common_interrupt" | "irq_exit_rcu" | "__irq_exit_rcu" => SampledActivity::Interrupt,
+        "el0_interrupt" | "el1_interrupt" | "gic_handle_irq" | "handle_irq_event" => SampledActivity::Interrupt,
+        _ if begins(&["sysvec_", "asm_sysvec_", "__sysvec_"]) => SampledActivity::Interrupt,
+        "do_syscall_64" | "x64_sys_call" | "el0_svc" | "do_el0_svc" | "invoke_syscall" => SampledActivity::Primitive,
         _ if begins(&["entry_SYSCALL_", "__x64_sys_", "__arm64_sys_", "__ia32_sys_", "do_int80", "do_fast_syscall"]) => {
-            Doing::Primitive
+            SampledActivity::Primitive
         }
         _ => return None,
     })
@@ -116,17 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn functions_say_what_is_done_with_names_and_without() {
+    fn functions_show_activities_with_names_and_without() {
         for names in [true, false] {
             let kallsyms = parsed(LIST, names);
-            assert_eq!(kallsyms.doing(0xffffffff81000001), Some(Doing::Getwork));
-            assert_eq!(kallsyms.doing(0xffffffff81000101), Some(Doing::Primitive));
-            assert_eq!(kallsyms.doing(0xffffffffc0000010), None);
+            assert_eq!(kallsyms.activity(0xffffffff81000001), Some(SampledActivity::Getwork));
+            assert_eq!(kallsyms.activity(0xffffffff81000101), Some(SampledActivity::Primitive));
+            assert_eq!(kallsyms.activity(0xffffffffc0000010), None);
         }
     }
 
     #[test]
     fn addresses_that_are_hidden_are_no_functions() {
-        assert!(parsed("0000000000000000 T do_syscall_64\n", true).doings.is_empty());
+        assert!(parsed("0000000000000000 T do_syscall_64\n", true).activities.is_empty());
     }
 }

@@ -1,6 +1,7 @@
-//! What one program has mapped: stretches of addresses in order, none over another.
+//! The mappings of one program: stretches of addresses in order, without overlap.
 //!
-//! A sorted list: a process has a dozen of them, thousands of users have a process each, and a tree would take four times the memory.
+//! They are a sorted list. A process has a dozen of them, and thousands of users have a process each. A tree would take four times
+//! the memory.
 
 /// The number of a segment in the list of all segments.
 pub(crate) type SegmentId = u32;
@@ -10,11 +11,11 @@ pub(crate) type SegmentId = u32;
 pub(crate) struct Stretch {
     pub start: u64,
     pub end: u64,
-    /// The place of `start` in the segment's file.
+    /// The offset of `start` in the segment's file.
     pub offset: u64,
     pub segment: SegmentId,
-    /// Whether it can be executed.
-    pub runs: bool,
+    /// Whether it is executable.
+    pub is_executable: bool,
 }
 
 /// The stretches of a program.
@@ -22,7 +23,7 @@ pub(crate) struct Stretch {
 pub(crate) struct Maps(Vec<Stretch>);
 
 impl Maps {
-    /// Adds a stretch, which covers what was there.
+    /// Adds a stretch, which replaces what it covers.
     pub fn cover(&mut self, new: Stretch) {
         let Maps(all) = self;
         let inside = all.partition_point(|old| old.start < new.start);
@@ -38,13 +39,13 @@ impl Maps {
         all.splice(first..after, left.into_iter().chain([new]).chain(right));
     }
 
-    /// The stretch that an address is in.
+    /// The stretch that contains an address.
     pub fn at(&self, address: u64) -> Option<&Stretch> {
         let after = self.0.partition_point(|stretch| stretch.start <= address);
         self.0[..after].last().filter(|stretch| address < stretch.end)
     }
 
-    /// How many stretches begin at an address or above.
+    /// Number of stretches that begin at an address or above.
     pub fn count_from(&self, address: u64) -> usize {
         self.0.len() - self.0.partition_point(|stretch| stretch.start < address)
     }
@@ -69,7 +70,7 @@ mod tests {
             for segment in 0..30 {
                 let start = random.index(100) as u64;
                 let end = start + 1 + random.index(30) as u64;
-                maps.cover(Stretch { start, end, offset: 1000 * u64::from(segment), segment, runs: true });
+                maps.cover(Stretch { start, end, offset: 1000 * u64::from(segment), segment, is_executable: true });
                 truth.extend((start..end).map(|address| (address, (segment, 1000 * u64::from(segment) + address - start))));
             }
             for address in 0..140 {

@@ -1,142 +1,144 @@
-//! Records of a perf ring, from their bytes: `include/uapi/linux/perf_event.h`, for the one set of fields that we ask for.
+//! Parses records of a perf ring (`include/uapi/linux/perf_event.h`), with the fields that `sideband` requests.
 //!
-//! Samples of the clock hold the address, thread, time, processor and a chain, those of faults thread, time, address. The other records end in
-//! thread, time and processor. `perf-event2` reads records too, but its `parse_record` leaves out when anything but a sample was.
+//! Clock samples hold address, thread, time, processor and a call chain; fault samples hold thread, time and address. Other
+//! records end with thread, time and processor. `perf-event2` parses records too, but leaves out the time of all but samples.
 
 use std::sync::Arc;
 
-/// Something that happened, when, and to whom.
+/// An event of a process, with its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct SidebandEvent {
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub time: u64,
-    /// The process; 0: the idle loop.
+    /// The process; 0 is the idle loop.
     pub pid: u32,
     /// The thread.
     pub tid: u32,
-    /// What happened.
-    pub what: Told,
+    /// The kernel's note about the event.
+    pub note: KernelNote,
 }
 
-/// What the kernel tells.
+/// The kernel's note about an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// A piece of memory was mapped, or became longer.
-    Mapped(Mapped),
-    /// A task has a name; `exec`: by loading a program, which takes all its mappings away.
+pub(crate) enum KernelNote {
+    /// Memory was mapped, or a mapping grew.
+    Mapped(NewMapping),
+    /// A task has a new name. With `exec` it has loaded a program, which removes its mappings.
     Named { name: Arc<str>, exec: bool },
-    /// The process was forked by another.
+    /// The process was forked by `parent`.
     Forked { parent: u32 },
-    /// The process is over.
+    /// The process has ended.
     Ended,
-    /// The clock found it on `processor` at `address`; `chain` is as the kernel walks it, with its marks between kernel and user.
+    /// A clock sample on `processor` at `address`. `chain` has the kernel's marks between kernel and user addresses.
     Sampled { processor: u32, address: u64, chain: Box<[u64]> },
-    /// It waited for a page.
+    /// A page fault that waited for a device.
     Major { address: u64 },
-    /// A page fault; only where no kernel program counts them.
+    /// A page fault without a device; only if no kernel program counts faults.
     Minor { address: u64 },
-    /// A full ring had no room for so many.
+    /// A full ring had no room for `count` records.
     Lost { count: u64 },
 }
 
 /// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mapped {
+pub(crate) struct NewMapping {
     pub start: u64,
     pub length: u64,
-    /// Where in the file it begins.
+    /// Offset of the mapping in its file.
     pub offset: u64,
     pub path: Arc<str>,
-    /// Whether it may be run: what is on a chain of callers must be.
-    pub runs: bool,
-    /// Of the file, where it has one and it was in memory.
+    /// Whether it is executable, as each address of a call chain must be.
+    pub is_executable: bool,
+    /// The file's build id, if it has one and it was in memory.
     pub build_id: Option<Arc<[u8]>>,
 }
 
-/// What a ring tells besides notes on mappings.
+/// The samples of a ring, besides notes about processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SampleKind {
     Clock,
     Majors,
     Minors,
 }
 
-/// A record's parts beside its type.
-pub(crate) struct Fields<'a> {
-    pub kind: Kind,
+/// The parts of a record besides its type.
+pub(crate) struct RecordFields<'a> {
+    pub kind: SampleKind,
     pub misc: u16,
     pub bytes: &'a [u8],
 }
 
-const LOST: u32 = 2;
-const COMM: u32 = 3;
-const EXIT: u32 = 4;
-const FORK: u32 = 7;
-const SAMPLE: u32 = 9;
-const MMAP2: u32 = 10;
-const LOST_SAMPLES: u32 = 13;
+// Numbers of linux/perf_event.h and asm-generic/mman-common.h.
+const LOST_ID: u32 = 2;
+const COMM_ID: u32 = 3;
+const EXIT_ID: u32 = 4;
+const FORK_ID: u32 = 7;
+const SAMPLE_ID: u32 = 9;
+const MMAP2_ID: u32 = 10;
+const LOST_SAMPLES_ID: u32 = 13;
 
-const COMM_EXEC: u16 = 1 << 13;
-const HAS_BUILD_ID: u16 = 1 << 14;
-const PROT_EXEC: u32 = 4;
-/// Thread, time and processor at the end of what is no sample.
-const TRAILER: usize = 24;
+const COMM_EXEC_FLAG: u16 = 1 << 13;
+const BUILD_ID_FLAG: u16 = 1 << 14;
+const PROT_EXEC_FLAG: u32 = 4;
+/// Size of thread, time and processor, with which all records but samples end.
+const TRAILER_BYTES: usize = 24;
 
-/// The event that a record tells of, if it is one that we know.
-pub(crate) fn event(record_type: u32, fields: &Fields<'_>) -> Option<Event> {
-    if record_type == SAMPLE {
-        return sample(fields);
+/// Parses the event of a record; None if its type is unknown or the record is cut.
+pub(crate) fn parse_event(record_type: u32, fields: &RecordFields<'_>) -> Option<SidebandEvent> {
+    if record_type == SAMPLE_ID {
+        return parse_sample(fields);
     }
-    let length = fields.bytes.len().checked_sub(TRAILER)?;
+    let length = fields.bytes.len().checked_sub(TRAILER_BYTES)?;
     let (body, trailer) = fields.bytes.split_at(length);
-    let mut event = Event { time: u64_at(trailer, 8)?, pid: u32_at(trailer, 0)?, tid: u32_at(trailer, 4)?, what: Told::Ended };
-    event.what = match record_type {
-        LOST => Told::Lost { count: u64_at(body, 8)? },
-        LOST_SAMPLES => Told::Lost { count: u64_at(body, 0)? },
-        COMM => Told::Named { name: text(body.get(8..)?), exec: fields.misc & COMM_EXEC != 0 },
-        FORK => Told::Forked { parent: u32_at(body, 4)? },
-        EXIT => Told::Ended,
-        MMAP2 => Told::Mapped(mapped(fields.misc, body)?),
+    let mut event =
+        SidebandEvent { time: u64_at(trailer, 8)?, pid: u32_at(trailer, 0)?, tid: u32_at(trailer, 4)?, note: KernelNote::Ended };
+    event.note = match record_type {
+        LOST_ID => KernelNote::Lost { count: u64_at(body, 8)? },
+        LOST_SAMPLES_ID => KernelNote::Lost { count: u64_at(body, 0)? },
+        COMM_ID => KernelNote::Named { name: text(body.get(8..)?), exec: fields.misc & COMM_EXEC_FLAG != 0 },
+        FORK_ID => KernelNote::Forked { parent: u32_at(body, 4)? },
+        EXIT_ID => KernelNote::Ended,
+        MMAP2_ID => KernelNote::Mapped(parse_mapping(fields.misc, body)?),
         _ => return None,
     };
-    if matches!(record_type, COMM | FORK | EXIT | MMAP2) {
+    if matches!(record_type, COMM_ID | FORK_ID | EXIT_ID | MMAP2_ID) {
         event.pid = u32_at(body, 0)?;
-        event.tid = u32_at(body, if matches!(record_type, FORK | EXIT) { 8 } else { 4 })?;
+        event.tid = u32_at(body, if matches!(record_type, FORK_ID | EXIT_ID) { 8 } else { 4 })?;
     }
     Some(event)
 }
 
-fn sample(fields: &Fields<'_>) -> Option<Event> {
+fn parse_sample(fields: &RecordFields<'_>) -> Option<SidebandEvent> {
     let bytes = fields.bytes;
-    let (head, what) = match fields.kind {
-        Kind::Majors => (bytes, Told::Major { address: u64_at(bytes, 16)? }),
-        Kind::Minors => (bytes, Told::Minor { address: u64_at(bytes, 16)? }),
-        Kind::Clock => {
+    let (head, note) = match fields.kind {
+        SampleKind::Majors => (bytes, KernelNote::Major { address: u64_at(bytes, 16)? }),
+        SampleKind::Minors => (bytes, KernelNote::Minor { address: u64_at(bytes, 16)? }),
+        SampleKind::Clock => {
             let (processor, address) = (u32_at(bytes, 24)?, u64_at(bytes, 0)?);
-            (bytes.get(8..)?, Told::Sampled { processor, address, chain: chain(bytes.get(32..)?)? })
+            (bytes.get(8..)?, KernelNote::Sampled { processor, address, chain: parse_chain(bytes.get(32..)?)? })
         }
     };
-    Some(Event { pid: u32_at(head, 0)?, tid: u32_at(head, 4)?, time: u64_at(head, 8)?, what })
+    Some(SidebandEvent { pid: u32_at(head, 0)?, tid: u32_at(head, 4)?, time: u64_at(head, 8)?, note })
 }
 
-fn chain(bytes: &[u8]) -> Option<Box<[u64]>> {
+fn parse_chain(bytes: &[u8]) -> Option<Box<[u64]>> {
     let count = u64_at(bytes, 0)? as usize;
     let words = bytes.get(8..8 + count.checked_mul(8)?)?;
     Some(words.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("chunks of eight"))).collect())
 }
 
-fn mapped(misc: u16, body: &[u8]) -> Option<Mapped> {
-    let build_id = (misc & HAS_BUILD_ID != 0).then(|| {
+fn parse_mapping(misc: u16, body: &[u8]) -> Option<NewMapping> {
+    let build_id = (misc & BUILD_ID_FLAG != 0).then(|| {
         let length = usize::from(*body.get(32)?).min(20);
         body.get(36..36 + length).map(Arc::from)
     });
-    Some(Mapped {
+    Some(NewMapping {
         start: u64_at(body, 8)?,
         length: u64_at(body, 16)?,
         offset: u64_at(body, 24)?,
         build_id: build_id.flatten(),
         path: text(body.get(64..)?),
-        runs: u32_at(body, 56)? & PROT_EXEC != 0,
+        is_executable: u32_at(body, 56)? & PROT_EXEC_FLAG != 0,
     })
 }
 
@@ -180,11 +182,17 @@ mod tests {
         body.extend([0; 4]);
         body.extend(b"/bin/true\0\0\0\0\0\0\0");
         body.extend(trailer());
-        for (misc, build_id) in [(HAS_BUILD_ID, Some(Arc::from([0xab, 0xab, 0xab]))), (0, None)] {
-            let found = event(MMAP2, &Fields { kind: Kind::Clock, misc, bytes: &body }).unwrap();
-            let mapping =
-                Mapped { start: 0x1000, length: 0x2000, offset: 0x3000, path: "/bin/true".into(), runs: true, build_id };
-            assert_eq!(found, Event { time: 99, pid: 7, tid: 8, what: Told::Mapped(mapping) });
+        for (misc, build_id) in [(BUILD_ID_FLAG, Some(Arc::from([0xab, 0xab, 0xab]))), (0, None)] {
+            let parsed = parse_event(MMAP2_ID, &RecordFields { kind: SampleKind::Clock, misc, bytes: &body }).unwrap();
+            let mapping = NewMapping {
+                start: 0x1000,
+                length: 0x2000,
+                offset: 0x3000,
+                path: "/bin/true".into(),
+                is_executable: true,
+                build_id,
+            };
+            assert_eq!(parsed, SidebandEvent { time: 99, pid: 7, tid: 8, note: KernelNote::Mapped(mapping) });
         }
     }
 
@@ -198,10 +206,10 @@ mod tests {
         bytes.extend(2u64.to_ne_bytes());
         bytes.extend(11u64.to_ne_bytes());
         bytes.extend(12u64.to_ne_bytes());
-        let whole = event(SAMPLE, &Fields { kind: Kind::Clock, misc: 0, bytes: &bytes }).unwrap();
-        assert_eq!(whole.what, Told::Sampled { processor: 1, address: 11, chain: Box::from([11, 12]) });
+        let whole = parse_event(SAMPLE_ID, &RecordFields { kind: SampleKind::Clock, misc: 0, bytes: &bytes }).unwrap();
+        assert_eq!(whole.note, KernelNote::Sampled { processor: 1, address: 11, chain: Box::from([11, 12]) });
         for length in 0..bytes.len() {
-            assert_eq!(event(SAMPLE, &Fields { kind: Kind::Clock, misc: 0, bytes: &bytes[..length] }), None);
+            assert_eq!(parse_event(SAMPLE_ID, &RecordFields { kind: SampleKind::Clock, misc: 0, bytes: &bytes[..length] }), None);
         }
     }
 }

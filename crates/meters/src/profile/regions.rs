@@ -1,114 +1,117 @@
 //! Page faults by region, as the kernel programs count them (`bpf/meters/regions.h`).
 //!
-//! Records come from lines that made room for others; what is still in the lines is read beside, and a line's record later
-//! counts only what was not read before. So every fault is counted once, whenever it is asked.
+//! A line of the kernel's table that makes room for another is sent as a record. RegionLines still in the table are read directly, and
+//! the record of such a line later counts only the faults since that reading. So every fault is counted once.
 
 use aya::Ebpf;
 use aya::maps::{Array, MapData, RingBuf};
 use std::collections::HashMap;
 
+/// Number of lines of a processor's table.
 const LINES: usize = 256;
-const WORDS: usize = 3;
-type Lines = [u64; LINES * WORDS];
+/// Number of words in a line.
+const LINE_WORDS: usize = 3;
+type RegionLines = [u64; LINES * LINE_WORDS];
 const TGID_BITS: u32 = 22;
 const REGION_BITS: u32 = 18;
 const PAGE_BITS: u32 = 12;
 
-/// So many faults of a process on a page.
+/// A number of faults of a process on one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Faults {
+pub(crate) struct RegionFault {
     pub pid: u32,
     pub address: u64,
     pub count: u64,
 }
 
-/// What was already told of a line's turn.
+/// The faults of a line that have been read already.
 #[derive(Clone, Copy)]
-struct Told {
+struct ReportedFaults {
     count: u32,
     pages: u64,
     pass: u64,
 }
 
-/// The kernel's counts.
+/// The kernel's counts of faults by region.
 pub(crate) struct Regions {
     records: RingBuf<MapData>,
-    lines: Array<MapData, Lines>,
+    lines: Array<MapData, RegionLines>,
     lost: Array<MapData, u64>,
     processors: Vec<u32>,
-    told: HashMap<(u32, u32, u32), Told>,
+    /// By processor, line, and the line's turn.
+    reported: HashMap<(u32, u32, u32), ReportedFaults>,
     pass: u64,
 }
 
 impl Regions {
-    /// Takes over the maps of the programs, which run already.
+    /// Takes the maps of the programs, which are already attached.
     ///
     /// # Errors
-    /// When a map is not as it should be.
+    /// A map is missing or has another type.
     pub fn begin(object: &mut Ebpf, processors: Vec<u32>) -> Result<Regions, String> {
         let mut take = |name: &str| object.take_map(name).ok_or(format!("the map {name} is not there"));
         let records = RingBuf::try_from(take("region_records")?).map_err(|error| error.to_string())?;
         let lines = Array::try_from(take("region_lines")?).map_err(|error| error.to_string())?;
         let lost = Array::try_from(take("regions_lost")?).map_err(|error| error.to_string())?;
-        Ok(Regions { records, lines, lost, processors, told: HashMap::new(), pass: 0 })
+        Ok(Regions { records, lines, lost, processors, reported: HashMap::new(), pass: 0 })
     }
 
-    /// Adds what the lines that made room held.
-    pub fn take(&mut self, faults: &mut Vec<Faults>) {
+    /// Adds the faults of lines that made room for others.
+    pub fn take(&mut self, faults: &mut Vec<RegionFault>) {
         while let Some(record) = self.records.next() {
             let word = |at: usize| u64::from_ne_bytes(record[at * 8..at * 8 + 8].try_into().expect("a record has four words"));
             if record.len() < 32 {
                 continue;
             }
             let line = [word(0), word(1), word(2)];
-            let place = word(3);
-            let told = self.told.remove(&(place as u32, (place >> 32) as u32, (line[2] >> 32) as u32));
-            faults_of(line, told, faults);
+            let origin = word(3); // the processor, and the line's number
+            let reported = self.reported.remove(&(origin as u32, (origin >> 32) as u32, (line[2] >> 32) as u32));
+            add_faults(line, reported, faults);
         }
     }
 
-    /// Adds what the lines hold now, too.
+    /// Adds the faults of present lines, too.
     ///
     /// # Errors
-    /// When the kernel no longer answers.
-    pub(crate) fn take_all(&mut self, faults: &mut Vec<Faults>) -> Result<(), String> {
+    /// The kernel's words.
+    pub(crate) fn take_all(&mut self, faults: &mut Vec<RegionFault>) -> Result<(), String> {
         self.take(faults);
         self.pass += 1;
         for processor in &self.processors {
             let lines = self.lines.get(processor, 0).map_err(|error| error.to_string())?;
-            for (number, line) in lines.as_chunks::<WORDS>().0.iter().enumerate() {
+            for (number, line) in lines.as_chunks::<LINE_WORDS>().0.iter().enumerate() {
                 let (count, turn) = (line[2] as u32, (line[2] >> 32) as u32);
                 if count > 0 {
-                    let now = Told { count, pages: line[1], pass: self.pass };
-                    faults_of(*line, self.told.insert((*processor, number as u32, turn), now), faults);
+                    let now = ReportedFaults { count, pages: line[1], pass: self.pass };
+                    add_faults(*line, self.reported.insert((*processor, number as u32, turn), now), faults);
                 }
             }
         }
         let pass = self.pass;
-        self.told.retain(|_, told| told.pass + 1 >= pass); // the record of one that has gone comes with the next reading
+        self.reported.retain(|_, reported| reported.pass + 1 >= pass); // a line's record comes with the next reading at the latest
         Ok(())
     }
 
-    /// Faults whose records found no room, since the beginning.
+    /// Number of faults whose records had no room, since the beginning.
     pub fn lost(&self) -> u64 {
         self.lost.get(&0, 0).unwrap_or(0)
     }
 }
 
-/// The faults of a line beside those that were told, divided among its pages.
-fn faults_of(line: [u64; WORDS], told: Option<Told>, faults: &mut Vec<Faults>) {
+/// Adds the faults of a line without those that were reported, divided among its pages.
+fn add_faults(line: [u64; LINE_WORDS], reported: Option<ReportedFaults>, faults: &mut Vec<RegionFault>) {
     let [key, pages, counts] = line;
-    let (told_count, told_pages) = told.map_or((0, 0), |told| (told.count, told.pages));
-    let count = u64::from((counts as u32).saturating_sub(told_count));
-    let fresh = if pages & !told_pages == 0 { pages } else { pages & !told_pages };
-    let shares = u64::from(fresh.count_ones().max(1));
+    let (old_count, old_pages) = reported.map_or((0, 0), |reported| (reported.count, reported.pages));
+    let count = u64::from((counts as u32).saturating_sub(old_count));
+    let new_pages = if pages & !old_pages == 0 { pages } else { pages & !old_pages };
+    let shares = u64::from(new_pages.count_ones().max(1));
     let (pid, region) = ((key & ((1 << TGID_BITS) - 1)) as u32, key >> TGID_BITS);
-    let mut rest = count % shares;
-    for page in (0..64).filter(|page| fresh >> page & 1 == 1) {
-        let part = count / shares + u64::from(rest > 0);
-        rest = rest.saturating_sub(1);
-        if part > 0 {
-            faults.push(Faults { pid, address: region << REGION_BITS | page << PAGE_BITS, count: part });
+    let mut remainder = count % shares;
+    for page in (0..64).filter(|page| new_pages >> page & 1 == 1) {
+        let page_count = count / shares + u64::from(remainder > 0);
+        remainder = remainder.saturating_sub(1);
+        if page_count > 0 {
+            faults.push(RegionFault { pid, address: region << REGION_BITS | page << PAGE_BITS, count: page_count });
         }
     }
 }
@@ -117,26 +120,26 @@ fn faults_of(line: [u64; WORDS], told: Option<Told>, faults: &mut Vec<Faults>) {
 mod tests {
     use super::*;
 
-    fn line(pid: u64, region: u64, pages: u64, count: u64) -> [u64; WORDS] {
+    fn line(pid: u64, region: u64, pages: u64, count: u64) -> [u64; LINE_WORDS] {
         [region << TGID_BITS | pid, pages, 7 << 32 | count]
     }
 
     #[test]
     fn every_fault_of_a_line_is_on_one_of_its_pages() {
         let mut faults = Vec::new();
-        faults_of(line(42, 5, 0b1011, 5), None, &mut faults);
-        let of = |page: u64, count| Faults { pid: 42, address: 5 << 18 | page << 12, count };
+        add_faults(line(42, 5, 0b1011, 5), None, &mut faults);
+        let of = |page: u64, count| RegionFault { pid: 42, address: 5 << 18 | page << 12, count };
         assert_eq!(faults, [of(0, 2), of(1, 2), of(3, 1)]);
     }
 
     #[test]
-    fn what_was_told_is_not_told_again() {
-        let told = Some(Told { count: 3, pages: 0b11, pass: 1 });
+    fn reported_faults_are_not_reported_again() {
+        let reported = Some(ReportedFaults { count: 3, pages: 0b11, pass: 1 });
         let mut faults = Vec::new();
-        faults_of(line(42, 5, 0b111, 4), told, &mut faults);
-        assert_eq!(faults, [Faults { pid: 42, address: 5 << 18 | 2 << 12, count: 1 }]);
+        add_faults(line(42, 5, 0b111, 4), reported, &mut faults);
+        assert_eq!(faults, [RegionFault { pid: 42, address: 5 << 18 | 2 << 12, count: 1 }]);
         faults.clear();
-        faults_of(line(42, 5, 0b11, 3), told, &mut faults);
+        add_faults(line(42, 5, 0b11, 3), reported, &mut faults);
         assert_eq!(faults, []);
     }
 }

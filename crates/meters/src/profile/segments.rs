@@ -1,6 +1,6 @@
 //! Faults and samples by segment: counts of a span, and their rows.
 
-use crate::part::Span;
+use crate::part::RecordSpan;
 use crate::profile::spaces::{SegmentId, Segments};
 use loadgo_core::record::SegmentRow;
 use loadgo_core::system::UserId;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// The counts of one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    /// Page faults, of which some waited.
+struct SegmentCounts {
+    /// Page faults, including `majors`.
     faults: u64,
     majors: u64,
     samples: u64,
@@ -18,66 +18,66 @@ struct Counts {
 
 /// The counts of a span by segment and user.
 #[derive(Debug, Default)]
-pub(crate) struct BySegment(HashMap<(SegmentId, Option<UserId>), Counts>);
+pub(crate) struct SegmentTable(HashMap<(SegmentId, Option<UserId>), SegmentCounts>);
 
-impl BySegment {
-    /// So many page faults, those that waited among them.
+impl SegmentTable {
+    /// SegmentCounts page faults, with and without a device.
     pub fn faults(&mut self, segment: SegmentId, user: Option<UserId>, count: u64) {
         self.each(segment, user, |counts| counts.faults += count);
     }
 
-    /// One that waited.
+    /// Marks one of the counted faults as one that waited for a device.
     pub fn major(&mut self, segment: SegmentId, user: Option<UserId>) {
         self.each(segment, user, |counts| counts.majors += 1);
     }
 
-    /// A sample of the clock.
+    /// SegmentCounts a clock sample.
     pub fn sample(&mut self, segment: SegmentId, user: Option<UserId>) {
         self.each(segment, user, |counts| counts.samples += 1);
     }
 
-    /// Counts for all users together, and for the user.
-    fn each(&mut self, segment: SegmentId, user: Option<UserId>, mut count: impl FnMut(&mut Counts)) {
+    /// SegmentCounts for all users together, and for the user if there is one.
+    fn each(&mut self, segment: SegmentId, user: Option<UserId>, mut count: impl FnMut(&mut SegmentCounts)) {
         count(self.0.entry((segment, None)).or_default());
         if user.is_some() {
             count(self.0.entry((segment, user)).or_default());
         }
     }
 
-    /// The rows of the span, and a new beginning. A fault that waited may be told before it is counted: the count is then
-    /// made good in the next span.
-    pub fn rows(&mut self, span: Span, segments: &Segments, have: Have) -> Vec<SegmentRow> {
-        let mut by_name: HashMap<(Arc<str>, Option<UserId>), Counts> = HashMap::new();
+    /// The rows of the span; counting begins again. A fault that waited may be marked before it is counted. It then counts in the next
+    /// span.
+    pub fn rows(&mut self, span: RecordSpan, segments: &Segments, counted: CountedKinds) -> Vec<SegmentRow> {
+        let mut by_name: HashMap<(Arc<str>, Option<UserId>), SegmentCounts> = HashMap::new();
         for ((segment, user), counts) in std::mem::take(&mut self.0) {
             let minors = counts.faults.saturating_sub(counts.majors);
-            let owed = counts.majors.saturating_sub(counts.faults);
-            if owed > 0 && have.faults {
-                self.0.entry((segment, user)).or_default().majors = owed;
+            let uncounted = counts.majors.saturating_sub(counts.faults);
+            if uncounted > 0 && counted.faults {
+                self.0.entry((segment, user)).or_default().majors = uncounted;
             }
             let sum = by_name.entry((Arc::clone(&segments.get(segment).name), user)).or_default();
             sum.faults += minors;
             sum.majors += counts.majors.min(counts.faults);
             sum.samples += counts.samples;
         }
-        let row = |((segment, user), counts): ((Arc<str>, Option<UserId>), Counts)| SegmentRow {
+        let row = |((segment, user), counts): ((Arc<str>, Option<UserId>), SegmentCounts)| SegmentRow {
             at: span.at,
             span_ns: span.span_ns,
             segment,
             user,
-            faults_minor: have.faults.then_some(counts.faults),
-            faults_major: have.faults.then_some(counts.majors),
-            samples: have.samples.then_some(counts.samples),
+            faults_minor: counted.faults.then_some(counts.faults),
+            faults_major: counted.faults.then_some(counts.majors),
+            samples: counted.samples.then_some(counts.samples),
         };
-        let seen = |(_, counts): &(_, Counts)| *counts != Counts::default();
-        let mut rows: Vec<SegmentRow> = by_name.into_iter().filter(seen).map(row).collect();
-        rows.sort_by(|one, other| (&one.segment, one.user).cmp(&(&other.segment, other.user)));
+        let is_counted = |(_, counts): &(_, SegmentCounts)| *counts != SegmentCounts::default();
+        let mut rows: Vec<SegmentRow> = by_name.into_iter().filter(is_counted).map(row).collect();
+        rows.sort_by(|left, right| (&left.segment, left.user).cmp(&(&right.segment, right.user)));
         rows
     }
 }
 
-/// What is counted at all; the rest is not measured, which is not 0.
+/// Kinds of counts that are measured. The others are null in rows, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Have {
+pub(crate) struct CountedKinds {
     pub faults: bool,
     pub samples: bool,
 }
@@ -87,14 +87,14 @@ mod tests {
     use super::*;
     use loadgo_core::time::Instant;
 
-    const SPAN: Span = Span { at: Instant(1_000), span_ns: 1_000, monotonic_ns: 1_000 };
+    const SPAN: RecordSpan = RecordSpan { at: Instant(1_000), span_ns: 1_000, monotonic_ns: 1_000 };
 
     #[test]
-    fn a_wait_that_is_told_before_its_fault_is_counted_once() {
+    fn a_wait_that_is_marked_before_its_fault_is_counted_once() {
         let mut segments = Segments::new();
         let file = segments.id("/a", None);
-        let mut counts = BySegment::default();
-        let have = Have { faults: true, samples: false };
+        let mut counts = SegmentTable::default();
+        let have = CountedKinds { faults: true, samples: false };
         counts.major(file, None);
         assert_eq!(counts.rows(SPAN, &segments, have), []);
         counts.faults(file, None, 3);
@@ -107,10 +107,10 @@ mod tests {
     fn a_users_row_is_part_of_the_row_of_all() {
         let mut segments = Segments::new();
         let file = segments.id("/a", None);
-        let mut counts = BySegment::default();
+        let mut counts = SegmentTable::default();
         counts.sample(file, Some(2));
         counts.sample(file, None);
-        let rows = counts.rows(SPAN, &segments, Have { faults: false, samples: true });
+        let rows = counts.rows(SPAN, &segments, CountedKinds { faults: false, samples: true });
         let found: Vec<_> = rows.iter().map(|row| (row.user, row.samples, row.faults_minor)).collect();
         assert_eq!(found, [(None, Some(2), None), (Some(2), Some(1), None)]);
     }

@@ -1,122 +1,127 @@
-//! What the kernel tells in its perf rings: who was where on a clock, which page had to be fetched, and who had what mapped.
+//! Reads the kernel's perf rings: clock samples, page faults, and notes about mappings and processes.
 //!
-//! One ring a processor holds the samples of the clock *and* the notes on mappings, names, forks and ends, in one order of
-//! time; so that an address of a process that lived for a millisecond still finds its segment. The same rings serve those who
-//! may not load kernel programs, for a command of their own. What a full ring lost is counted.
+//! One ring for each processor holds the clock samples *and* the notes on mappings, names, forks and ends, in the order of time.
+//! So the address of a process that lived for a millisecond still has its segment. The same rings serve users who may not load
+//! kernel programs, for a command of their own. Losses of a full ring are counted.
 
-use crate::profile::records::{Event, Fields, Kind, event};
+use crate::profile::records::{RecordFields, SampleKind, SidebandEvent, parse_event};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use std::io;
 
-/// What is asked of the rings.
+/// Options of the rings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
-    /// Samples a second and processor.
+pub(crate) struct RingRequest {
+    /// Samples per second on each processor.
     pub hz: u32,
-    /// Whether samples have the user's stack, not the kernel's alone.
+    /// Whether samples have the user's stack besides the kernel's.
     pub user_stacks: bool,
-    /// The size of a processor's ring.
+    /// Size of a processor's ring.
     pub ring_bytes: usize,
-    /// Of whom.
-    pub whom: Whom,
+    /// The processes of the rings.
+    pub scope: RingScope,
 }
 
-/// Of whom the rings tell.
+/// The processes whose events the rings hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
-    /// Of every process.
+pub(crate) enum RingScope {
+    /// All processes.
     All,
-    /// Of what this thread forks from now on, from its first program on; without the kernel's part.
+    /// Processes that this thread forks from now on, from their first program on; without the kernel's part.
     Children,
 }
 
 /// The rings of all processors.
 pub(crate) struct Rings {
-    rings: Vec<(Kind, Sampler)>,
-    pending: Vec<Event>,
+    rings: Vec<(SampleKind, Sampler)>,
+    pending: Vec<SidebandEvent>,
 }
 
 impl Rings {
-    /// Opens the rings; the clock runs from now on.
+    /// Opens the rings, and starts the clock.
     ///
     /// # Errors
-    /// In words with the remedy, when the kernel does not let us.
-    pub fn open(processors: &[u32], asked: Asked) -> Result<Rings, String> {
+    /// The kernel's refusal, with the remedy.
+    pub fn open(processors: &[u32], request: RingRequest) -> Result<Rings, String> {
         let mut rings = Vec::new();
         for processor in processors {
-            rings.push((Kind::Clock, open_clock(*processor, asked).map_err(|error| refused(&error, asked.whom))?));
-            rings
-                .push((Kind::Majors, open_faults(*processor, asked, Kind::Majors).map_err(|error| refused(&error, asked.whom))?));
-            if asked.whom == Whom::Children {
+            rings.push((
+                SampleKind::Clock,
+                open_clock(*processor, request).map_err(|error| refusal_words(&error, request.scope))?,
+            ));
+            rings.push((
+                SampleKind::Majors,
+                open_faults(*processor, request, SampleKind::Majors).map_err(|error| refusal_words(&error, request.scope))?,
+            ));
+            if request.scope == RingScope::Children {
                 rings.push((
-                    Kind::Minors,
-                    open_faults(*processor, asked, Kind::Minors).map_err(|error| refused(&error, asked.whom))?,
+                    SampleKind::Minors,
+                    open_faults(*processor, request, SampleKind::Minors).map_err(|error| refusal_words(&error, request.scope))?,
                 ));
             }
         }
         Ok(Rings { rings, pending: Vec::new() })
     }
 
-    /// What happened before `until` (CLOCK_MONOTONIC) and was not yet taken, in the order of time.
-    pub fn take(&mut self, until: u64) -> Vec<Event> {
+    /// Removes and returns the events before `until` (CLOCK_MONOTONIC), in the order of time.
+    pub fn take(&mut self, until: u64) -> Vec<SidebandEvent> {
         for (kind, ring) in &mut self.rings {
             while let Some(record) = ring.next_record() {
-                let fields = Fields { kind: *kind, misc: record.misc(), bytes: &record.to_contiguous() };
-                self.pending.extend(event(record.ty(), &fields));
+                let fields = RecordFields { kind: *kind, misc: record.misc(), bytes: &record.to_contiguous() };
+                self.pending.extend(parse_event(record.ty(), &fields));
             }
         }
         self.pending.sort_by_key(|event| event.time);
         let later = self.pending.partition_point(|event| event.time < until);
-        let rest = self.pending.split_off(later);
-        std::mem::replace(&mut self.pending, rest)
+        let later_events = self.pending.split_off(later);
+        std::mem::replace(&mut self.pending, later_events)
     }
 }
 
-/// A period that keeps no step with the clock ticks of kernels (100, 250, 300, 1000 a second): 0.3 % longer than asked.
+/// The sampling period, 0.3 % longer than `hz` asks. So it does not beat with the kernel's clock ticks (100, 250, 300 or 1000 Hz).
 fn period_ns(hz: u32) -> u64 {
     let period = 1_000_000_000 / u64::from(hz.max(1));
     period + period / 331
 }
 
-fn open_clock(processor: u32, asked: Asked) -> io::Result<Sampler> {
-    let mut builder = builder(Software::CPU_CLOCK, processor, asked);
-    builder.sample(SampleFlag::IP).sample(SampleFlag::CALLCHAIN).sample_period(period_ns(asked.hz)).exclude_idle(true);
-    builder.exclude_callchain_user(!asked.user_stacks).exclude_callchain_kernel(asked.whom == Whom::Children);
+fn open_clock(processor: u32, request: RingRequest) -> io::Result<Sampler> {
+    let mut builder = builder(Software::CPU_CLOCK, processor, request);
+    builder.sample(SampleFlag::IP).sample(SampleFlag::CALLCHAIN).sample_period(period_ns(request.hz)).exclude_idle(true);
+    builder.exclude_callchain_user(!request.user_stacks).exclude_callchain_kernel(request.scope == RingScope::Children);
     builder.mmap(true).mmap_data(true).mmap2(true).build_id(true).comm(true).comm_exec(true).task(true);
-    builder.build()?.sampled(asked.ring_bytes)
+    builder.build()?.sampled(request.ring_bytes)
 }
 
-fn open_faults(processor: u32, asked: Asked, kind: Kind) -> io::Result<Sampler> {
-    let event = if kind == Kind::Majors { Software::PAGE_FAULTS_MAJ } else { Software::PAGE_FAULTS_MIN };
-    let mut builder = builder(event, processor, asked);
+fn open_faults(processor: u32, request: RingRequest, kind: SampleKind) -> io::Result<Sampler> {
+    let event = if kind == SampleKind::Majors { Software::PAGE_FAULTS_MAJ } else { Software::PAGE_FAULTS_MIN };
+    let mut builder = builder(event, processor, request);
     builder.sample(SampleFlag::ADDR).sample_period(1);
-    let share = if kind == Kind::Majors { 8 } else { 1 };
-    builder.build()?.sampled(asked.ring_bytes / share)
+    let share = if kind == SampleKind::Majors { 8 } else { 1 };
+    builder.build()?.sampled(request.ring_bytes / share)
 }
 
-fn builder(event: Software, processor: u32, asked: Asked) -> Builder<'static> {
+fn builder(event: Software, processor: u32, request: RingRequest) -> Builder<'static> {
     let mut builder = Builder::new(event);
     builder.one_cpu(processor as usize).clockid(Clock::MONOTONIC).sample_id_all(true);
     builder.sample(SampleFlag::TID).sample(SampleFlag::TIME).sample(SampleFlag::CPU);
-    builder.exclude_hv(false).exclude_kernel(asked.whom == Whom::Children);
-    builder.wakeup_watermark(asked.ring_bytes); // nobody is woken: the rings are read on a clock
-    match asked.whom {
-        Whom::All => builder.any_pid().enabled(true),
-        Whom::Children => builder.observe_self().inherit(true).enable_on_exec(true).enabled(false),
+    builder.exclude_hv(false).exclude_kernel(request.scope == RingScope::Children);
+    builder.wakeup_watermark(request.ring_bytes); // no wake-ups: the rings are read periodically
+    match request.scope {
+        RingScope::All => builder.any_pid().enabled(true),
+        RingScope::Children => builder.observe_self().inherit(true).enable_on_exec(true).enabled(false),
     };
     builder
 }
 
-fn refused(error: &io::Error, whom: Whom) -> String {
+fn refusal_words(error: &io::Error, scope: RingScope) -> String {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let paranoid = paranoid.trim();
-    match (error.kind(), whom) {
-        (io::ErrorKind::PermissionDenied, Whom::All) => format!(
+    match (error.kind(), scope) {
+        (io::ErrorKind::PermissionDenied, RingScope::All) => format!(
             "it takes root, or CAP_PERFMON and CAP_SYSLOG, to profile more than one's own programs \
              (kernel.perf_event_paranoid is {paranoid})"
         ),
-        (io::ErrorKind::PermissionDenied, Whom::Children) => {
+        (io::ErrorKind::PermissionDenied, RingScope::Children) => {
             format!(
                 "kernel.perf_event_paranoid is {paranoid}: sysctl kernel.perf_event_paranoid=2 lets users profile their own programs"
             )
@@ -126,24 +131,24 @@ fn refused(error: &io::Error, whom: Whom) -> String {
     }
 }
 
-/// The kernel's marks in a chain: what follows is of the kernel, or of the user.
+/// The mark in a chain before addresses of the kernel (PERF_CONTEXT_KERNEL).
 pub(crate) const KERNEL_FOLLOWS: u64 = -128_i64 as u64;
-/// See [`KERNEL_FOLLOWS`].
+/// The mark in a chain before addresses of the user (PERF_CONTEXT_USER).
 pub(crate) const USER_FOLLOWS: u64 = -512_i64 as u64;
-/// Marks are not addresses: they are this or above.
-pub(crate) const MARKS: u64 = -4095_i64 as u64;
+// The lowest mark in a chain, in linux/perf_event.h; greater words are no addresses.
+pub(crate) const PERF_CONTEXT_MAX: u64 = -4095_i64 as u64;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::records::Told;
+    use crate::profile::records::KernelNote;
     use loadgo_sys::clock::monotonic_ns;
     use std::collections::HashSet;
     use std::io::Write;
     use std::process::Command;
 
-    fn asked(ring_bytes: usize) -> Asked {
-        Asked { hz: 1000, user_stacks: true, ring_bytes, whom: Whom::All }
+    fn asked(ring_bytes: usize) -> RingRequest {
+        RingRequest { hz: 1000, user_stacks: true, ring_bytes, scope: RingScope::All }
     }
 
     fn online() -> Vec<u32> {
@@ -168,7 +173,7 @@ mod tests {
                 Command::new("true").status().unwrap(); // each tells of some twenty mappings
             }
             for event in rings.take(monotonic_ns()) {
-                if let Told::Lost { count } = event.what {
+                if let KernelNote::Lost { count } = event.note {
                     lost += count;
                 }
             }
@@ -183,16 +188,17 @@ mod tests {
         child.wait().unwrap();
         let events = rings.take(monotonic_ns());
         assert!(events.is_sorted_by_key(|event| event.time));
-        let of_child: Vec<&Told> = events.iter().filter(|event| event.pid == child.id()).map(|event| &event.what).collect();
-        let exec = of_child.iter().position(|told| matches!(told, Told::Named { exec: true, .. })).expect("it loaded a program");
+        let of_child: Vec<&KernelNote> = events.iter().filter(|event| event.pid == child.id()).map(|event| &event.note).collect();
+        let exec =
+            of_child.iter().position(|note| matches!(note, KernelNote::Named { exec: true, .. })).expect("it loaded a program");
         let paths: HashSet<&str> = of_child[exec..]
             .iter()
-            .filter_map(|told| if let Told::Mapped(mapped) = told { Some(&*mapped.path) } else { None })
+            .filter_map(|note| if let KernelNote::Mapped(mapped) = note { Some(&*mapped.path) } else { None })
             .collect();
         assert!(paths.iter().any(|path| path.ends_with("/true")), "{paths:?}");
         assert!(paths.contains("[vdso]"), "{paths:?}");
-        let told_last = of_child.iter().rfind(|told| !matches!(told, Told::Sampled { .. })); // the kernel is sampled until it is gone
-        assert_eq!(told_last, Some(&&Told::Ended));
+        let last_note = of_child.iter().rfind(|note| !matches!(note, KernelNote::Sampled { .. })); // the kernel is sampled until it is gone
+        assert_eq!(last_note, Some(&&KernelNote::Ended));
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! The address spaces of processes as they were: which segment an address is of, also for a process that is over.
+//! The address spaces of processes, also of ended ones: they find the segment of an address.
 //!
-//! The kernel tells of mappings, not of their ends: a later mapping covers an earlier one, and what a program had mapped before
-//! it loaded another is looked at where the new one has nothing. Stacks grow without a word; an address above all mappings
-//! is the stack's.
+//! The kernel reports mappings but not their ends, so a later mapping covers an earlier one. Where a new program has no mapping,
+//! the mappings of the program before it count. The kernel does not report that stacks grow. So an address above all mappings
+//! belongs to the stack.
 
 pub(crate) use crate::profile::maps::SegmentId;
 use crate::profile::maps::{Maps, Stretch};
-use crate::profile::records::Mapped;
+use crate::profile::records::NewMapping;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Segments that have no file.
-pub(crate) const KERNEL: SegmentId = 0;
-pub(crate) const STACK: SegmentId = 1;
-pub(crate) const ANON: SegmentId = 2;
-pub(crate) const UNKNOWN: SegmentId = 3;
-const WITHOUT_FILE: [&str; 4] = ["[kernel]", "[stack]", "[anon]", "[unknown]"];
+/// The segment of the kernel; it and the next three have no file.
+pub(crate) const KERNEL_SEGMENT: SegmentId = 0;
+pub(crate) const STACK_SEGMENT: SegmentId = 1;
+pub(crate) const ANON_SEGMENT: SegmentId = 2;
+pub(crate) const UNKNOWN_SEGMENT: SegmentId = 3;
+const FILELESS_NAMES: [&str; 4] = ["[kernel]", "[stack]", "[anon]", "[unknown]"];
 
-/// What is mapped: a file of one build, or `[heap]`, `[stack]`, `[anon]`, `[vdso]`, `[kernel]`.
+/// A file of one build, or `[heap]`, `[stack]`, `[anon]`, `[vdso]`, `[kernel]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub name: Arc<str>,
@@ -25,13 +25,13 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Whether it is a file, by its path.
+    /// Whether the segment is a file, which its name shows.
     pub fn is_file(&self) -> bool {
         self.name.starts_with('/')
     }
 }
 
-/// All segments that were seen.
+/// All known segments.
 pub(crate) struct Segments {
     all: Vec<Segment>,
     by_name: HashMap<Arc<str>, Vec<SegmentId>>,
@@ -40,7 +40,7 @@ pub(crate) struct Segments {
 impl Segments {
     pub fn new() -> Segments {
         let mut segments = Segments { all: Vec::new(), by_name: HashMap::new() };
-        for name in WITHOUT_FILE {
+        for name in FILELESS_NAMES {
             segments.id(name, None);
         }
         segments
@@ -50,12 +50,12 @@ impl Segments {
         &self.all[id as usize]
     }
 
-    /// All of them.
+    /// All segments, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Segment> {
         self.all.iter()
     }
 
-    /// The segment of a file or another name, as the kernel writes it. A build that is not told is the one that is known.
+    /// The segment of a path or another name, as the kernel writes it. Without a build id, the first known build is meant.
     pub fn id(&mut self, path: &str, build_id: Option<&Arc<[u8]>>) -> SegmentId {
         let name = segment_name(path);
         for id in self.by_name.get(name).into_iter().flatten() {
@@ -76,7 +76,7 @@ impl Segments {
     }
 }
 
-/// As the table `segments` calls it: a path, or a name in brackets; never with a control character.
+/// The segment's name in the table `segments`: a path, or a name in brackets, without control characters.
 fn segment_name(path: &str) -> &str {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     match path {
@@ -88,15 +88,15 @@ fn segment_name(path: &str) -> &str {
     }
 }
 
-/// A process.
+/// A process's mappings.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    /// Its name.
+    /// The process's name.
     pub name: Arc<str>,
-    /// The process that began its session; 0: of no session.
+    /// The process that leads its session; 0 for none.
     pub leader: u32,
     maps: Arc<Maps>,
-    /// Of the programs before, the latest last.
+    /// Mappings of earlier programs of the process, the latest last.
     before: Vec<Arc<Maps>>,
 }
 
@@ -105,53 +105,59 @@ impl Space {
         Space { name, leader: 0, maps: Arc::default(), before: Vec::new() }
     }
 
-    /// Of a process that lives: its name and its mappings as /proc tells; `None` when it is over.
-    pub(crate) fn of_living(pid: u32, segments: &mut Segments) -> Option<Space> {
+    /// Reads the name and the mappings of a living process from /proc; None if it has ended.
+    pub(crate) fn read_living(pid: u32, segments: &mut Segments) -> Option<Space> {
         let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
         let mut space = Space::named(process_name(String::from_utf8_lossy(&name).trim_end_matches('\n')));
         let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         for line in String::from_utf8_lossy(&maps).lines() {
-            if let Some(mapped) = mapped_line(line) {
+            if let Some(mapped) = parse_mapping(line) {
                 space.map(&mapped, segments);
             }
         }
         Some(space)
     }
 
-    /// A mapping covers what was there.
-    pub fn map(&mut self, mapped: &Mapped, segments: &mut Segments) {
+    /// Adds a mapping, which covers earlier ones.
+    pub fn map(&mut self, mapped: &NewMapping, segments: &mut Segments) {
         let segment = segments.id(&mapped.path, mapped.build_id.as_ref());
         let (start, end) = (mapped.start, mapped.start.saturating_add(mapped.length));
-        Arc::make_mut(&mut self.maps).cover(Stretch { start, end, offset: mapped.offset, segment, runs: mapped.runs });
+        Arc::make_mut(&mut self.maps).cover(Stretch {
+            start,
+            end,
+            offset: mapped.offset,
+            segment,
+            is_executable: mapped.is_executable,
+        });
     }
 
-    /// A program was loaded: it begins with nothing mapped.
+    /// Notes that the process has loaded a program, which begins without mappings.
     pub(crate) fn load_program(&mut self, name: Arc<str>) {
-        if self.before.len() == MOST_BEFORE {
+        if self.before.len() == REMEMBERED_PROGRAMS {
             self.before.remove(0);
         }
-        self.before.reserve_exact(1); // few programs load another: room for four would be the most of it
+        self.before.reserve_exact(1); // few processes load a second program, so no spare room
         self.before.push(std::mem::take(&mut self.maps));
         self.name = name;
     }
 
-    /// What it has mapped now; what it had before is found where that has nothing.
-    pub(crate) fn renew(&mut self, now: Space) {
+    /// Replaces the mappings. The old ones count where the new ones have nothing.
+    pub(crate) fn replace_mappings(&mut self, now: Space) {
         self.load_program(Arc::clone(&self.name));
         self.maps = now.maps;
     }
 
-    /// The segment of an address, and the place in its file.
+    /// The segment of an address, and the offset in its file.
     pub fn find(&self, address: u64) -> (SegmentId, u64) {
         match self.stretch(address) {
             Some(stretch) => (stretch.segment, address - stretch.start + stretch.offset),
-            None => (if self.above_all(address) { STACK } else { UNKNOWN }, address),
+            None => (if self.above_all(address) { STACK_SEGMENT } else { UNKNOWN_SEGMENT }, address),
         }
     }
 
-    /// Whether there is something at the address that can run.
-    pub fn runs(&self, address: u64) -> bool {
-        self.stretch(address).is_some_and(|stretch| stretch.runs)
+    /// Whether an executable mapping contains the address.
+    pub fn is_executable(&self, address: u64) -> bool {
+        self.stretch(address).is_some_and(|stretch| stretch.is_executable)
     }
 
     fn stretch(&self, address: u64) -> Option<&Stretch> {
@@ -163,37 +169,37 @@ impl Space {
     }
 }
 
-/// How many programs before its last one a process is remembered to have run: `env`, a shell and wrappers, one by one.
-const MOST_BEFORE: usize = 8;
+/// Number of a process's earlier programs whose mappings are kept: enough for `env`, a shell and wrappers.
+const REMEMBERED_PROGRAMS: usize = 8;
 
-/// What the kernel itself maps above a stack: `[vvar]`, `[vvar_vclock]`, `[vdso]`.
+/// Largest number of mappings that the kernel itself makes above a stack: `[vvar]`, `[vvar_vclock]`, `[vdso]`.
 const VDSO_MAPPINGS: usize = 3;
 
-/// A name that a terminal and a folded stack can bear: no control character, no `;`.
+/// A name that is safe for a terminal and a folded stack: without control characters and `;`.
 pub(crate) fn process_name(name: &str) -> Arc<str> {
     name.chars().map(|letter| if letter.is_control() || letter == ';' { '?' } else { letter }).collect::<String>().into()
 }
 
-/// `START-END rwxp OFFSET DEV INODE   PATH`
-fn mapped_line(line: &str) -> Option<Mapped> {
-    let (range, rest) = line.split_once(' ')?;
+/// Parses a line `START-END rwxp OFFSET DEV INODE   PATH` of /proc/PID/maps.
+fn parse_mapping(line: &str) -> Option<NewMapping> {
+    let (range, fields) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     let start = u64::from_str_radix(start, 16).ok()?;
     let end = u64::from_str_radix(end, 16).ok()?;
-    let mut words = rest.splitn(5, ' ');
-    let runs = words.next()?.contains('x');
+    let mut words = fields.splitn(5, ' ');
+    let is_executable = words.next()?.contains('x');
     let offset = u64::from_str_radix(words.next()?, 16).ok()?;
     let path = words.nth(2)?.trim_start();
-    let build_id = path.ends_with(" (deleted)").then(|| Arc::from([])); // a build that no file is of any more
-    Some(Mapped { start, length: end.checked_sub(start)?, offset, path: path.into(), runs, build_id })
+    let build_id = path.ends_with(" (deleted)").then(|| Arc::from([])); // no file has this build any more
+    Some(NewMapping { start, length: end.checked_sub(start)?, offset, path: path.into(), is_executable, build_id })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mapped(start: u64, length: u64, path: &str) -> Mapped {
-        Mapped { start, length, offset: 0, path: path.into(), runs: true, build_id: None }
+    fn mapped(start: u64, length: u64, path: &str) -> NewMapping {
+        NewMapping { start, length, offset: 0, path: path.into(), is_executable: true, build_id: None }
     }
 
     fn name_at(space: &Space, segments: &Segments, address: u64) -> (String, u64) {
@@ -254,7 +260,7 @@ mod tests {
     #[test]
     fn this_process_has_this_function_in_its_own_program() {
         let mut segments = Segments::new();
-        let space = Space::of_living(std::process::id(), &mut segments).unwrap();
+        let space = Space::read_living(std::process::id(), &mut segments).unwrap();
         let here = this_process_has_this_function_in_its_own_program as fn() as usize as u64;
         let program = std::env::current_exe().unwrap();
         assert_eq!(name_at(&space, &segments, here).0, program.to_string_lossy());

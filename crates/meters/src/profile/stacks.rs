@@ -1,96 +1,104 @@
-//! Where the clock found the processors: stacks with their counts, and what each says of how busy time is divided.
+//! Stacks of clock samples, and the activity that each shows, by which busy time is divided.
 
 use crate::profile::kallsyms::Kallsyms;
-use crate::profile::sideband::{KERNEL_FOLLOWS, MARKS, USER_FOLLOWS};
-use crate::profile::spaces::{ANON, KERNEL, SegmentId, Space};
-use crate::shares::Doing;
+use crate::profile::sideband::{KERNEL_FOLLOWS, PERF_CONTEXT_MAX, USER_FOLLOWS};
+use crate::profile::spaces::{ANON_SEGMENT, KERNEL_SEGMENT, SegmentId, Space};
+use crate::shares::SampledActivity;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A function on a stack, before it has a name.
+/// A frame of a stack, before its function has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Frame {
+pub(crate) struct StackFrame {
     pub segment: SegmentId,
-    /// In the kernel its function's address; in a file the offset; elsewhere what [`Place`] says.
-    pub at: Place,
+    /// The position in the segment.
+    pub position: FramePosition,
 }
 
-/// Where in its segment a frame is.
+/// The position of a frame in its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
-    /// At this offset, or this address of the kernel.
+pub(crate) enum FramePosition {
+    /// An offset in the file, or an address of the kernel's function.
     Offset(u64),
-    /// In a function that the program itself has made, by its number in [`crate::profile::jit::Jits`].
-    Made(u32),
-    /// In memory that has no file and no names.
-    Nowhere,
+    /// A function that the program itself has compiled, by its number in [`crate::profile::jit::Jits`].
+    Jit(u32),
+    /// Memory without a file or names.
+    Nameless,
 }
 
-/// Whose stack it is.
+/// The owner of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Whose {
+pub(crate) struct StackOwner {
     pub user: Option<u32>,
-    /// The number of the command, 0: none.
+    /// The number of the command; 0 for none.
     pub command: u32,
     pub process: Arc<str>,
 }
 
-/// The stacks of a span, the innermost frame first.
-pub(crate) type Stacks = HashMap<(Whose, Box<[Frame]>), u64>;
+/// Numbers of samples by stack, the innermost frame first.
+pub(crate) type Stacks = HashMap<(StackOwner, Box<[StackFrame]>), u64>;
 
-/// The kernel's and the user's part of a chain, the innermost address first.
-pub(crate) struct Chain<'a> {
+/// The kernel's and the user's addresses of a call chain, the innermost first.
+pub(crate) struct CallChain<'a> {
     pub kernel: &'a [u64],
     pub user: &'a [u64],
 }
 
-impl Chain<'_> {
-    /// Cuts a chain at the kernel's marks.
-    pub fn of(words: &[u64]) -> Chain<'_> {
+impl CallChain<'_> {
+    /// Splits a chain at the kernel's marks.
+    pub fn from_addresses(words: &[u64]) -> CallChain<'_> {
         let part = |mark: u64| {
-            let Some(at) = words.iter().position(|word| *word == mark) else { return &words[..0] };
-            let rest = &words[at + 1..];
-            &rest[..rest.iter().position(|word| *word >= MARKS).unwrap_or(rest.len())]
+            let Some(index) = words.iter().position(|word| *word == mark) else { return &words[..0] };
+            let after = &words[index + 1..];
+            &after[..after.iter().position(|word| *word >= PERF_CONTEXT_MAX).unwrap_or(after.len())]
         };
-        Chain { kernel: part(KERNEL_FOLLOWS), user: part(USER_FOLLOWS) }
+        CallChain { kernel: part(KERNEL_FOLLOWS), user: part(USER_FOLLOWS) }
     }
 
-    /// What the processor was doing: the innermost function with a mark says it.
-    pub fn doing(&self, kallsyms: &Kallsyms) -> Doing {
+    /// The processor's activity, by the innermost function that shows one.
+    pub fn activity(&self, kallsyms: &Kallsyms) -> SampledActivity {
         if self.kernel.is_empty() {
-            return Doing::User;
+            return SampledActivity::User;
         }
-        let mut told = self.kernel.iter().enumerate().map(|(depth, address)| kallsyms.doing(called_from(*address, depth)));
-        match told.find_map(|doing| doing) {
-            Some(doing) => doing,
-            None if self.user.is_empty() => Doing::KernelThread,
-            None => Doing::Primitive,
+        let mut shown = self.kernel.iter().enumerate().map(|(depth, address)| kallsyms.activity(call_address(*address, depth)));
+        match shown.find_map(|activity| activity) {
+            Some(activity) => activity,
+            None if self.user.is_empty() => SampledActivity::KernelThread,
+            None => SampledActivity::Primitive,
         }
     }
 
-    /// The frames, the innermost first; `made` tells of functions that are in no file.
-    pub fn frames(&self, kallsyms: Option<&Kallsyms>, space: &Space, made: &mut dyn FnMut(u64) -> Option<u32>) -> Box<[Frame]> {
+    /// The frames, the innermost first; `jit_function` finds functions that are in no file.
+    pub fn frames(
+        &self,
+        kallsyms: Option<&Kallsyms>,
+        space: &Space,
+        jit_function: &mut dyn FnMut(u64) -> Option<u32>,
+    ) -> Box<[StackFrame]> {
         let kernel = self.kernel.iter().enumerate().map(|(depth, address)| {
-            let address = called_from(*address, depth);
+            let address = call_address(*address, depth);
             let function = kallsyms.and_then(|kallsyms| kallsyms.function(address));
-            Frame { segment: KERNEL, at: function.map_or(Place::Nowhere, Place::Offset) }
+            StackFrame { segment: KERNEL_SEGMENT, position: function.map_or(FramePosition::Nameless, FramePosition::Offset) }
         });
-        let mut frames: Vec<Frame> = kernel.collect();
+        let mut frames: Vec<StackFrame> = kernel.collect();
         for (depth, address) in self.user.iter().enumerate() {
-            let address = called_from(*address, depth);
+            let address = call_address(*address, depth);
             let (segment, offset) = space.find(address);
-            if depth > 0 && !space.runs(address) {
-                break; // a function without a frame pointer was on the way: from here on it is no chain
+            if depth > 0 && !space.is_executable(address) {
+                break; // a function without a frame pointer ends the valid part of the chain
             }
-            let at = if segment == ANON { made(address).map_or(Place::Nowhere, Place::Made) } else { Place::Offset(offset) };
-            frames.push(Frame { segment, at });
+            let position = match segment {
+                ANON_SEGMENT => jit_function(address).map_or(FramePosition::Nameless, FramePosition::Jit),
+                _ => FramePosition::Offset(offset),
+            };
+            frames.push(StackFrame { segment, position });
         }
         frames.into()
     }
 }
 
-/// The outer addresses are those to return to: the call is before.
-fn called_from(address: u64, depth: usize) -> u64 {
+/// An address in the calling function. Outer addresses of a chain are return addresses, which follow the call.
+fn call_address(address: u64, depth: usize) -> u64 {
     if depth == 0 { address } else { address.saturating_sub(1) }
 }
 
@@ -101,10 +109,10 @@ mod tests {
     #[test]
     fn a_chain_is_cut_at_the_kernels_marks() {
         let words = [KERNEL_FOLLOWS, 1, 2, USER_FOLLOWS, 3];
-        let chain = Chain::of(&words);
+        let chain = CallChain::from_addresses(&words);
         assert_eq!((chain.kernel, chain.user), (&[1, 2][..], &[3][..]));
         let words = [USER_FOLLOWS, 3, 4];
-        let chain = Chain::of(&words);
+        let chain = CallChain::from_addresses(&words);
         assert_eq!((chain.kernel, chain.user), (&[][..], &[3, 4][..]));
     }
 }

@@ -1,40 +1,40 @@
-//! Names of functions: the kernel's from its own list, programs' from their files, by the offset in the file.
+//! Finds names of functions: the kernel's in its own list, programs' in their files, by the offset in the file.
 //!
-//! Files are looked at when rows are made, not when samples are taken: a process may be over by then, its file is still
-//! there. A file that is not of the build that ran is not believed. What has no name keeps its segment and the offset.
+//! Files are read when rows are made, not when samples are taken. The process may have ended by then, but its file still exists.
+//! A file of another build than the one that ran is not used. A function without a name shows its segment and offset.
 
 use crate::profile::jit::Jits;
 use crate::profile::kallsyms::Kallsyms;
 use crate::profile::spaces::{Segment, SegmentId, Segments};
-use crate::profile::stacks::{Frame, Place};
+use crate::profile::stacks::{FramePosition, StackFrame};
 use blazesym::helper::read_elf_build_id;
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Between a segment and a function, as in `/usr/bin/cc1`main`.
-pub(crate) const OF: char = '`';
+/// Sign between a segment and a function, as in `/usr/bin/cc1`main`.
+const FRAME_SEPARATOR: char = '`';
 
-/// Names that were found, and what finds them.
+/// Known names of functions, and the symbolizer.
 pub(crate) struct Symbols {
     symbolizer: Symbolizer,
     names: HashMap<(SegmentId, u64), Arc<str>>,
-    /// Whether a segment's file is there and of the build that ran.
-    believed: HashMap<SegmentId, bool>,
+    /// Whether a segment's file exists and is of the build that ran.
+    usable: HashMap<SegmentId, bool>,
 }
 
 impl Symbols {
     pub fn new() -> Symbols {
         let symbolizer = Symbolizer::builder().enable_code_info(false).enable_inlined_fns(false).build();
-        Symbols { symbolizer, names: HashMap::new(), believed: HashMap::new() }
+        Symbols { symbolizer, names: HashMap::new(), usable: HashMap::new() }
     }
 
-    /// Finds the names of all frames of files that have none yet, file by file.
-    pub fn find<'a>(&mut self, frames: impl Iterator<Item = &'a Frame>, segments: &Segments) {
+    /// Finds the missing names of all frames in files, file by file.
+    pub fn find<'a>(&mut self, frames: impl Iterator<Item = &'a StackFrame>, segments: &Segments) {
         let mut wanted: HashMap<SegmentId, HashSet<u64>> = HashMap::new();
         for frame in frames {
-            if let Place::Offset(offset) = frame.at
+            if let FramePosition::Offset(offset) = frame.position
                 && segments.get(frame.segment).is_file()
                 && !self.names.contains_key(&(frame.segment, offset))
             {
@@ -43,63 +43,64 @@ impl Symbols {
         }
         for (id, offsets) in wanted {
             let offsets: Vec<u64> = offsets.into_iter().collect();
-            let names = if self.believe(id, segments.get(id)) { self.of_file(segments.get(id), &offsets) } else { Vec::new() };
-            for (place, offset) in offsets.iter().enumerate() {
-                let name = names.get(place).cloned().flatten();
+            let segment = segments.get(id);
+            let names = if self.is_usable(id, segment) { self.file_names(segment, &offsets) } else { Vec::new() };
+            for (index, offset) in offsets.iter().enumerate() {
+                let name = names.get(index).cloned().flatten();
                 self.names.insert((id, *offset), name.unwrap_or_else(|| format!("0x{offset:x}").into()));
             }
         }
     }
 
-    /// `SEGMENT`FUNCTION`, or the offset for the function.
-    pub fn text(&self, frame: Frame, segments: &Segments, kallsyms: Option<&Kallsyms>, jits: &Jits) -> String {
+    /// The text of a frame: `SEGMENT`FUNCTION`, or an offset instead of the function.
+    pub fn text(&self, frame: StackFrame, segments: &Segments, kallsyms: Option<&Kallsyms>, jits: &Jits) -> String {
         let segment = &segments.get(frame.segment).name;
-        let function: Arc<str> = match frame.at {
-            Place::Made(number) => jits.name(number),
-            Place::Nowhere => return segment.to_string(),
-            Place::Offset(at) if &**segment == "[kernel]" => match kallsyms.and_then(|kallsyms| kallsyms.name(at)) {
+        let function: Arc<str> = match frame.position {
+            FramePosition::Jit(number) => jits.name(number),
+            FramePosition::Nameless => return segment.to_string(),
+            FramePosition::Offset(at) if &**segment == "[kernel]" => match kallsyms.and_then(|kallsyms| kallsyms.name(at)) {
                 Some(name) => name.into(),
                 None => return segment.to_string(),
             },
-            Place::Offset(at) => match self.names.get(&(frame.segment, at)) {
+            FramePosition::Offset(at) => match self.names.get(&(frame.segment, at)) {
                 Some(name) => Arc::clone(name),
                 None => format!("0x{at:x}").into(),
             },
         };
-        format!("{segment}{OF}{}", function.replace(';', ":"))
+        format!("{segment}{FRAME_SEPARATOR}{}", function.replace(';', ":"))
     }
 
-    fn believe(&mut self, id: SegmentId, segment: &Segment) -> bool {
-        *self.believed.entry(id).or_insert_with(|| match (&segment.build_id, read_elf_build_id(&*segment.name)) {
+    fn is_usable(&mut self, id: SegmentId, segment: &Segment) -> bool {
+        *self.usable.entry(id).or_insert_with(|| match (&segment.build_id, read_elf_build_id(&*segment.name)) {
             (_, Err(_)) => false,
             (None, Ok(_)) => true,
-            (Some(ran), Ok(found)) => found.is_some_and(|found| **ran == *found),
+            (Some(ran), Ok(build_id)) => build_id.is_some_and(|build_id| **ran == *build_id),
         })
     }
 
-    /// The function of each offset: from the file's own symbols, else from what is known of it for debuggers.
-    fn of_file(&self, segment: &Segment, offsets: &[u64]) -> Vec<Option<Arc<str>>> {
-        let mut names = self.ask(segment, offsets, false);
-        let missing: Vec<usize> = (0..offsets.len()).filter(|place| names.get(*place).is_none_or(Option::is_none)).collect();
+    /// The function of each offset, from the file's own symbols, or else from its debug information.
+    fn file_names(&self, segment: &Segment, offsets: &[u64]) -> Vec<Option<Arc<str>>> {
+        let mut names = self.symbolize(segment, offsets, false);
+        let missing: Vec<usize> = (0..offsets.len()).filter(|index| names.get(*index).is_none_or(Option::is_none)).collect();
         if !missing.is_empty() {
             names.resize(offsets.len(), None);
-            let asked: Vec<u64> = missing.iter().map(|place| offsets[*place]).collect();
-            for (place, name) in missing.into_iter().zip(self.ask(segment, &asked, true)) {
-                names[place] = name;
+            let nameless: Vec<u64> = missing.iter().map(|index| offsets[*index]).collect();
+            for (index, name) in missing.into_iter().zip(self.symbolize(segment, &nameless, true)) {
+                names[index] = name;
             }
         }
         names
     }
 
-    fn ask(&self, segment: &Segment, offsets: &[u64], debug_syms: bool) -> Vec<Option<Arc<str>>> {
+    fn symbolize(&self, segment: &Segment, offsets: &[u64], debug_syms: bool) -> Vec<Option<Arc<str>>> {
         let mut elf = Elf::new(&*segment.name);
         elf.debug_syms = debug_syms;
-        let Ok(found) = self.symbolizer.symbolize(&Source::Elf(elf), Input::FileOffset(offsets)) else { return Vec::new() };
+        let Ok(symbols) = self.symbolizer.symbolize(&Source::Elf(elf), Input::FileOffset(offsets)) else { return Vec::new() };
         let name = |symbol: &Symbolized<'_>| match symbol {
             Symbolized::Sym(symbol) => Some(symbol.name.chars().filter(|letter| !letter.is_control()).collect::<String>().into()),
             Symbolized::Unknown(_) => None,
         };
-        found.iter().map(name).collect()
+        symbols.iter().map(name).collect()
     }
 }
 
@@ -113,10 +114,10 @@ mod tests {
         std::hint::black_box(7)
     }
 
-    fn own_frame(segments: &mut Segments) -> Frame {
-        let space = Space::of_living(std::process::id(), segments).unwrap();
+    fn own_frame(segments: &mut Segments) -> StackFrame {
+        let space = Space::read_living(std::process::id(), segments).unwrap();
         let (segment, offset) = space.find(a_function_to_be_found as fn() -> u32 as usize as u64);
-        Frame { segment, at: Place::Offset(offset) }
+        StackFrame { segment, position: FramePosition::Offset(offset) }
     }
 
     #[test]
@@ -129,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_build_is_not_believed() {
+    fn a_file_of_another_build_is_not_used() {
         let (mut segments, mut symbols) = (Segments::new(), Symbols::new());
         let frame = own_frame(&mut segments);
         let path = segments.get(frame.segment).name.to_string();
         let other: Arc<[u8]> = Arc::from([1, 2, 3]);
         segments.id(&path, Some(&other));
         symbols.find([frame].iter(), &segments);
-        let Place::Offset(offset) = frame.at else { panic!("a file's frame has an offset") };
+        let FramePosition::Offset(offset) = frame.position else { panic!("a file's frame has an offset") };
         assert_eq!(symbols.text(frame, &segments, None, &Jits::default()), format!("{path}`0x{offset:x}"));
     }
 }

@@ -1,54 +1,54 @@
-//! Where some of the kernel's functions are, by which its programs know them on a stack.
+//! Addresses of kernel functions that the kernel programs recognise on a stack.
 
-use crate::kernel_symbols::{PATH, Symbol};
+use crate::kernel_symbols::{KALLSYMS_PATH, Symbol};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-/// From its first byte to the next function's.
+/// The addresses of a function, up to the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Range {
-    /// 0: not known.
+pub(crate) struct AddressRange {
+    /// The first address; 0 if not known.
     pub begins: u64,
-    /// 0: not known.
+    /// The next function's address; 0 if not known.
     pub ends: u64,
 }
 
-/// What tells a wait for a page from one for storage, and one for memory from both.
+/// Functions that distinguish waits: for a page, for memory, or otherwise for storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Addresses {
-    /// Every page fault goes through it.
-    pub fault: Range,
-    /// Whoever is over `memory.high` sleeps in it.
-    pub high: Range,
+    /// The function of every page fault.
+    pub fault: AddressRange,
+    /// The function in which processes over `memory.high` sleep.
+    pub high: AddressRange,
 }
 
-const FAULT: &str = "handle_mm_fault";
-const HIGH: [&str; 2] = ["mem_cgroup_handle_over_high", "__mem_cgroup_handle_over_high"]; // since 6.9 the second
+const FAULT_FUNCTION: &str = "handle_mm_fault";
+const HIGH_FUNCTIONS: [&str; 2] = ["mem_cgroup_handle_over_high", "__mem_cgroup_handle_over_high"]; // the second since Linux 6.9
 
 impl Addresses {
-    /// From `/proc/kallsyms`; nothing where the kernel hides them.
+    /// Reads `/proc/kallsyms`; 0 where the kernel hides addresses.
     pub fn read() -> Addresses {
-        File::open(PATH).map_or_else(|_| Addresses::default(), |file| Addresses::find(BufReader::new(file)))
+        File::open(KALLSYMS_PATH).map_or_else(|_| Addresses::default(), |file| Addresses::find(BufReader::new(file)))
     }
 
     fn find(symbols: impl BufRead) -> Addresses {
-        let mut found = Addresses::default();
+        let mut addresses = Addresses::default();
         for line in symbols.lines().map_while(Result::ok) {
-            let Some(Symbol { address, name, .. }) = Symbol::of_line(&line) else { continue };
-            found.fault.meets(address, name == FAULT);
-            found.high.meets(address, HIGH.contains(&name));
-            if found.fault.ends != 0 && found.high.ends != 0 {
+            let Some(Symbol { address, name, .. }) = Symbol::from_line(&line) else { continue };
+            addresses.fault.add_symbol(address, name == FAULT_FUNCTION);
+            addresses.high.add_symbol(address, HIGH_FUNCTIONS.contains(&name));
+            if addresses.fault.ends != 0 && addresses.high.ends != 0 {
                 break;
             }
         }
-        found
+        addresses
     }
 }
 
-impl Range {
-    /// The symbols come in the order of their addresses.
-    fn meets(&mut self, address: u64, is_it: bool) {
-        if is_it {
+impl AddressRange {
+    /// Notes the next symbol in the order of addresses; `is_function` if it is the function itself.
+    fn add_symbol(&mut self, address: u64, is_function: bool) {
+        if is_function {
             self.begins = address;
         } else if self.begins != 0 && self.ends == 0 && address > self.begins {
             self.ends = address;
@@ -63,10 +63,13 @@ mod tests {
     #[test]
     fn a_function_ends_where_the_next_begins() {
         let symbols = "ffff10 T a\nffff20 T handle_mm_fault\nffff20 T an_alias\nffff90 t b\nffffa0 T __mem_cgroup_handle_over_high\nffffb0 T c\nffffc0 T d\n";
-        let found = Addresses::find(symbols.as_bytes());
+        let addresses = Addresses::find(symbols.as_bytes());
         assert_eq!(
-            found,
-            Addresses { fault: Range { begins: 0xffff20, ends: 0xffff90 }, high: Range { begins: 0xffffa0, ends: 0xffffb0 } }
+            addresses,
+            Addresses {
+                fault: AddressRange { begins: 0xffff20, ends: 0xffff90 },
+                high: AddressRange { begins: 0xffffa0, ends: 0xffffb0 }
+            }
         );
     }
 

@@ -1,7 +1,7 @@
-//! What the kernel programs and the reader share, as words of eight bytes: `bpf/meters/layout.h` in Rust.
+//! The layout of memory that the kernel programs and the reader share, in words of eight bytes: `bpf/meters/layout.h` in Rust.
 
-/// What a processor does, in the order of `enum category`; idle while it lasts is not among them.
-pub const CATEGORIES: [&str; 17] = [
+/// Names of categories of a processor's time, in the order of `enum category`, without `IN_FAULT` and `IDLE`.
+pub const CATEGORY_NAMES: [&str; 17] = [
     "uncharged",
     "user",
     "primitive",
@@ -23,9 +23,9 @@ pub const CATEGORIES: [&str; 17] = [
 
 /// Numbers of `enum category`.
 pub mod category {
-    /// What no task is charged for.
+    /// Time that is charged to no task.
     pub(crate) const UNCHARGED: usize = 0;
-    /// Users' programs themselves; in the cheap tier all that they do.
+    /// Users' programs; in the cheap tier all time of users' tasks.
     pub const USER: usize = 1;
     /// System calls.
     pub(crate) const PRIMITIVE: usize = 2;
@@ -33,30 +33,30 @@ pub mod category {
     pub(crate) const PAGE_FAULT: usize = 3;
     /// Interrupts of devices, of the clock, and of other processors.
     pub(crate) const INTERRUPT: usize = 6;
-    /// What interrupts left to be done.
+    /// Soft interrupts, the deferred work of interrupts.
     pub(crate) const SOFT_INTERRUPT: usize = 7;
     /// Choosing a task and switching to it.
     pub(crate) const GETWORK: usize = 8;
     /// Idle without a cause; the idle categories of the causes follow it, in the order of `enum cause`.
     pub(crate) const IDLE_ZERO: usize = 10;
-    /// A page fault while it lasts: charged to its kind when it ends.
+    /// A present page fault, which is charged to its kind when it ends.
     pub(crate) const IN_FAULT: usize = 17;
-    /// Idle while it lasts: divided by cause when it ends.
+    /// Present idle time, which is divided by cause when it ends.
     pub const IDLE: usize = 18;
 }
 
-/// The causes that divide idle time: numbers of `enum cause`.
-pub const CAUSES: std::ops::RangeInclusive<usize> = 1..=5;
-/// Weights are parts of 2 to this.
+/// Numbers of `enum cause`, the causes that divide idle time.
+pub const IDLE_CAUSES: std::ops::RangeInclusive<usize> = 1..=5;
+/// Number of fraction bits of a cause's weight.
 pub(crate) const WHOLE_SHIFT: u32 = 16;
 
-/// Where things are in `struct processor`.
+/// Word indices in `struct processor`.
 pub mod processor {
-    /// When its category was last charged, in nanoseconds of CLOCK_MONOTONIC; 0: never.
+    /// Time of the last charge, in nanoseconds of CLOCK_MONOTONIC; 0 for never.
     pub const LAST: usize = 0;
-    /// When it was first.
+    /// Time of the first charge.
     pub const BEGAN: usize = 1;
-    /// Its category in the lower half.
+    /// The present category, in the lower half.
     pub(crate) const CATEGORY: usize = 2;
     /// Times by category, in nanoseconds.
     pub const TIME: usize = 3;
@@ -66,77 +66,77 @@ pub mod processor {
     pub(crate) const SWITCHES: usize = 35;
     /// Pre-emptions.
     pub(crate) const PREEMPTIONS: usize = 36;
-    /// Nanoseconds × tasks of the ready queue.
+    /// Integral of the ready queue's length, in tasks × nanoseconds.
     pub(crate) const QUEUE_AREA: usize = 37;
     /// Nanoseconds of the ready queue at each length.
     pub const QUEUE: usize = 38;
-    /// Since when the running task has not been charged to its name.
+    /// Time from which on the running task is not yet charged to its name.
     pub(crate) const SINCE: usize = 54;
-    /// The place of its name in the lower half, its account in the upper.
+    /// The index of the task's name in the lower half, its account in the upper half.
     pub const NAME: usize = 55;
-    /// Whether it is in a hard interrupt, in the upper half.
+    /// Not 0 in the upper half during a hard interrupt.
     pub const INTERRUPTED: usize = 56;
-    /// Whether it is in a soft one, in the lower half.
+    /// Not 0 in the lower half during a soft interrupt.
     pub const SOFT: usize = 57;
-    /// What is read of a processor at once: the words before those two.
+    /// Number of words that are read at once: all before those two.
     pub const WORDS: usize = 56;
 }
 
-/// Lengths of the ready queue that are told apart: 0, 1, 2-3, 4-7 and so on, each a power of 2.
+/// Number of classes of the ready queue's length: 0, 1, 2-3, 4-7 and so on, by powers of 2.
 pub(crate) const QUEUE_LENGTHS: usize = 16;
 
-/// Where things are in `struct waiting`.
+/// Word indices in `struct waiting`.
 pub mod waiting {
-    /// The weights of the causes, of 32 bits each, begin at this half word.
+    /// Index of the half word at which the causes' weights of 32 bits begin.
     pub(crate) const WEIGHTS_HALF: usize = 11;
-    /// When the integrals were last brought up.
+    /// Time of the last update of the integrals.
     pub(crate) const SINCE: usize = 10;
     /// The integrals of the causes.
     pub(crate) const INTEGRAL: usize = 11;
-    /// All of it.
+    /// Number of words.
     pub const WORDS: usize = 19;
 }
 
-/// Where things are in `struct account`.
+/// Word indices in `struct account`.
 pub mod account {
-    /// The leader's id in the lower half, the command in the upper.
+    /// The leader's process id in the lower half, the command in the upper half.
     pub const PID: usize = 0;
-    /// Ready to run, and waiting for a processor, in nanoseconds.
+    /// Time waiting for a processor, in nanoseconds.
     pub(crate) const READY_WAIT: usize = 2;
-    /// Waiting for a page.
+    /// Time waiting for a page.
     pub(crate) const PAGE_WAIT: usize = 3;
-    /// Waiting for storage.
+    /// Time waiting for storage.
     pub(crate) const DISK_WAIT: usize = 4;
-    /// Held back by a quota or by memory, and loading.
+    /// Time held back by a quota or by memory, and time of loading.
     pub(crate) const OTHER_WAIT: usize = 5;
-    /// All of it.
+    /// Number of words.
     pub const WORDS: usize = 8;
 }
 
-/// Where things are in `struct named`.
+/// Word indices in `struct named`.
 pub mod named {
     /// Processor time in nanoseconds.
     pub(crate) const CPU: usize = 0;
-    /// Ready to run, and waiting for a processor.
+    /// Time waiting for a processor, in nanoseconds.
     pub(crate) const READY_WAIT: usize = 1;
-    /// The account in the lower half; 0: nobody's.
+    /// The account in the lower half; 0 for none.
     pub(crate) const SLOT: usize = 3;
-    /// The name, ended by a zero byte.
+    /// The name, which ends with a zero byte.
     pub const NAME: usize = 4;
-    /// All of it.
+    /// Number of words.
     pub const WORDS: usize = 6;
 }
 
-/// `enum counter`.
+/// Word indices of counters, `enum counter`.
 pub mod counter {
-    /// Children of our own process that found no account.
+    /// Child processes for which there was no account.
     pub(crate) const SESSIONS_LOST: usize = 0;
-    /// Names of processes that found no place.
+    /// Names of processes for which there was no room.
     pub(crate) const NAMES_LOST: usize = 1;
-    /// Names that have places.
+    /// Names that have an index.
     pub(crate) const NAMES_GIVEN: usize = 2;
-    /// Tasks that nothing could be kept of.
+    /// Tasks for which there was no room.
     pub(crate) const TASKS_LOST: usize = 3;
-    /// All of them.
+    /// Number of counters.
     pub const WORDS: usize = 8;
 }

@@ -1,12 +1,12 @@
-//! Brings the kernel programs into the kernel, one by one; what does not load is remembered, and the rest goes on.
+//! Loads the kernel programs one by one. A program that does not load is recorded, and the others still work.
 
 use super::addresses::Addresses;
-use super::hooks::{At, HOOKS, Hook};
+use super::hooks::{Hook, HookPoint, METER_HOOKS};
 use super::swap_counters::swap_counters;
 use super::{map_sizes, names};
 use crate::meter::Meter;
 use crate::refused::Refused;
-use crate::wanted::{Tier, Wanted};
+use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{BtfTracePoint, Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
@@ -15,86 +15,86 @@ use loadgo_sys::mapped::MappedWords;
 use std::io::Read;
 use std::os::fd::AsFd;
 
-/// What is loaded.
+/// The loaded kernel programs and their maps.
 pub(crate) struct Loaded {
     /// The object with its maps and programs; dropping it unloads them.
     pub object: Ebpf,
-    /// How many processors the host can have: their numbers are smaller.
+    /// Largest number of processors of the host. A processor's number is smaller.
     pub processors: u32,
-    /// The meters whose programs did not load, and why.
-    pub missing: Vec<Missing>,
+    /// Programs that did not load, with their meters and the reason.
+    pub missing: Vec<MissingProgram>,
 }
 
-/// A kernel program that is not there.
+/// A kernel program that did not load.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Missing {
-    /// The meter that lacks it; `None`: all, of what was there before they began, or of a division by user.
+pub(crate) struct MissingProgram {
+    /// The meter that needs it; None for programs that announce existing tasks, or that divide counts by user.
     pub meter: Option<Meter>,
     /// The program.
     pub program: &'static str,
-    /// Why it did not load.
-    pub why: Refused,
+    /// The reason.
+    pub refusal: Refused,
 }
 
 impl Loaded {
-    /// Why a meter cannot work; `None`: all its programs are there.
+    /// Why a meter cannot work; None if all its programs are loaded.
     pub fn refusal(&self, meter: Meter) -> Option<&Refused> {
-        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| &missing.why)
+        self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| &missing.refusal)
     }
 }
 
-/// Loads and attaches what is wanted.
+/// Loads and attaches the programs of a request.
 ///
 /// # Errors
-/// In words, when the object itself cannot be loaded: no types of the kernel, no privilege.
-pub fn load(wanted: &Wanted) -> Result<Loaded, Refused> {
+/// The object itself cannot be loaded: the kernel's types or a privilege is missing.
+pub fn load(wanted: &MeterRequest) -> Result<Loaded, Refused> {
     let btf = kernel_types()?;
     let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
     if loaded.refusal(Meter::TotalTime).is_some() {
         drop(loaded);
         loaded = load_and_attach(wanted, &btf, false, |_| true)?; // kernels before 5.18
     }
-    if let Err(why) = seed(&mut loaded.object, &btf) {
-        loaded.missing.push(Missing { meter: None, program: "on_begin", why });
+    if let Err(refusal) = announce_tasks(&mut loaded.object, &btf) {
+        loaded.missing.push(MissingProgram { meter: None, program: "on_begin", refusal });
     }
     Ok(loaded)
 }
 
-/// Loads and attaches only what one meter needs.
+/// Loads and attaches only the programs of one meter.
 ///
 /// # Errors
-/// As with [`load`].
-pub(crate) fn load_only(wanted: &Wanted, meter: Meter) -> Result<Loaded, Refused> {
+/// As for [`load`].
+pub(crate) fn load_only(wanted: &MeterRequest, meter: Meter) -> Result<Loaded, Refused> {
     load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
-/// The running kernel's types: 14 MB, which nobody needs when the programs are loaded.
+/// Reads the running kernel's types: 14 MB, which are not needed after loading.
 fn kernel_types() -> Result<Btf, Refused> {
-    Btf::from_sys_fs().map_err(|error| Refused::of(&error).trying("the kernel's types (BTF)"))
+    Btf::from_sys_fs().map_err(|error| Refused::from_error(&error).trying("the kernel's types (BTF)"))
 }
 
 fn load_and_attach(
-    wanted: &Wanted,
+    wanted: &MeterRequest,
     btf: &Btf,
     switch_tells_state: bool,
     needed: impl Fn(&Hook) -> bool,
 ) -> Result<Loaded, Refused> {
-    let processors = aya::util::nr_cpus().map_err(|(what, error)| format!("{what}: {error}"))? as u32;
-    let object = object(wanted, btf, processors, switch_tells_state)?;
+    let processors = aya::util::nr_cpus().map_err(|(action, error)| format!("{action}: {error}"))? as u32;
+    let object = load_object(wanted, btf, processors, switch_tells_state)?;
     let mut loaded = Loaded { object, processors, missing: Vec::new() };
-    for hook in HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
-        if let Err(why) = put(&mut loaded, btf, hook) {
-            loaded.missing.push(Missing { meter: Some(hook.meter), program: hook.program, why });
+    for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
+        if let Err(refusal) = attach(&mut loaded, btf, hook) {
+            loaded.missing.push(MissingProgram { meter: Some(hook.meter), program: hook.program, refusal });
         }
     }
     Ok(loaded)
 }
 
-/// The object with its maps, its settings in place.
-fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, Refused> {
+/// Loads the object with its maps and settings, without programs.
+fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, Refused> {
     let addresses = Addresses::read();
     let exact = u32::from(wanted.tier == Tier::Exact);
-    let accounts = wanted.accounts + 1; // the first is nobody's
+    let accounts = wanted.accounts + 1; // the first belongs to no user
     let swap = swap_counters();
     EbpfLoader::new()
         .btf(Some(btf))
@@ -106,13 +106,13 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .override_global("high_ends", &addresses.high.ends, true)
         .override_global("exact", &exact, true)
         .override_global("count_regions", &u32::from(wanted.segments), true)
-        .override_global("brk_number", &names::BRK, true)
-        .override_global("sigreturn_number", &names::SIGRETURN, true)
-        .map_max_entries("primitives", map_sizes::primitives(wanted, processors))
-        .override_global("by_session", &u32::from(wanted.accounts <= map_sizes::MOST_APART), true)
+        .override_global("brk_number", &names::BRK_CALL_INDEX, true)
+        .override_global("sigreturn_number", &names::SIGRETURN_CALL_INDEX, true)
+        .map_max_entries("primitives", map_sizes::primitive_entries(wanted, processors))
+        .override_global("by_session", &u32::from(wanted.accounts <= map_sizes::MOST_SESSIONS_APART), true)
         .map_max_entries("who_lines", processors)
-        .map_max_entries("who_even", map_sizes::sums_by_user(wanted))
-        .map_max_entries("who_odd", map_sizes::sums_by_user(wanted))
+        .map_max_entries("who_even", map_sizes::user_sum_entries(wanted))
+        .map_max_entries("who_odd", map_sizes::user_sum_entries(wanted))
         .override_global("to_events", &swap.to_events, true)
         .override_global("swap_event", &swap.events[0], true)
         .override_global("zswap_event", &swap.events[1], true)
@@ -120,68 +120,68 @@ fn object(wanted: &Wanted, btf: &Btf, processors: u32, switch_tells_state: bool)
         .map_max_entries("accounts", accounts)
         .map_max_entries("slot_of_pid", accounts)
         .map_max_entries("free_accounts", accounts)
-        .map_max_entries("names", map_sizes::names_of_processes(wanted))
-        .map_max_entries("name_places", map_sizes::names_of_processes(wanted))
+        .map_max_entries("names", map_sizes::process_name_entries(wanted))
+        .map_max_entries("name_places", map_sizes::process_name_entries(wanted))
         .map_max_entries("processors", processors)
         .load(loadgo_bpf::METERS_OBJECT)
-        .map_err(|error| Refused::of(&error))
+        .map_err(|error| Refused::from_error(&error))
 }
 
-fn put(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), Refused> {
+fn attach(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), Refused> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
-    match hook.at {
-        At::Tracepoint(name) => put_tracepoint(program, name, btf).map_err(|error| Refused::of_program(&error)),
-        At::Each(event) => put_event(program, event, SamplePolicy::Period(1)),
+    match hook.point {
+        HookPoint::Tracepoint(name) => attach_tracepoint(program, name, btf).map_err(|error| Refused::from_program(&error)),
+        HookPoint::Event(event) => attach_event(program, event, SamplePolicy::Period(1)),
     }
 }
 
-fn put_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
+fn attach_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
     let program: &mut BtfTracePoint = program.try_into()?;
     program.load(name, btf)?;
     program.attach().map(|_| ())
 }
 
-fn put_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), Refused> {
-    let program: &mut PerfEvent = program.try_into().map_err(|error| Refused::of_program(&error))?;
-    program.load().map_err(|error| Refused::of_program(&error))?;
-    let online = aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))?;
+fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), Refused> {
+    let program: &mut PerfEvent = program.try_into().map_err(|error| Refused::from_program(&error))?;
+    program.load().map_err(|error| Refused::from_program(&error))?;
+    let online = aya::util::online_cpus().map_err(|(action, error)| format!("{action}: {error}"))?;
     for cpu in online {
         let scope = PerfEventScope::AllProcessesOneCpu { cpu };
-        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| Refused::of_program(&error))?;
+        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| Refused::from_program(&error))?;
     }
     Ok(())
 }
 
-/// A map that is taken out of the object, by its kind.
+/// Takes the map `name` out of the object.
 ///
 /// # Errors
-/// In words, when it is not there or of another kind.
-pub(crate) fn map_of<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, String> {
+/// There is no such map, or it has another type.
+pub(crate) fn take_map<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, String> {
     let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
     T::try_from(map).map_err(|error| format!("{name}: {error}"))
 }
 
-/// An array map in this process's memory: its first `bytes`, to be read and written.
+/// Maps the first `bytes` of the array map `name` into this process, for reading and writing.
 ///
 /// # Errors
-/// In words, when it is no array, or the kernel does not map it.
-pub(crate) fn mapped(loaded: &Loaded, name: &str, bytes: usize) -> Result<MappedWords, String> {
+/// There is no such array, or the kernel does not map it.
+pub(crate) fn map_array(loaded: &Loaded, name: &str, bytes: usize) -> Result<MappedWords, String> {
     let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
     MappedWords::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Tells the kernel's programs of all tasks, of all processors, and which process is ours.
+/// Announces all tasks, all processors and loadgo's own process to the kernel's programs.
 ///
 /// # Errors
-/// In words; the rest then becomes known as it switches.
-fn seed(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
-    let processors = processors(object).map_err(|why| why.trying("on_begin"));
-    tasks(object, btf).map_err(|why| why.trying("on_each_task"))?;
+/// The kernel's words. Then a task becomes known only when it switches.
+fn announce_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
+    let processors = announce_processors(object).map_err(|refusal| refusal.trying("on_begin"));
+    iterate_tasks(object, btf).map_err(|refusal| refusal.trying("on_each_task"))?;
     processors
 }
 
-fn tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
-    let refused = |error: ProgramError| Refused::of_program(&error);
+fn iterate_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
+    let refused = |error: ProgramError| Refused::from_program(&error);
     let program = object.program_mut("on_each_task").ok_or("it is not in the object")?;
     let program: &mut Iter = program.try_into().map_err(refused)?;
     program.load("task", btf).map_err(refused)?;
@@ -191,18 +191,18 @@ fn tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
     program.unload().map_err(refused)
 }
 
-fn processors(object: &mut Ebpf) -> Result<(), Refused> {
-    let refused = |error: ProgramError| Refused::of_program(&error);
+fn announce_processors(object: &mut Ebpf) -> Result<(), Refused> {
+    let refused = |error: ProgramError| Refused::from_program(&error);
     let program = object.program_mut("on_begin").ok_or("it is not in the object")?;
     let program: &mut RawTracePoint = program.try_into().map_err(refused)?;
     program.load().map_err(refused)?;
-    let mut ours = RawTracePointRunOptions::new();
-    ours.args[0] = 1;
-    program.test_run(ours).map_err(refused)?;
-    for cpu in aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))? {
-        let mut there = RawTracePointRunOptions::new();
-        there.cpu = Some(cpu);
-        program.test_run(there).map_err(refused)?; // by an interrupt of that processor: nobody is moved or pre-empted
+    let mut own_process = RawTracePointRunOptions::new();
+    own_process.args[0] = 1;
+    program.test_run(own_process).map_err(refused)?;
+    for cpu in aya::util::online_cpus().map_err(|(action, error)| format!("{action}: {error}"))? {
+        let mut on_processor = RawTracePointRunOptions::new();
+        on_processor.cpu = Some(cpu);
+        program.test_run(on_processor).map_err(refused)?; // by an interrupt there, which preempts no task
     }
     program.unload().map_err(refused)
 }

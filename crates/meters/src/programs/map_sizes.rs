@@ -1,23 +1,23 @@
-//! How many entries those maps get whose size depends on what is asked of the meters.
+//! Numbers of entries of maps whose size depends on the request.
 
-use super::names::PRIMITIVES;
-use crate::wanted::{Tier, Wanted};
+use super::names::SYSTEM_CALL_NUMBERS;
+use crate::wanted::{MeterRequest, Tier};
 
-/// With more sessions than that they are not told apart, only their commands: nobody reads a thousand tables, and each count
-/// would miss its processor's cache.
-pub(crate) const MOST_APART: u32 = 1000;
+/// Largest number of sessions that are counted separately; with more, only commands are. Nobody reads a thousand tables, and each
+/// count would miss its processor's cache.
+pub(crate) const MOST_SESSIONS_APART: u32 = 1000;
 
-/// Entries of the table of primitives, one at least: on a host that may have so many processors.
-pub(crate) fn primitives(wanted: &Wanted, processors: u32) -> u32 {
-    if wanted.tier == Tier::Exact { processors * PRIMITIVES as u32 } else { 1 }
+/// Number of entries of the table of primitives for the host's processors; at least 1.
+pub(crate) fn primitive_entries(wanted: &MeterRequest, processors: u32) -> u32 {
+    if wanted.tier == Tier::Exact { processors * SYSTEM_CALL_NUMBERS as u32 } else { 1 }
 }
 
-/// Sums by user and command that are kept between two readings, one at least.
-pub(crate) fn sums_by_user(wanted: &Wanted) -> u32 {
+/// Number of sums by user and command that are kept between two readings; at least 1.
+pub(crate) fn user_sum_entries(wanted: &MeterRequest) -> u32 {
     if wanted.tier == Tier::Exact { 1 << 15 } else { 1 }
 }
 
-/// Names of processes: those of the host, and so many more for each session.
-pub(crate) fn names_of_processes(wanted: &Wanted) -> u32 {
+/// Number of names of processes: those of the host, and 32 for each session.
+pub(crate) fn process_name_entries(wanted: &MeterRequest) -> u32 {
     wanted.accounts.saturating_mul(32).saturating_add(4096).min(1 << 18)
 }

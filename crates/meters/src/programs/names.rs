@@ -1,21 +1,22 @@
-//! What primitives are called: the names of this processor's system calls, by number.
+//! Names of this processor's system calls, by number.
 
 use std::sync::Arc;
 use syscalls::Sysno;
 
-/// How many numbers the kernel's half tells apart, `PRIMITIVES` in `bpf/meters/calls.h`; the last stands for all that are higher.
-pub const PRIMITIVES: usize = 512;
+/// Number of system calls that the kernel programs distinguish (`PRIMITIVES` in `bpf/meters/calls.h`). The last one stands for all
+/// higher numbers.
+pub const SYSTEM_CALL_NUMBERS: usize = 512;
 
-/// The call that grows the heap.
-pub(crate) const BRK: u32 = Sysno::brk as u32;
+/// Number of the call that grows the heap.
+pub(crate) const BRK_CALL_INDEX: u32 = Sysno::brk as u32;
 
-/// The call that returns from a signal's handler.
-pub(crate) const SIGRETURN: u32 = Sysno::rt_sigreturn as u32;
+/// Number of the call that returns from a signal's handler.
+pub(crate) const SIGRETURN_CALL_INDEX: u32 = Sysno::rt_sigreturn as u32;
 
-/// The names of all numbers: `call 500` where the call is younger than this program; the last is `other`, which is what
-/// 32-bit programs call too.
-pub fn names() -> Vec<Arc<str>> {
-    let last = PRIMITIVES - 1;
+/// The names of all system calls. A call that is newer than loadgo is `call 500`. The last one is `other`, which includes all calls of
+/// 32-bit programs.
+pub fn call_names() -> Vec<Arc<str>> {
+    let last = SYSTEM_CALL_NUMBERS - 1;
     (0..last)
         .map(|number| Sysno::new(number).map_or(format!("call {number}").into(), |call| call.name().into()))
         .chain(["other".into()])
@@ -28,17 +29,17 @@ mod tests {
 
     #[test]
     fn every_number_has_a_name() {
-        assert_eq!(names().len(), PRIMITIVES);
-        assert_eq!(&*names()[Sysno::getppid as usize], "getppid");
-        assert_eq!(&*names()[510], "call 510");
-        assert_eq!(&*names()[511], "other");
+        assert_eq!(call_names().len(), SYSTEM_CALL_NUMBERS);
+        assert_eq!(&*call_names()[Sysno::getppid as usize], "getppid");
+        assert_eq!(&*call_names()[510], "call 510");
+        assert_eq!(&*call_names()[511], "other");
     }
 
     #[test]
     fn two_numbers_never_share_a_name() {
-        let mut sorted = names();
+        let mut sorted = call_names();
         sorted.sort();
         sorted.dedup();
-        assert_eq!(sorted.len(), PRIMITIVES);
+        assert_eq!(sorted.len(), SYSTEM_CALL_NUMBERS);
     }
 }

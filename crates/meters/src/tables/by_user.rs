@@ -1,52 +1,56 @@
 //! Rows of primitives and faults by user and command.
 
-use crate::part::Span;
-use crate::part::{Context, Part};
-use crate::programs::names::names;
-use crate::tables::faults::{CLOCKED, KINDS};
-use crate::tables::who::{FAULT, Key, Tally, Who};
-use crate::wanted::{Tier, Wanted};
+use crate::part::RecordSpan;
+use crate::part::{Context, MeterPart};
+use crate::programs::names::call_names;
+use crate::tables::faults::{CLOCKED_KINDS_COUNT, FAULT_KINDS};
+use crate::tables::who::{CountKey, FAULT_EVENT_INDEX, KeyTotals, UserCommandTable};
+use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{FaultRow, Lost, PrimitiveRow, Sample};
 use loadgo_core::system::UserId;
 use std::sync::Arc;
 
-/// What makes the rows.
+/// Makes rows of primitives and faults by user and command.
 pub(crate) struct ByUser {
-    who: Who,
+    who: UserCommandTable,
     names: Vec<Arc<str>>,
     commands: Vec<Arc<str>>,
 }
 
 impl ByUser {
-    /// Begins; `None` in the cheap tier.
-    pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+    /// Begins the part; None in the cheap tier.
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
         if wanted.tier == Tier::Cheap {
             return Ok(None);
         }
-        Ok(Some(Box::new(ByUser { who: Who::begin(&mut context.loaded)?, names: names(), commands: wanted.commands.clone() })))
+        Ok(Some(Box::new(ByUser {
+            who: UserCommandTable::begin(&mut context.loaded)?,
+            names: call_names(),
+            commands: wanted.commands.clone(),
+        })))
     }
 
-    fn command_of(&self, key: Key) -> Option<Arc<str>> {
+    fn command_of(&self, key: CountKey) -> Option<Arc<str>> {
         usize::from(key.command).checked_sub(1).and_then(|index| self.commands.get(index)).cloned()
     }
 }
 
-impl Part for ByUser {
-    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
-        for (key, tally) in self.who.grown()? {
+impl MeterPart for ByUser {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+        for (key, totals) in self.who.increases()? {
             let (user, command) = (context.user_of(key.slot), self.command_of(key));
             if user.is_none() && command.is_none() {
-                continue; // of a child of our own that is nobody's session
+                continue; // of a child process that leads no session
             }
-            match key.what.checked_sub(FAULT) {
-                None => sample.primitives.push(called(&self.names[usize::from(key.what)], user, command, tally, span)),
-                Some(kind) => sample.faults.push(faulted(usize::from(kind), user, command, tally, span)),
+            match key.event.checked_sub(FAULT_EVENT_INDEX) {
+                None => sample.primitives.push(call_row(&self.names[usize::from(key.event)], user, command, totals, span)),
+                Some(kind) => sample.faults.push(fault_row(usize::from(kind), user, command, totals, span)),
             }
         }
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: Span) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
         let reason =
             "more users, commands and primitives in a span than there is room for: the sums of all have them".to_string();
         let lost = Lost { at: span.at, user: None, what: "usage", count: self.who.take_lost(), reason };
@@ -54,12 +58,12 @@ impl Part for ByUser {
     }
 }
 
-fn called(
+fn call_row(
     name: &Arc<str>,
     user: Option<UserId>,
     command: Option<Arc<str>>,
-    [count, errors, time, wait]: Tally,
-    span: Span,
+    [count, errors, time, wait]: KeyTotals,
+    span: RecordSpan,
 ) -> PrimitiveRow {
     PrimitiveRow {
         at: span.at,
@@ -76,17 +80,23 @@ fn called(
     }
 }
 
-fn faulted(kind: usize, user: Option<UserId>, command: Option<Arc<str>>, [count, _, cpu, wait]: Tally, span: Span) -> FaultRow {
+fn fault_row(
+    kind: usize,
+    user: Option<UserId>,
+    command: Option<Arc<str>>,
+    [count, _, cpu, wait]: KeyTotals,
+    span: RecordSpan,
+) -> FaultRow {
     FaultRow {
         at: span.at,
         span_ns: span.span_ns,
-        kind: KINDS[kind],
+        kind: FAULT_KINDS[kind],
         device: None,
         user,
         command,
         bucket_ns: None,
         count,
-        cpu_ns: (kind < CLOCKED).then_some(cpu),
-        wait_ns: (kind < CLOCKED).then_some(wait),
+        cpu_ns: (kind < CLOCKED_KINDS_COUNT).then_some(cpu),
+        wait_ns: (kind < CLOCKED_KINDS_COUNT).then_some(wait),
     }
 }

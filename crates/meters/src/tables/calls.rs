@@ -1,48 +1,49 @@
-//! Primitives: how often each system call was made, how often it failed, and how long it took.
+//! Makes rows of primitives: number, errors and time of each system call.
 //!
-//! The kernel's half (`bpf/meters/calls.h`) keeps sums and a histogram of each primitive on each processor; they are read from shared
-//! memory, and only those that grew. A call counts when it returns, or when the process that made it is gone.
+//! The kernel programs (`bpf/meters/calls.h`) keep totals and a histogram of each primitive on each processor. They are read from
+//! shared memory if they have grown. A call counts when it returns, or when its process has ended.
 
-use crate::part::Span;
-use crate::part::{Context, Part};
-use crate::programs::load::mapped;
-use crate::programs::names::{PRIMITIVES, names};
-use crate::tables::histogram::{BUCKETS, grown};
-use crate::wanted::{Tier, Wanted};
+use crate::part::RecordSpan;
+use crate::part::{Context, MeterPart};
+use crate::programs::load::map_array;
+use crate::programs::names::{SYSTEM_CALL_NUMBERS, call_names};
+use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
+use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{PrimitiveRow, Sample};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Words of `struct primitive`: its sums, and its buckets, two a word.
-const WORDS: usize = SUMS + BUCKETS / 2;
-const SUMS: usize = 5;
+/// Number of words of `struct primitive`: its totals, and its buckets, two in a word.
+const CALL_WORDS: usize = TOTALS + HISTOGRAM_BUCKETS / 2;
+/// Number of totals of a primitive.
+const TOTALS: usize = 5;
 
 /// The primitives as they were last read.
-pub(crate) struct Calls {
+pub(crate) struct CallTable {
     table: MappedWords,
     names: Vec<Arc<str>>,
-    last: Vec<Counts>,
+    last: Vec<CallTotals>,
 }
 
-impl Calls {
-    /// Begins; `None` in the cheap tier.
-    pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+impl CallTable {
+    /// Begins the part; None in the cheap tier.
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
         if wanted.tier == Tier::Cheap {
             return Ok(None);
         }
         let loaded = &context.loaded;
-        let table = mapped(loaded, "primitives", loaded.processors as usize * PRIMITIVES * WORDS * 8)?;
-        let last = (0..PRIMITIVES).map(|number| read(&table, number)).collect();
-        Ok(Some(Box::new(Calls { table, names: names(), last })))
+        let table = map_array(loaded, "primitives", loaded.processors as usize * SYSTEM_CALL_NUMBERS * CALL_WORDS * 8)?;
+        let last = (0..SYSTEM_CALL_NUMBERS).map(|number| read(&table, number)).collect();
+        Ok(Some(Box::new(CallTable { table, names: call_names(), last })))
     }
 }
 
-impl Part for Calls {
-    fn rows(&mut self, _: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
+impl MeterPart for CallTable {
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
         for (number, before) in self.last.iter_mut().enumerate() {
-            if called(&self.table, number) == before.sums[0] {
+            if call_count(&self.table, number) == before.totals[0] {
                 continue;
             }
             let now = read(&self.table, number);
@@ -53,25 +54,25 @@ impl Part for Calls {
     }
 }
 
-/// A primitive on all processors together, since the programs were loaded.
-struct Counts {
-    /// Count, errors, nanoseconds, those of them off the processor, page faults.
-    sums: [u64; SUMS],
-    buckets: [u32; BUCKETS],
+/// Totals of a primitive on all processors, since the programs were loaded.
+struct CallTotals {
+    /// Count, errors, nanoseconds, nanoseconds off the processor, page faults.
+    totals: [u64; TOTALS],
+    buckets: [u32; HISTOGRAM_BUCKETS],
 }
 
-/// How often it was called.
-fn called(table: &MappedWords, number: usize) -> u64 {
-    everywhere(table, number).map(|words| words[0].load(Relaxed)).sum()
+/// Number of calls of a primitive.
+fn call_count(table: &MappedWords, number: usize) -> u64 {
+    words_by_processor(table, number).map(|words| words[0].load(Relaxed)).sum()
 }
 
-fn read(table: &MappedWords, number: usize) -> Counts {
-    let mut counts = Counts { sums: [0; SUMS], buckets: [0; BUCKETS] };
-    for words in everywhere(table, number) {
-        for (sum, word) in counts.sums.iter_mut().zip(words) {
+fn read(table: &MappedWords, number: usize) -> CallTotals {
+    let mut counts = CallTotals { totals: [0; TOTALS], buckets: [0; HISTOGRAM_BUCKETS] };
+    for words in words_by_processor(table, number) {
+        for (sum, word) in counts.totals.iter_mut().zip(words) {
             *sum = sum.wrapping_add(word.load(Relaxed));
         }
-        for (pair, word) in counts.buckets.chunks_exact_mut(2).zip(&words[SUMS..]) {
+        for (pair, word) in counts.buckets.chunks_exact_mut(2).zip(&words[TOTALS..]) {
             let both = word.load(Relaxed);
             pair[0] = pair[0].wrapping_add(both as u32);
             pair[1] = pair[1].wrapping_add((both >> 32) as u32);
@@ -80,13 +81,14 @@ fn read(table: &MappedWords, number: usize) -> Counts {
     counts
 }
 
-/// The words of a primitive, on each processor.
-fn everywhere(table: &MappedWords, number: usize) -> impl Iterator<Item = &[AtomicU64]> {
-    table.words().chunks_exact(WORDS).skip(number).step_by(PRIMITIVES)
+/// The words of a primitive on each processor.
+fn words_by_processor(table: &MappedWords, number: usize) -> impl Iterator<Item = &[AtomicU64]> {
+    table.words().chunks_exact(CALL_WORDS).skip(number).step_by(SYSTEM_CALL_NUMBERS)
 }
 
-fn push(name: &Arc<str>, now: &Counts, before: &Counts, span: Span, rows: &mut Vec<PrimitiveRow>) {
-    let [count, errors, time_ns, wait_ns, faults] = std::array::from_fn(|index| now.sums[index].wrapping_sub(before.sums[index]));
+fn push(name: &Arc<str>, now: &CallTotals, before: &CallTotals, span: RecordSpan, rows: &mut Vec<PrimitiveRow>) {
+    let [count, errors, time_ns, wait_ns, faults] =
+        std::array::from_fn(|index| now.totals[index].wrapping_sub(before.totals[index]));
     let row = PrimitiveRow {
         at: span.at,
         span_ns: span.span_ns,
@@ -101,7 +103,7 @@ fn push(name: &Arc<str>, now: &Counts, before: &Counts, span: Span, rows: &mut V
         faults: Some(faults),
     };
     rows.push(row.clone());
-    rows.extend(grown(&now.buckets, &before.buckets).map(|(bucket_ns, count)| PrimitiveRow {
+    rows.extend(increases(&now.buckets, &before.buckets).map(|(bucket_ns, count)| PrimitiveRow {
         bucket_ns: Some(bucket_ns),
         count,
         errors: None,

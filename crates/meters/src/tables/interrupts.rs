@@ -1,50 +1,50 @@
-//! Interrupts by source: of devices, of the processor's own clock, between processors, and soft ones by kind.
+//! Makes rows of interrupts by source: devices, the processor's clock, other processors, and soft interrupts by kind.
 
 use crate::meter::Meter;
-use crate::part::{Context, Part, Span};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::load::Loaded;
-use crate::tables::faults::{add_buckets, of_bucket};
-use crate::tables::histogram::{BUCKETS, grown};
-use crate::tables::kernel_interrupts::{self, Counts, SOFT, Source};
-use crate::tables::processors::Processors;
+use crate::tables::faults::{add_buckets, bucket_row};
+use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
+use crate::tables::kernel_interrupts::{self, CountsBySource, InterruptSource, SOFT_INTERRUPT_NAMES};
+use crate::tables::processors::ProcessorMap;
 use crate::tables::unclocked_interrupts::{Clocked, Unclocked};
-use crate::wanted::{Tier, Wanted};
+use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Array, MapData, PerCpuHashMap, PerCpuValues};
 use loadgo_core::record::{FaultRow, Lost, Sample};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Interrupts without a device, in the order of `bpf/meters/interrupts.h`.
-const VECTORS: [&str; 8] =
+/// Names of interrupts without a device, in the order of `bpf/meters/interrupts.h`.
+const VECTOR_NAMES: [&str; 8] =
     ["local timer", "rescheduling", "function call", "single function call", "work", "thermal", "between processors", ""];
 
-/// `struct interrupt_sums` in numbers of eight bytes.
-const SUMS: usize = 2 + BUCKETS / 2;
-/// The counts before the sums in `struct interrupt_meter`, of which the last is of interrupts that were not counted.
-const HEAD: usize = 3;
-type Raw = [u64; HEAD + (VECTORS.len() + SOFT.len()) * SUMS];
+/// Number of words of `struct interrupt_sums`.
+const TOTALS_WORDS: usize = 2 + HISTOGRAM_BUCKETS / 2;
+/// Number of words before the totals in `struct interrupt_meter`. The last of them counts interrupts that were not counted by source.
+const HEAD_WORDS: usize = 3;
+type RawInterrupts = [u64; HEAD_WORDS + (VECTOR_NAMES.len() + SOFT_INTERRUPT_NAMES.len()) * TOTALS_WORDS];
 
-/// The sums of one device on each processor.
-type OfProcessors = PerCpuValues<[u64; SUMS]>;
+/// The totals of one device on each processor.
+type TotalsByProcessor = PerCpuValues<[u64; TOTALS_WORDS]>;
 
-/// Interrupts of one source since the meters began, on all processors.
+/// Totals of one source of interrupts since the meters began, on all processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct InterruptTotals {
     pub count: u64,
     pub cpu_ns: u64,
-    pub buckets: [u32; BUCKETS],
+    pub buckets: [u32; HISTOGRAM_BUCKETS],
 }
 
-const NONE: Sums = Sums { count: 0, cpu_ns: 0, buckets: [0; BUCKETS] };
+const NO_INTERRUPTS: InterruptTotals = InterruptTotals { count: 0, cpu_ns: 0, buckets: [0; HISTOGRAM_BUCKETS] };
 
-impl Sums {
+impl InterruptTotals {
     fn add(&mut self, raw: &[u64]) {
         self.count = self.count.wrapping_add(raw[0]);
         self.cpu_ns = self.cpu_ns.wrapping_add(raw[1]);
-        add_buckets(&mut self.buckets, &raw[2..SUMS]);
+        add_buckets(&mut self.buckets, &raw[2..TOTALS_WORDS]);
     }
 
-    fn add_sums(&mut self, other: &Sums) {
+    fn add_sums(&mut self, other: &InterruptTotals) {
         self.count = self.count.wrapping_add(other.count);
         self.cpu_ns = self.cpu_ns.wrapping_add(other.cpu_ns);
         for (bucket, more) in self.buckets.iter_mut().zip(other.buckets) {
@@ -53,44 +53,47 @@ impl Sums {
     }
 }
 
-type All = BTreeMap<Source, Sums>;
+type TotalsBySource = BTreeMap<InterruptSource, InterruptTotals>;
 
-/// Interrupts whose beginning and end were seen, and the others: the kinds of the table `faults`.
-const KINDS: [(&str, &str); 2] = [("interrupt", "interrupt unclocked"), ("soft interrupt", "soft interrupt unclocked")];
+/// Kinds of the table `faults`: of interrupts that were clocked, and of those that were not.
+const CLOCKED_AND_UNCLOCKED_KINDS: [(&str, &str); 2] =
+    [("interrupt", "interrupt unclocked"), ("soft interrupt", "soft interrupt unclocked")];
 
-/// Readings of a span: where processors are never without interrupts, no reading is exact.
-const TRIES: u32 = 5;
+/// Largest number of readings in a span. On processors that are never without interrupts, no reading is exact.
+const READING_TRIES: u32 = 5;
 
 /// The interrupts as they were last read.
-pub(crate) struct Interrupts {
-    processors: Processors,
-    last: All,
+pub(crate) struct InterruptTable {
+    processors: ProcessorMap,
+    last: TotalsBySource,
     unclocked: Unclocked,
-    last_unclocked: BTreeMap<Source, u64>,
+    last_unclocked: BTreeMap<InterruptSource, u64>,
     names: HashMap<u32, Arc<str>>,
     lost: u64,
     newly_lost: u64,
 }
 
-/// What the programs have counted.
-struct Reading {
-    all: All,
+/// One reading of the programs' counts.
+struct InterruptReading {
+    all: TotalsBySource,
     clocked: Clocked,
-    /// Interrupts of devices that found no room.
+    /// Number of device interrupts for which there was no room.
     lost: u64,
 }
 
-impl Interrupts {
+impl InterruptTable {
+    /// Begins the part; None if interrupts are not metered.
+    ///
     /// # Errors
-    /// In words, when the kernel does not answer.
-    pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+    /// The kernel's words.
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
         let loaded = &context.loaded;
         if wanted.tier != Tier::Exact || loaded.refusal(Meter::Interrupts).is_some() {
             return Ok(None);
         }
-        let mut interrupts = Interrupts {
-            processors: Processors::open(loaded)?,
-            last: All::new(),
+        let mut interrupts = InterruptTable {
+            processors: ProcessorMap::open(loaded)?,
+            last: TotalsBySource::new(),
             unclocked: Unclocked::default(),
             last_unclocked: BTreeMap::new(),
             names: HashMap::new(),
@@ -102,17 +105,17 @@ impl Interrupts {
         Ok(Some(Box::new(interrupts)))
     }
 
-    /// Reads until what is unclocked is known exactly, or as well as it can be; `learn` is given each reading between two of the
-    /// kernel's.
+    /// Reads until the unclocked interrupts are known exactly, or [`READING_TRIES`] times. `learn` gets each reading, with the kernel's
+    /// counts before and after it.
     fn read_between(
         &mut self,
         loaded: &Loaded,
-        learn: fn(&mut Unclocked, &Counts, &Clocked, &Counts) -> bool,
-    ) -> Result<Reading, String> {
-        let mut before = self.kernels(loaded);
-        for _ in 1..TRIES {
+        learn: fn(&mut Unclocked, &CountsBySource, &Clocked, &CountsBySource) -> bool,
+    ) -> Result<InterruptReading, String> {
+        let mut before = self.kernel_counts(loaded);
+        for _ in 1..READING_TRIES {
             let read = self.read(loaded)?;
-            let after = self.kernels(loaded);
+            let after = self.kernel_counts(loaded);
             if learn(&mut self.unclocked, &before, &read.clocked, &after) {
                 return Ok(read);
             }
@@ -121,37 +124,37 @@ impl Interrupts {
         self.read(loaded)
     }
 
-    /// What the kernel itself has counted; nothing where it does not show it, as [`crate::available`] tells.
-    fn kernels(&mut self, loaded: &Loaded) -> Counts {
+    /// The kernel's own counts; empty if it does not show them.
+    fn kernel_counts(&mut self, loaded: &Loaded) -> CountsBySource {
         kernel_interrupts::read(loaded.processors, |number| self.name(number)).unwrap_or_default()
     }
 
     fn name(&mut self, number: u32) -> Arc<str> {
-        self.names.entry(number).or_insert_with(|| name_of(number)).clone()
+        self.names.entry(number).or_insert_with(|| read_device_name(number)).clone()
     }
 
-    fn read(&mut self, loaded: &Loaded) -> Result<Reading, String> {
-        let clocked = Clocked { counts: Counts::new(), under_way: self.processors.in_interrupts() };
-        let mut read = Reading { all: All::new(), clocked, lost: 0 };
+    fn read(&mut self, loaded: &Loaded) -> Result<InterruptReading, String> {
+        let clocked = Clocked { counts: CountsBySource::new(), under_way: self.processors.in_interrupts() };
+        let mut read = InterruptReading { all: TotalsBySource::new(), clocked, lost: 0 };
         for number in 0..loaded.processors {
-            read.add_fixed(loaded, number)?;
+            read.add_fixed_sources(loaded, number)?;
         }
-        for (number, of_processors) in devices(loaded)? {
-            let source = Source { kind: "interrupt", name: self.name(number) };
-            (0..).zip(of_processors.iter()).for_each(|(processor, raw)| read.add(loaded, &source, processor, raw));
+        for (number, by_processor) in read_devices(loaded)? {
+            let source = InterruptSource { kind: "interrupt", name: self.name(number) };
+            (0..).zip(by_processor.iter()).for_each(|(processor, raw)| read.add(loaded, &source, processor, raw));
         }
         Ok(read)
     }
 
-    /// Adds what was not clocked in the span, which has a count and no time.
-    fn add_unclocked(&mut self, span: Span, sample: &mut Sample) {
+    /// Adds rows of unclocked interrupts in the span, which have a count and no time.
+    fn add_unclocked(&mut self, span: RecordSpan, sample: &mut Sample) {
         let now = self.unclocked.by_source();
-        for (clocked, unclocked) in KINDS {
-            let grown = now.iter().filter(|(source, _)| source.kind == clocked).filter_map(|(source, count)| {
+        for (clocked, unclocked) in CLOCKED_AND_UNCLOCKED_KINDS {
+            let increases = now.iter().filter(|(source, _)| source.kind == clocked).filter_map(|(source, count)| {
                 let more = count - self.last_unclocked.get(source).unwrap_or(&0);
                 (more > 0).then_some((&source.name, more))
             });
-            let rows: Vec<FaultRow> = grown.map(|(name, count)| unclocked_row(span, unclocked, Some(name), count)).collect();
+            let rows: Vec<FaultRow> = increases.map(|(name, count)| unclocked_row(span, unclocked, Some(name), count)).collect();
             let all = rows.iter().map(|row| row.count).sum();
             sample.faults.extend((all > 0).then(|| unclocked_row(span, unclocked, None, all)));
             sample.faults.extend(rows);
@@ -160,40 +163,40 @@ impl Interrupts {
     }
 }
 
-impl Reading {
-    /// Adds what has no device, of a processor.
-    fn add_fixed(&mut self, loaded: &Loaded, processor: u32) -> Result<(), String> {
+impl InterruptReading {
+    /// Adds interrupts without a device on one processor.
+    fn add_fixed_sources(&mut self, loaded: &Loaded, processor: u32) -> Result<(), String> {
         let map = loaded.object.map("interrupts").ok_or("the sums of interrupts are not there")?;
-        let array: Array<&MapData, Raw> = Array::try_from(map).map_err(|error| error.to_string())?;
+        let array: Array<&MapData, RawInterrupts> = Array::try_from(map).map_err(|error| error.to_string())?;
         let raw = array.get(&processor, 0).map_err(|error| error.to_string())?;
-        self.lost += raw[HEAD - 1];
-        for (index, raw) in raw[HEAD..].chunks_exact(SUMS).enumerate().filter(|(_, raw)| raw[0] > 0) {
-            self.add(loaded, &fixed(index), processor as usize, raw);
+        self.lost += raw[HEAD_WORDS - 1];
+        for (index, raw) in raw[HEAD_WORDS..].chunks_exact(TOTALS_WORDS).enumerate().filter(|(_, raw)| raw[0] > 0) {
+            self.add(loaded, &fixed_source(index), processor as usize, raw);
         }
         Ok(())
     }
 
-    fn add(&mut self, loaded: &Loaded, source: &Source, processor: usize, raw: &[u64]) {
+    fn add(&mut self, loaded: &Loaded, source: &InterruptSource, processor: usize, raw: &[u64]) {
         if raw[0] == 0 {
             return;
         }
-        self.all.entry(source.clone()).or_insert(NONE).add(raw);
-        let of_kernels = kernel_interrupts::source_of(source);
-        let counts = self.clocked.counts.entry(of_kernels).or_insert_with(|| vec![0; loaded.processors as usize]);
+        self.all.entry(source.clone()).or_insert(NO_INTERRUPTS).add(raw);
+        let kernel_source = kernel_interrupts::kernel_source(source);
+        let counts = self.clocked.counts.entry(kernel_source).or_insert_with(|| vec![0; loaded.processors as usize]);
         if let Some(count) = counts.get_mut(processor) {
             *count = count.wrapping_add(raw[0] as u32);
         }
     }
 }
 
-impl Part for Interrupts {
-    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
-        let Reading { all, lost, .. } = self.read_between(&context.loaded, Unclocked::learn)?;
-        for (kind, _) in KINDS {
+impl MeterPart for InterruptTable {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+        let InterruptReading { all, lost, .. } = self.read_between(&context.loaded, Unclocked::learn)?;
+        for (kind, _) in CLOCKED_AND_UNCLOCKED_KINDS {
             add_rows(span, kind, None, &sum(&all, kind), &sum(&self.last, kind), sample);
         }
         for (source, now) in &all {
-            let before = self.last.get(source).unwrap_or(&NONE);
+            let before = self.last.get(source).unwrap_or(&NO_INTERRUPTS);
             add_rows(span, source.kind, Some(&source.name), now, before, sample);
         }
         self.add_unclocked(span, sample);
@@ -203,21 +206,28 @@ impl Part for Interrupts {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: Span) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
         let count = std::mem::take(&mut self.newly_lost);
         let reason = "interrupts of more devices than are told apart".into();
         if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "record", count, reason }] }
     }
 }
 
-/// All sources of a kind together.
-fn sum(all: &All, kind: &str) -> Sums {
-    let mut sums = NONE;
-    all.iter().filter(|(source, _)| source.kind == kind).for_each(|(_, of_source)| sums.add_sums(of_source));
+/// Totals of all sources of a kind.
+fn sum(all: &TotalsBySource, kind: &str) -> InterruptTotals {
+    let mut sums = NO_INTERRUPTS;
+    all.iter().filter(|(source, _)| source.kind == kind).for_each(|(_, source_totals)| sums.add_sums(source_totals));
     sums
 }
 
-fn add_rows(span: Span, kind: &'static str, device: Option<&Arc<str>>, now: &Sums, before: &Sums, sample: &mut Sample) {
+fn add_rows(
+    span: RecordSpan,
+    kind: &'static str,
+    device: Option<&Arc<str>>,
+    now: &InterruptTotals,
+    before: &InterruptTotals,
+    sample: &mut Sample,
+) {
     let count = now.count.wrapping_sub(before.count);
     if count == 0 {
         return;
@@ -234,12 +244,12 @@ fn add_rows(span: Span, kind: &'static str, device: Option<&Arc<str>>, now: &Sum
         cpu_ns: Some(now.cpu_ns.wrapping_sub(before.cpu_ns)),
         wait_ns: None,
     };
-    let buckets = grown(&now.buckets, &before.buckets).map(|(bound, count)| of_bucket(&row, bound, count));
+    let buckets = increases(&now.buckets, &before.buckets).map(|(bound, count)| bucket_row(&row, bound, count));
     sample.faults.extend(buckets);
     sample.faults.push(row);
 }
 
-fn unclocked_row(span: Span, kind: &'static str, device: Option<&Arc<str>>, count: u64) -> FaultRow {
+fn unclocked_row(span: RecordSpan, kind: &'static str, device: Option<&Arc<str>>, count: u64) -> FaultRow {
     FaultRow {
         at: span.at,
         span_ns: span.span_ns,
@@ -254,22 +264,23 @@ fn unclocked_row(span: Span, kind: &'static str, device: Option<&Arc<str>>, coun
     }
 }
 
-fn fixed(index: usize) -> Source {
-    match index.checked_sub(VECTORS.len()) {
-        None => Source { kind: "interrupt", name: VECTORS[index].into() },
-        Some(soft) => Source { kind: "soft interrupt", name: SOFT[soft].into() },
+fn fixed_source(index: usize) -> InterruptSource {
+    match index.checked_sub(VECTOR_NAMES.len()) {
+        None => InterruptSource { kind: "interrupt", name: VECTOR_NAMES[index].into() },
+        Some(soft) => InterruptSource { kind: "soft interrupt", name: SOFT_INTERRUPT_NAMES[soft].into() },
     }
 }
 
-/// The devices' interrupts by their numbers.
-fn devices(loaded: &Loaded) -> Result<Vec<(u32, OfProcessors)>, String> {
+/// Reads the totals of device interrupts, by the interrupt's number.
+fn read_devices(loaded: &Loaded) -> Result<Vec<(u32, TotalsByProcessor)>, String> {
     let map = loaded.object.map("devices").ok_or("the sums of devices are not there")?;
-    let hash: PerCpuHashMap<&MapData, u32, [u64; SUMS]> = PerCpuHashMap::try_from(map).map_err(|error| error.to_string())?;
+    let hash: PerCpuHashMap<&MapData, u32, [u64; TOTALS_WORDS]> =
+        PerCpuHashMap::try_from(map).map_err(|error| error.to_string())?;
     hash.iter().map(|entry| entry.map_err(|error| error.to_string())).collect()
 }
 
-/// What the kernel calls a device's interrupt: those who handle it.
-fn name_of(number: u32) -> Arc<str> {
+/// The name of a device's interrupt: the names of its handlers.
+fn read_device_name(number: u32) -> Arc<str> {
     let handlers = std::fs::read_to_string(format!("/sys/kernel/irq/{number}/actions")).unwrap_or_default();
     match handlers.trim() {
         "" => format!("interrupt {number}").into(),
@@ -286,19 +297,20 @@ mod tests {
     use loadgo_core::time::Instant;
     use std::io::Write as _;
 
-    const SPAN: Span = Span { at: Instant(0), span_ns: 1, monotonic_ns: 0 };
+    const SPAN: RecordSpan = RecordSpan { at: Instant(0), span_ns: 1, monotonic_ns: 0 };
 
-    fn begun() -> Option<(Context, Box<dyn Part>)> {
-        let wanted = Wanted { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None, segments: false };
+    fn begin_part() -> Option<(Context, Box<dyn MeterPart>)> {
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None, segments: false };
         let loaded = crate::available::check_kernel_programs().map_err(Refused::from).and_then(|()| load(&wanted));
         match loaded {
             Ok(loaded) => {
                 let mut context = Context::new(loaded);
-                let part = Interrupts::begin(&mut context, &wanted).expect("the kernel answers").expect("interrupts are metered");
+                let part =
+                    InterruptTable::begin(&mut context, &wanted).expect("the kernel answers").expect("interrupts are metered");
                 Some((context, part))
             }
-            Err(why) => {
-                let _ = writeln!(std::io::stderr(), "not tried: interrupts that no program sees: {why}");
+            Err(refusal) => {
+                let _ = writeln!(std::io::stderr(), "not tried: interrupts that no program sees: {refusal}");
                 None
             }
         }
@@ -309,7 +321,7 @@ mod tests {
         rows.map(|row| row.count).sum()
     }
 
-    /// Soft interrupts that the kernel has counted.
+    /// Number of soft interrupts that the kernel has counted.
     fn soft_interrupts(loaded: &Loaded) -> u64 {
         let counts =
             kernel_interrupts::read(loaded.processors, |number| number.to_string().into()).expect("the kernel shows them");
@@ -318,8 +330,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_program_sees_is_counted_and_has_no_time() {
-        let Some((mut context, mut part)) = begun() else { return };
+    fn interrupts_that_no_program_sees_are_counted_and_have_no_time() {
+        let Some((mut context, mut part)) = begin_part() else { return };
         for name in ["on_soft", "after_soft"] {
             let program = context.loaded.object.program_mut(name).expect("it is in the object");
             let program: &mut BtfTracePoint = program.try_into().expect("it is one");

@@ -1,15 +1,15 @@
-//! Who used the processors: processor time and ready wait of processes, by name and user.
+//! Makes rows of processor time and ready wait of processes, by name and user.
 //!
-//! The kernel's programs charge each stretch on a processor to the name that its process had, for each session by itself; so
-//! thousands of processes that live for a millisecond are as exact as one that lives for a day.
+//! The kernel's programs charge each stretch on a processor to the process's name, separately for each session. So the times of
+//! thousands of short processes are as exact as those of one long process.
 
-use crate::part::Span;
-use crate::part::{Context, Part};
+use crate::part::RecordSpan;
+use crate::part::{Context, MeterPart};
 use crate::programs::layout::{category, counter, named, processor};
-use crate::programs::load::mapped;
-use crate::programs::map_sizes::names_of_processes;
-use crate::tables::processors::{Processors, State};
-use crate::wanted::Wanted;
+use crate::programs::load::map_array;
+use crate::programs::map_sizes::process_name_entries;
+use crate::tables::processors::{ProcessorMap, ProcessorWords};
+use crate::wanted::MeterRequest;
 use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
 use loadgo_core::system::UserId;
 use loadgo_sys::mapped::MappedWords;
@@ -17,101 +17,107 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// What those are called that came when the table was full.
-const OTHERS: &str = "others";
+/// Name of processes that began when the table of names was full.
+const OTHERS_NAME: &str = "others";
 
 /// The processes as they were last shown.
-pub(crate) struct Processes {
+pub(crate) struct ProcessTable {
     table: MappedWords,
     counters: MappedWords,
-    processors: Processors,
-    running: HashMap<usize, Running>,
-    /// Processor time and ready wait of each place.
-    shown: Vec<Used>,
+    processors: ProcessorMap,
+    running: HashMap<usize, RunningNames>,
+    /// Times by index of the name, as they were last shown.
+    shown: Vec<ProcessTimes>,
     lost: u64,
 }
 
 /// Processor time and ready wait in nanoseconds.
-type Used = [u64; 2];
+type ProcessTimes = [u64; 2];
 
-/// A place of whose name processes were running at the reading.
+/// A name of processes that were running at the reading.
 #[derive(Default)]
-struct Running {
-    /// What it had been charged until then.
+struct RunningNames {
+    /// Nanoseconds charged until then.
     charged_ns: u64,
-    /// When each of the stretches under way began: they are not in it.
+    /// Beginnings of the present stretches, which are not charged yet.
     since: Vec<u64>,
 }
 
-impl Processes {
-    pub fn begin(context: &mut Context, wanted: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
+impl ProcessTable {
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
         let loaded = &context.loaded;
-        let table = mapped(loaded, "names", names_of_processes(wanted) as usize * named::WORDS * 8)?;
-        let counters = mapped(loaded, "counters", counter::WORDS * 8)?;
-        Ok(Some(Box::new(Processes {
+        let table = map_array(loaded, "names", process_name_entries(wanted) as usize * named::WORDS * 8)?;
+        let counters = map_array(loaded, "counters", counter::WORDS * 8)?;
+        Ok(Some(Box::new(ProcessTable {
             table,
             counters,
-            processors: Processors::open(loaded)?,
+            processors: ProcessorMap::open(loaded)?,
             running: HashMap::new(),
             shown: Vec::new(),
             lost: 0,
         })))
     }
 
-    fn counter(&self, number: usize) -> u64 {
-        self.counters.words()[number].load(Relaxed)
+    fn counter(&self, index: usize) -> u64 {
+        self.counters.words()[index].load(Relaxed)
     }
 
-    /// What a place has used since it was last shown; processes that run have until `now`.
-    fn grown(&mut self, place: usize, now: u64) -> Used {
-        let words = &self.table.words()[place * named::WORDS..][..named::WORDS];
-        let cpu_ns = match self.running.get(&place) {
-            Some(Running { charged_ns, since }) => charged_ns + since.iter().map(|since| now.saturating_sub(*since)).sum::<u64>(),
+    /// Times of a name since they were last shown, including present stretches until `now`.
+    fn increase(&mut self, index: usize, now: u64) -> ProcessTimes {
+        let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
+        let cpu_ns = match self.running.get(&index) {
+            Some(RunningNames { charged_ns, since }) => {
+                charged_ns + since.iter().map(|since| now.saturating_sub(*since)).sum::<u64>()
+            }
             None => words[named::CPU].load(Relaxed),
         };
         let now = [cpu_ns, words[named::READY_WAIT].load(Relaxed)];
-        let shown = &mut self.shown[place];
-        let grown = std::array::from_fn(|index| now[index].saturating_sub(shown[index]));
+        let shown = &mut self.shown[index];
+        let increase = std::array::from_fn(|index| now[index].saturating_sub(shown[index]));
         *shown = std::array::from_fn(|index| shown[index].max(now[index]));
-        grown
+        increase
     }
 
-    fn whose(&self, place: usize, context: &Context) -> (Arc<str>, Option<UserId>) {
-        let words = &self.table.words()[place * named::WORDS..][..named::WORDS];
+    fn name_and_user(&self, index: usize, context: &Context) -> (Arc<str>, Option<UserId>) {
+        let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
         let user = context.user_of(words[named::SLOT].load(Relaxed) as u32);
         let name: Vec<u8> = [0, 1]
             .iter()
             .flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes())
             .take_while(|byte| *byte != 0)
             .collect();
-        if place == 0 { (OTHERS.into(), None) } else { (process_name(without_processor(&String::from_utf8_lossy(&name))), user) }
+        if index == 0 {
+            (OTHERS_NAME.into(), None)
+        } else {
+            (process_name(without_processor(&String::from_utf8_lossy(&name))), user)
+        }
     }
 }
 
-impl Part for Processes {
+impl MeterPart for ProcessTable {
     fn read(&mut self, _: &Context) {
         self.running.clear();
-        let charged = |state: &State| self.table.words()[place_of(state) * named::WORDS + named::CPU].load(Acquire);
+        let charged = |state: &ProcessorWords| self.table.words()[name_index(state) * named::WORDS + named::CPU].load(Acquire);
         for (state, charged_ns) in self.processors.read_with(charged) {
             let idle = state.at(processor::CATEGORY) as u32 as usize == category::IDLE;
-            if state.began().is_some() && !idle && place_of(&state) != 0 {
-                let running = self.running.entry(place_of(&state)).or_default();
+            if state.began().is_some() && !idle && name_index(&state) != 0 {
+                let running = self.running.entry(name_index(&state)).or_default();
                 running.charged_ns = running.charged_ns.max(charged_ns);
                 running.since.push(state.at(processor::SINCE));
             }
         }
     }
 
-    fn rows(&mut self, context: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
-        let places = self.table.words().len() / named::WORDS;
-        let given = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(places);
-        self.shown.resize(given, [0; 2]);
-        let mut used: BTreeMap<(Arc<str>, Option<UserId>), Used> = BTreeMap::new();
-        for place in 0..given {
-            let grown = self.grown(place, span.monotonic_ns);
-            if grown != [0; 2] {
-                let sum = used.entry(self.whose(place, context)).or_default();
-                *sum = std::array::from_fn(|index| sum[index] + grown[index]);
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+        let most_names = self.table.words().len() / named::WORDS;
+        let names = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(most_names);
+        self.shown.resize(names, [0; 2]);
+        let mut used: BTreeMap<(Arc<str>, Option<UserId>), ProcessTimes> = BTreeMap::new();
+        for index in 0..names {
+            let increase = self.increase(index, span.monotonic_ns);
+            if increase != [0; 2] {
+                let sum = used.entry(self.name_and_user(index, context)).or_default();
+                *sum = std::array::from_fn(|index| sum[index] + increase[index]);
             }
         }
         sample.processes.extend(used.into_iter().map(|((who, user), [cpu_ns, ready_wait_ns])| ProcessRow {
@@ -126,24 +132,24 @@ impl Part for Processes {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: Span) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
         let lost = self.counter(counter::NAMES_LOST) + self.counter(counter::TASKS_LOST);
         let count = lost - std::mem::replace(&mut self.lost, lost);
-        let reason = format!("more names of processes than places: they are `{OTHERS}`");
+        let reason = format!("more names of processes than places: they are `{OTHERS_NAME}`");
         if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
     }
 }
 
-/// The place of the name of the process that runs there.
-fn place_of(state: &State) -> usize {
+/// The index of the name of a processor's running process.
+fn name_index(state: &ProcessorWords) -> usize {
     state.at(processor::NAME) as u32 as usize
 }
 
-/// The kernel's threads of each processor are called alike: `kworker/3:1` and `ksoftirqd/3` without what follows.
+/// Removes the processor from names of kernel threads such as `kworker/3:1` and `ksoftirqd/3`.
 fn without_processor(name: &str) -> &str {
     match name.split_once('/') {
-        Some((name, rest))
-            if !name.is_empty() && rest.trim_start_matches('u').starts_with(|first: char| first.is_ascii_digit()) =>
+        Some((name, suffix))
+            if !name.is_empty() && suffix.trim_start_matches('u').starts_with(|first: char| first.is_ascii_digit()) =>
         {
             name
         }

@@ -1,47 +1,46 @@
-//! The state of every processor, read whole while it changes.
+//! Reads the state of every processor consistently while it changes.
 //!
-//! A program charges a stretch to a category and then says until when it has charged: only between the two does a processor's
-//! sum not agree with its clock. A reading that does not agree is read again.
+//! A program charges a stretch to a category, and then writes the time until which it has charged. Between the two, the sum of a
+//! processor's times does not agree with that time. Such a reading is repeated.
 
-use crate::programs::layout::{CATEGORIES, category, processor, waiting};
-use crate::programs::load::{Loaded, mapped};
-use crate::tables::idle::Waiting;
+use crate::programs::layout::{CATEGORY_NAMES, category, processor, waiting};
+use crate::programs::load::{Loaded, map_array};
+use crate::tables::idle::WaitIntegrals;
 use aya::maps::{Array, Map};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 
-/// Readings before one is taken as it is: a processor that stands still in the middle of charging (its virtual machine does) is
-/// not waited for.
-const TRIES: u32 = 1000;
+/// Largest number of readings until one is used as it is. A processor whose virtual machine stops amid charging would never agree.
+const READING_TRIES: u32 = 1000;
 
-/// Times by category, in nanoseconds, since a processor was first seen.
-pub(crate) type Times = [u64; CATEGORIES.len()];
+/// CategoryTimes by category in nanoseconds, since a processor was first seen.
+pub(crate) type CategoryTimes = [u64; CATEGORY_NAMES.len()];
 
-/// The processors, shared with the kernel's programs.
-pub(crate) struct Processors {
+/// The map of processors, shared with the kernel's programs.
+pub(crate) struct ProcessorMap {
     memory: MappedWords,
     stride: usize,
 }
 
-/// One processor, read whole.
-pub(crate) struct State([u64; processor::WORDS]);
+/// The words of one processor, read consistently.
+pub(crate) struct ProcessorWords([u64; processor::WORDS]);
 
-impl Processors {
-    pub fn open(loaded: &Loaded) -> Result<Processors, String> {
+impl ProcessorMap {
+    pub fn open(loaded: &Loaded) -> Result<ProcessorMap, String> {
         let Some(Map::Array(map)) = loaded.object.map("processors") else {
             return Err("the processors' state is not there".into());
         };
         let size = map.info().map_err(|error| error.to_string())?.value_size() as usize;
-        Ok(Processors { memory: mapped(loaded, "processors", size * loaded.processors as usize)?, stride: size / 8 })
+        Ok(ProcessorMap { memory: map_array(loaded, "processors", size * loaded.processors as usize)?, stride: size / 8 })
     }
 
-    /// All of them, by number.
-    pub fn read(&self) -> impl Iterator<Item = State> {
-        self.memory.words().chunks_exact(self.stride).map(read_whole)
+    /// Reads all processors, by number.
+    pub fn read(&self) -> impl Iterator<Item = ProcessorWords> {
+        self.memory.words().chunks_exact(self.stride).map(read_consistent)
     }
 
-    /// Of each processor, whether it has begun an interrupt, hard or soft, that has not ended.
+    /// Whether each processor is in an interrupt, hard or soft.
     pub fn in_interrupts(&self) -> Vec<bool> {
         let begun = |words: &[AtomicU64]| {
             words[processor::INTERRUPTED].load(Acquire) >> 32 != 0 || words[processor::SOFT].load(Acquire) as u32 != 0
@@ -49,16 +48,16 @@ impl Processors {
         self.memory.words().chunks_exact(self.stride).map(begun).collect()
     }
 
-    /// The same, each with what `beside` says of it, both of one moment: no task came or went between.
-    pub(crate) fn read_with<T>(&self, beside: impl Fn(&State) -> T) -> impl Iterator<Item = (State, T)> {
+    /// Reads all processors, each with the result of `beside` for the same moment: no task switched between.
+    pub(crate) fn read_with<T>(&self, beside: impl Fn(&ProcessorWords) -> T) -> impl Iterator<Item = (ProcessorWords, T)> {
         self.memory.words().chunks_exact(self.stride).map(move |words| read_both(words, &beside))
     }
 }
 
-fn read_whole(words: &[AtomicU64]) -> State {
+fn read_consistent(words: &[AtomicU64]) -> ProcessorWords {
     let mut state = read_once(words);
-    for _ in 1..TRIES {
-        if state.is_whole() && words[processor::LAST].load(Acquire) == state.0[processor::LAST] {
+    for _ in 1..READING_TRIES {
+        if state.is_consistent() && words[processor::LAST].load(Acquire) == state.0[processor::LAST] {
             break;
         }
         std::hint::spin_loop();
@@ -67,11 +66,11 @@ fn read_whole(words: &[AtomicU64]) -> State {
     state
 }
 
-fn read_both<T>(words: &[AtomicU64], beside: impl Fn(&State) -> T) -> (State, T) {
-    let mut state = read_whole(words);
+fn read_both<T>(words: &[AtomicU64], beside: impl Fn(&ProcessorWords) -> T) -> (ProcessorWords, T) {
+    let mut state = read_consistent(words);
     let mut other = beside(&state);
-    for _ in 1..TRIES {
-        let after = read_whole(words);
+    for _ in 1..READING_TRIES {
+        let after = read_consistent(words);
         if [processor::SINCE, processor::NAME].iter().all(|word| after.at(*word) == state.at(*word)) {
             break;
         }
@@ -81,29 +80,29 @@ fn read_both<T>(words: &[AtomicU64], beside: impl Fn(&State) -> T) -> (State, T)
     (state, other)
 }
 
-fn read_once(words: &[AtomicU64]) -> State {
-    State(std::array::from_fn(|word| words[word].load(Acquire)))
+fn read_once(words: &[AtomicU64]) -> ProcessorWords {
+    ProcessorWords(std::array::from_fn(|word| words[word].load(Acquire)))
 }
 
-impl State {
-    /// A word of it.
+impl ProcessorWords {
+    /// The word at an index.
     pub fn at(&self, word: usize) -> u64 {
         self.0[word]
     }
 
-    /// When it was first seen, in nanoseconds of CLOCK_MONOTONIC; `None`: never.
+    /// When the processor was first seen, in nanoseconds of CLOCK_MONOTONIC; None for never.
     pub fn began(&self) -> Option<u64> {
         (self.at(processor::LAST) != 0).then(|| self.at(processor::BEGAN))
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_consistent(&self) -> bool {
         let sum: u64 = self.0[processor::TIME..][..=category::IN_FAULT].iter().sum();
         sum == self.at(processor::LAST).wrapping_sub(self.at(processor::BEGAN))
     }
 
-    /// Its times until `now`, what is under way with them.
-    pub(crate) fn times_at(&self, now: u64, waiting: &Waiting) -> Times {
-        let mut times: Times = std::array::from_fn(|index| self.at(processor::TIME + index));
+    /// The processor's times until `now`, including the present stretch.
+    pub(crate) fn times_at(&self, now: u64, waiting: &WaitIntegrals) -> CategoryTimes {
+        let mut times: CategoryTimes = std::array::from_fn(|index| self.at(processor::TIME + index));
         times[category::PAGE_FAULT] += self.at(processor::TIME + category::IN_FAULT);
         let present = self.at(processor::CATEGORY) as u32 as usize;
         let present = if present == category::IN_FAULT { category::PAGE_FAULT } else { present };
@@ -116,10 +115,10 @@ impl State {
     }
 }
 
-/// The waits of the system, read under their lock.
-pub(crate) fn read_waiting(loaded: &Loaded) -> Result<Waiting, String> {
+/// Reads the integrals of waits under their lock.
+pub(crate) fn read_waiting(loaded: &Loaded) -> Result<WaitIntegrals, String> {
     const LOCKED: u64 = 4; // BPF_F_LOCK
     let map = loaded.object.map("waits").ok_or("the waits are not there")?;
     let array: Array<_, [u64; waiting::WORDS]> = map.try_into().map_err(|error: aya::maps::MapError| error.to_string())?;
-    array.get(&0, LOCKED).map(Waiting::new).map_err(|error| error.to_string())
+    array.get(&0, LOCKED).map(WaitIntegrals::new).map_err(|error| error.to_string())
 }

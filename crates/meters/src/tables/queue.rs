@@ -1,19 +1,19 @@
-//! The ready queue of the processors: how long it was, and how often it was served.
+//! Makes rows of the processors' ready queue: its length, and its dispatches.
 
-use crate::part::Span;
-use crate::part::{Context, Part};
+use crate::part::RecordSpan;
+use crate::part::{Context, MeterPart};
 use crate::programs::layout::{QUEUE_LENGTHS, processor};
-use crate::programs::load::mapped;
-use crate::tables::processors::{Processors, State};
-use crate::tables::shown::grown;
-use crate::wanted::Wanted;
+use crate::programs::load::map_array;
+use crate::tables::processors::{ProcessorMap, ProcessorWords};
+use crate::tables::shown::increases_of_span;
+use crate::wanted::MeterRequest;
 use loadgo_core::record::{QueueRow, Sample};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The measures of how long it was at each length; lengths are told apart by powers of 2.
-const LENGTHS: [&str; QUEUE_LENGTHS] = [
+/// Measures of the time at each class of lengths, by powers of 2.
+const LENGTH_MEASURES: [&str; QUEUE_LENGTHS] = [
     "ready 0",
     "ready 1",
     "ready 2-3",
@@ -33,53 +33,53 @@ const LENGTHS: [&str; QUEUE_LENGTHS] = [
 ];
 
 /// The queue as it was last shown.
-pub(crate) struct Queue {
-    processors: Processors,
-    read: Vec<State>,
+pub(crate) struct QueueTable {
+    processors: ProcessorMap,
+    read: Vec<ProcessorWords>,
     present: MappedWords,
     present_read: Option<(u64, u64)>,
     name: Arc<str>,
     shown: [u64; QUEUE_LENGTHS],
-    last: Sums,
+    last: QueueTotals,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct QueueTotals {
     area: u64,
     switches: u64,
     preemptions: u64,
 }
 
-impl Queue {
-    pub fn begin(context: &mut Context, _: &Wanted) -> Result<Option<Box<dyn Part>>, String> {
-        let (processors, present) = (Processors::open(&context.loaded)?, mapped(&context.loaded, "ready_queue", 16)?);
+impl QueueTable {
+    pub fn begin(context: &mut Context, _: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+        let (processors, present) = (ProcessorMap::open(&context.loaded)?, map_array(&context.loaded, "ready_queue", 16)?);
         let read = processors.read().collect();
-        Ok(Some(Box::new(Queue {
+        Ok(Some(Box::new(QueueTable {
             processors,
             read,
             present,
             present_read: None,
             name: "processors".into(),
             shown: [0; QUEUE_LENGTHS],
-            last: Sums::default(),
+            last: QueueTotals::default(),
         })))
     }
 
-    /// Its length since when, if it has ever changed.
+    /// The present length, and the time since when; None if it has never changed.
     fn present(&self) -> Option<(u64, u64)> {
         let [length, since] = [0, 1].map(|word| self.present.words()[word].load(Relaxed));
         (since != 0 && (length as i64) >= 0).then_some((length, since))
     }
 }
 
-impl Part for Queue {
+impl MeterPart for QueueTable {
     fn read(&mut self, _: &Context) {
         self.read = self.processors.read().collect();
         self.present_read = self.present();
     }
 
-    fn rows(&mut self, _: &mut Context, span: Span, sample: &mut Sample) -> Result<(), String> {
-        let (mut sums, mut lengths) = (Sums::default(), [0; QUEUE_LENGTHS]);
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+        let (mut sums, mut lengths) = (QueueTotals::default(), [0; QUEUE_LENGTHS]);
         for state in &self.read {
             sums.area += state.at(processor::QUEUE_AREA);
             sums.switches += state.at(processor::SWITCHES);
@@ -100,8 +100,10 @@ impl Part for Queue {
         push("ready", sums.area.saturating_sub(last.area) as f64 / span.span_ns.max(1) as f64);
         push("switches", sums.switches.wrapping_sub(last.switches) as f64);
         push("pre-emptions", sums.preemptions.wrapping_sub(last.preemptions) as f64);
-        for (measure, time_ns) in
-            LENGTHS.into_iter().zip(grown(&lengths, &mut self.shown, span.span_ns, 0)).filter(|(_, time_ns)| *time_ns > 0)
+        for (measure, time_ns) in LENGTH_MEASURES
+            .into_iter()
+            .zip(increases_of_span(&lengths, &mut self.shown, span.span_ns, 0))
+            .filter(|(_, time_ns)| *time_ns > 0)
         {
             push(measure, time_ns as f64);
         }
@@ -109,7 +111,7 @@ impl Part for Queue {
     }
 }
 
-/// The number of bits of a length.
+/// The class of a length: its number of bits.
 fn class_of(length: u64) -> usize {
     ((u64::BITS - length.leading_zeros()) as usize).min(QUEUE_LENGTHS - 1)
 }
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_length_is_named_by_the_powers_of_2_that_it_lies_between() {
-        let named = [0, 1, 2, 3, 4, 1000, 16383, 16384, 1 << 40].map(|length| LENGTHS[class_of(length)]);
+        let named = [0, 1, 2, 3, 4, 1000, 16383, 16384, 1 << 40].map(|length| LENGTH_MEASURES[class_of(length)]);
         let expected = [
             "ready 0",
             "ready 1",

@@ -1,41 +1,41 @@
-//! Interrupts that the kernel counted and no program of ours saw: how many, by source and processor.
+//! CountsBySource interrupts that the kernel counted and no program of loadgo saw, by source and processor.
 //!
 //! A kernel may run no program while certain tasks have a processor, or skip one that interrupts itself. The kernel's own counts
-//! have these interrupts. The two counts cannot be read at the same instant, so a reading of ours stands between two of the
-//! kernel's. Where those two agree and no interrupt is under way, the difference is exact; otherwise it has a lower and an upper
-//! bound, and only the lower one is believed. So nothing is called unclocked that was only read a little too late.
+//! have these interrupts. The two counts cannot be read at the same instant, so the programs' counts are read between two readings
+//! of the kernel's. If those two agree and no interrupt is under way, the difference is exact. Otherwise it has bounds, and only
+//! the lower one counts. So an interrupt that was read a little too late is not called unclocked.
 
-use crate::tables::kernel_interrupts::{Counts, Source};
+use crate::tables::kernel_interrupts::{CountsBySource, InterruptSource};
 use std::collections::BTreeMap;
 
-/// What the programs had counted at one moment.
+/// The programs' counts at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Clocked {
-    /// By the kernel's sources; wraps as the kernel's counts do.
-    pub counts: Counts,
-    /// Whether each processor had begun an interrupt that was not counted yet, read before the counts.
+    /// CountsBySource by the kernel's sources, which wrap like the kernel's.
+    pub counts: CountsBySource,
+    /// Whether each processor was in an interrupt that was not counted yet, read before the counts.
     pub under_way: Vec<bool>,
 }
 
-/// The interrupts of a source on a processor.
-type Place = (Source, usize);
+/// A source of interrupts, and a processor's number.
+type SourceOnProcessor = (InterruptSource, usize);
 
-/// How far the programs' counts are behind the kernel's.
+/// Number of interrupts by which the programs' counts are behind the kernel's.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
-    /// When the meters began.
+    /// The number when the meters began.
     at_first: u32,
-    /// Since then, at least.
+    /// Lower bound of the increase since then.
     since: u32,
 }
 
-/// Interrupts that were not clocked since the meters began.
+/// Numbers of interrupts that were not clocked since the meters began.
 #[derive(Debug, Default)]
-pub(crate) struct Unclocked(BTreeMap<Place, Behind>);
+pub(crate) struct Unclocked(BTreeMap<SourceOnProcessor, Behind>);
 
 impl Unclocked {
-    /// Counts from here on. Returns whether the beginning is known exactly.
-    pub fn begin(&mut self, before: &Counts, clocked: &Clocked, after: &Counts) -> bool {
+    /// Notes the numbers at the beginning. Returns whether they are known exactly.
+    pub fn begin(&mut self, before: &CountsBySource, clocked: &Clocked, after: &CountsBySource) -> bool {
         let mut exact = true;
         for (place, low, high) in bounds(before, clocked, after) {
             exact &= low == high;
@@ -47,8 +47,8 @@ impl Unclocked {
         exact
     }
 
-    /// Learns from a reading between two of the kernel's. Returns whether it has learnt all that there is.
-    pub fn learn(&mut self, before: &Counts, clocked: &Clocked, after: &Counts) -> bool {
+    /// Updates the numbers by a reading between two of the kernel's. Returns whether they are exact.
+    pub fn learn(&mut self, before: &CountsBySource, clocked: &Clocked, after: &CountsBySource) -> bool {
         let mut exact = true;
         for (place, low, high) in bounds(before, clocked, after) {
             exact &= low == high;
@@ -59,8 +59,8 @@ impl Unclocked {
         exact
     }
 
-    /// By source, on all processors.
-    pub fn by_source(&self) -> BTreeMap<Source, u64> {
+    /// Numbers by source, on all processors.
+    pub fn by_source(&self) -> BTreeMap<InterruptSource, u64> {
         let mut sums = BTreeMap::new();
         for ((source, _), behind) in &self.0 {
             *sums.entry(source.clone()).or_default() += u64::from(behind.since);
@@ -69,16 +69,21 @@ impl Unclocked {
     }
 }
 
-/// How far behind the programs' counts were when they were read: at least and at most, of each source on each processor.
-fn bounds(before: &Counts, clocked: &Clocked, after: &Counts) -> impl Iterator<Item = (Place, u32, u32)> {
-    let of =
-        |counts: &Counts, source: &Source, processor: usize| counts.get(source).and_then(|counts| counts.get(processor)).copied();
+/// Lower and upper bound of the number by which the programs' counts were behind, for each source on each processor.
+fn bounds(
+    before: &CountsBySource,
+    clocked: &Clocked,
+    after: &CountsBySource,
+) -> impl Iterator<Item = (SourceOnProcessor, u32, u32)> {
+    let count_of = |counts: &CountsBySource, source: &InterruptSource, processor: usize| {
+        counts.get(source).and_then(|counts| counts.get(processor)).copied()
+    };
     after.iter().flat_map(move |(source, counts)| {
         (0..).zip(counts).filter_map(move |(processor, after)| {
-            let ours = of(&clocked.counts, source, processor).unwrap_or(0);
+            let own = count_of(&clocked.counts, source, processor).unwrap_or(0);
             let under_way = u32::from(clocked.under_way.get(processor).copied().unwrap_or(false));
-            let low = of(before, source, processor)?.wrapping_sub(ours).wrapping_sub(under_way);
-            Some(((source.clone(), processor), low, after.wrapping_sub(ours)))
+            let low = count_of(before, source, processor)?.wrapping_sub(own).wrapping_sub(under_way);
+            Some(((source.clone(), processor), low, after.wrapping_sub(own)))
         })
     })
 }
@@ -87,48 +92,48 @@ fn bounds(before: &Counts, clocked: &Clocked, after: &Counts) -> impl Iterator<I
 mod tests {
     use super::*;
 
-    fn source() -> Source {
-        Source { kind: "interrupt", name: "local timer".into() }
+    fn source() -> InterruptSource {
+        InterruptSource { kind: "interrupt", name: "local timer".into() }
     }
 
-    fn counts(of_processors: [u32; 2]) -> Counts {
-        Counts::from([(source(), of_processors.to_vec())])
+    fn counts(of_processors: [u32; 2]) -> CountsBySource {
+        CountsBySource::from([(source(), of_processors.to_vec())])
     }
 
     fn clocked(of_processors: [u32; 2], under_way: bool) -> Clocked {
         Clocked { counts: counts(of_processors), under_way: vec![under_way; 2] }
     }
 
-    fn begun() -> Unclocked {
+    fn begun_at_100_and_200() -> Unclocked {
         let mut unclocked = Unclocked::default();
         assert!(unclocked.begin(&counts([100, 200]), &clocked([0, 0], false), &counts([100, 200])));
         unclocked
     }
 
     #[test]
-    fn what_the_kernel_counted_beyond_the_programs_is_unclocked() {
-        let mut unclocked = begun();
+    fn interrupts_that_only_the_kernel_counted_are_unclocked() {
+        let mut unclocked = begun_at_100_and_200();
         assert!(unclocked.learn(&counts([110, 203]), &clocked([7, 3], false), &counts([110, 203])));
         assert_eq!(unclocked.by_source()[&source()], 3);
     }
 
     #[test]
     fn an_interrupt_between_the_readings_is_not_unclocked() {
-        let mut unclocked = begun();
+        let mut unclocked = begun_at_100_and_200();
         assert!(!unclocked.learn(&counts([110, 200]), &clocked([10, 0], false), &counts([111, 200])));
         assert_eq!(unclocked.by_source()[&source()], 0);
     }
 
     #[test]
-    fn one_that_is_under_way_is_not_unclocked() {
-        let mut unclocked = begun();
+    fn an_interrupt_under_way_is_not_unclocked() {
+        let mut unclocked = begun_at_100_and_200();
         assert!(!unclocked.learn(&counts([110, 200]), &clocked([9, 0], true), &counts([110, 200])));
         assert_eq!(unclocked.by_source()[&source()], 0);
     }
 
     #[test]
-    fn what_is_known_to_be_unclocked_stays() {
-        let mut unclocked = begun();
+    fn known_unclocked_interrupts_stay() {
+        let mut unclocked = begun_at_100_and_200();
         assert!(unclocked.learn(&counts([110, 200]), &clocked([8, 0], false), &counts([110, 200])));
         assert!(!unclocked.learn(&counts([120, 200]), &clocked([19, 0], false), &counts([122, 200])));
         assert_eq!(unclocked.by_source()[&source()], 2);

@@ -1,67 +1,69 @@
-//! By user and command: primitives and faults of each session, in each of its commands.
+//! Counts primitives and faults by session and command.
 //!
-//! The kernel's half (`bpf/meters/who.h`) counts into a few lines of each processor, and what must make room there goes into one of two
-//! hashes. A reading turns the processors to the other hash, waits until nobody writes to the first, reads the lines, and
-//! empties the first. What a key has grown by is what was in the hash, and what its lines hold now, less what they held at the
-//! last reading. A line that is written back meanwhile is in neither; it is owed until the next reading, and never counted twice.
+//! The kernel programs (`bpf/meters/who.h`) count into a few lines of each processor. A line that must make room is written into one
+//! of two hashes. A reading switches the processors to the other hash, waits for present writers, reads the lines, and empties the
+//! first hash. A key's increase is its hash entry plus its present lines, less its lines at the last reading. A line that is written
+//! back meanwhile is in neither. Its count is deferred to the next reading, and never counted twice.
 
-use crate::programs::load::{Loaded, mapped};
+use crate::programs::load::{Loaded, map_array};
 use aya::maps::{HashMap as KernelHash, MapData, MapError};
 use loadgo_sys::mapped::MappedWords;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 
-/// Words of a line, lines of a processor, words of a processor: `struct lines` in `bpf/meters/who.h`.
-const LINE: usize = 8;
+/// Number of words of a line in `struct lines` (`bpf/meters/who.h`).
+const LINE_WORDS: usize = 8;
+/// Number of lines of a processor.
 const LINES: usize = 64;
-const WORDS: usize = LINE * (1 + LINES);
+/// Number of words of a processor.
+const PROCESSOR_WORDS: usize = LINE_WORDS * (1 + LINES);
 
-/// What is counted is a fault of a kind, not a primitive: `WHO_FAULT` in `bpf/meters/who.h`.
-pub(crate) const FAULT: u16 = 0x200;
+/// Number of the first kind of faults among a key's events, after all primitives: `WHO_FAULT` in `bpf/meters/who.h`.
+pub(crate) const FAULT_EVENT_INDEX: u16 = 0x200;
 
-/// Whose, in which command, and what.
+/// The key of a count: session, command and event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    /// The session's account; 0: all sessions together.
+pub(crate) struct CountKey {
+    /// The session's account; 0 for all sessions together.
     pub slot: u32,
-    /// The command's number; 0: none.
+    /// The command's number; 0 for none.
     pub command: u16,
-    /// A primitive's number, or [`FAULT`] and a kind.
-    pub what: u16,
+    /// A primitive's number, or [`FAULT_EVENT_INDEX`] plus a kind of faults.
+    pub event: u16,
 }
 
-impl Key {
-    fn new(word: u64) -> Key {
-        Key { slot: (word >> 32) as u32 & 0x7fff_ffff, command: (word >> 16) as u16, what: word as u16 }
+impl CountKey {
+    fn new(word: u64) -> CountKey {
+        CountKey { slot: (word >> 32) as u32 & 0x7fff_ffff, command: (word >> 16) as u16, event: word as u16 }
     }
 }
 
-/// How often, how often in vain, nanoseconds, and those of them off the processor.
-pub(crate) type Tally = [u64; 4];
+/// Totals of a key: count, errors, nanoseconds, and nanoseconds off the processor.
+pub(crate) type KeyTotals = [u64; 4];
 
-type Hash = KernelHash<MapData, u64, Tally>;
-type Tallies = HashMap<u64, Tally>;
+type Hash = KernelHash<MapData, u64, KeyTotals>;
+type TotalsByKey = HashMap<u64, KeyTotals>;
 
-/// The sums as they were last read.
-pub(crate) struct Who {
+/// The totals as they were last read.
+pub(crate) struct UserCommandTable {
     lines: MappedWords,
     hashes: [Hash; 2],
     half: u64,
-    last: Tallies,
-    owed: Tallies,
+    last: TotalsByKey,
+    deferred: TotalsByKey,
     lost: u64,
 }
 
-impl Who {
-    pub fn begin(loaded: &mut Loaded) -> Result<Who, String> {
-        let lines = mapped(loaded, "who_lines", loaded.processors as usize * WORDS * 8)?;
-        let hashes = [hash(loaded, "who_even")?, hash(loaded, "who_odd")?];
-        Ok(Who { lines, hashes, half: 0, last: Tallies::new(), owed: Tallies::new(), lost: 0 })
+impl UserCommandTable {
+    pub fn begin(loaded: &mut Loaded) -> Result<UserCommandTable, String> {
+        let lines = map_array(loaded, "who_lines", loaded.processors as usize * PROCESSOR_WORDS * 8)?;
+        let hashes = [take_hash(loaded, "who_even")?, take_hash(loaded, "who_odd")?];
+        Ok(UserCommandTable { lines, hashes, half: 0, last: TotalsByKey::new(), deferred: TotalsByKey::new(), lost: 0 })
     }
 
-    /// What each key has grown by since the last reading.
-    pub fn grown(&mut self) -> Result<Vec<(Key, Tally)>, String> {
+    /// The increase of each key since the last reading.
+    pub fn increases(&mut self) -> Result<Vec<(CountKey, KeyTotals)>, String> {
         let before = self.half;
         self.half ^= 1;
         for head in self.heads() {
@@ -75,31 +77,31 @@ impl Who {
         }
         let now = read_lines(&self.lines);
         let drained = drain(&mut self.hashes[before as usize]).map_err(|error| error.to_string())?;
-        let grown = settle(&drained, &now, &self.last, &mut self.owed);
+        let increases = settle(&drained, &now, &self.last, &mut self.deferred);
         self.last = now;
-        Ok(grown)
+        Ok(increases)
     }
 
-    /// How many counts found no room since this was last asked.
+    /// Number of counts without room since the last call.
     pub fn take_lost(&mut self) -> u64 {
         let lost = self.heads().map(|head| head[2].load(Acquire)).sum();
         lost - std::mem::replace(&mut self.lost, lost)
     }
 
     fn heads(&self) -> impl Iterator<Item = &[AtomicU64]> {
-        self.lines.words().chunks_exact(WORDS)
+        self.lines.words().chunks_exact(PROCESSOR_WORDS)
     }
 }
 
-fn hash(loaded: &mut Loaded, name: &str) -> Result<Hash, String> {
+fn take_hash(loaded: &mut Loaded, name: &str) -> Result<Hash, String> {
     let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
     map.try_into().map_err(|error: MapError| format!("{name}: {error}"))
 }
 
-/// The sums of all lines that are whole.
-fn read_lines(lines: &MappedWords) -> Tallies {
-    let mut sums = Tallies::new();
-    for line in lines.words().chunks_exact(WORDS).flat_map(|words| words[LINE..].chunks_exact(LINE)) {
+/// The totals of all lines.
+fn read_lines(lines: &MappedWords) -> TotalsByKey {
+    let mut sums = TotalsByKey::new();
+    for line in lines.words().chunks_exact(PROCESSOR_WORDS).flat_map(|words| words[LINE_WORDS..].chunks_exact(LINE_WORDS)) {
         if let Some((key, tally)) = read_line(line) {
             add(sums.entry(key).or_default(), &tally);
         }
@@ -107,44 +109,49 @@ fn read_lines(lines: &MappedWords) -> Tallies {
     sums
 }
 
-/// A line, once both its ends are the same; `None` when it is empty.
-fn read_line(line: &[AtomicU64]) -> Option<(u64, Tally)> {
+/// Reads a line until both its ends are the same; None if it is empty.
+fn read_line(line: &[AtomicU64]) -> Option<(u64, KeyTotals)> {
     loop {
         let key = line[0].load(Acquire);
         let tally = std::array::from_fn(|index| line[1 + index].load(Acquire));
-        if line[LINE - 1].load(Acquire) == key {
+        if line[LINE_WORDS - 1].load(Acquire) == key {
             return (key != 0).then_some((key, tally));
         }
         std::hint::spin_loop();
     }
 }
 
-/// Takes all out of a hash that nobody writes to.
-fn drain(hash: &mut Hash) -> Result<Tallies, MapError> {
-    let all: Tallies = hash.iter().collect::<Result<_, MapError>>()?;
+/// Removes all entries of a hash without writers.
+fn drain(hash: &mut Hash) -> Result<TotalsByKey, MapError> {
+    let all: TotalsByKey = hash.iter().collect::<Result<_, MapError>>()?;
     for key in all.keys() {
         hash.remove(key)?;
     }
     Ok(all)
 }
 
-/// What each key has grown by; a key that seems to have shrunk is owed the difference.
-fn settle(drained: &Tallies, now: &Tallies, last: &Tallies, owed: &mut Tallies) -> Vec<(Key, Tally)> {
-    let mut grown = std::mem::take(owed);
+/// The increase of each key. A negative increase is deferred to the next reading.
+fn settle(
+    drained: &TotalsByKey,
+    now: &TotalsByKey,
+    last: &TotalsByKey,
+    deferred: &mut TotalsByKey,
+) -> Vec<(CountKey, KeyTotals)> {
+    let mut increases = std::mem::take(deferred);
     for (key, tally) in drained.iter().chain(now) {
-        add(grown.entry(*key).or_default(), tally);
+        add(increases.entry(*key).or_default(), tally);
     }
     for (key, tally) in last {
-        let sum = grown.entry(*key).or_default();
+        let sum = increases.entry(*key).or_default();
         *sum = std::array::from_fn(|index| sum[index].wrapping_sub(tally[index]));
     }
-    let other = grown.into_iter().filter(|(_, tally)| *tally != [0; 4]);
-    let (settled, negative): (Vec<_>, Vec<_>) = other.partition(|(_, tally)| tally.iter().all(|value| *value as i64 >= 0));
-    owed.extend(negative);
-    settled.into_iter().map(|(key, tally)| (Key::new(key), tally)).collect()
+    let nonzero = increases.into_iter().filter(|(_, tally)| *tally != [0; 4]);
+    let (settled, negative): (Vec<_>, Vec<_>) = nonzero.partition(|(_, tally)| tally.iter().all(|value| *value as i64 >= 0));
+    deferred.extend(negative);
+    settled.into_iter().map(|(key, tally)| (CountKey::new(key), tally)).collect()
 }
 
-fn add(sum: &mut Tally, tally: &Tally) {
+fn add(sum: &mut KeyTotals, tally: &KeyTotals) {
     for (sum, value) in sum.iter_mut().zip(tally) {
         *sum = sum.wrapping_add(*value);
     }
@@ -155,35 +162,35 @@ mod tests {
     use super::*;
 
     const KEY: u64 = 1 << 63 | 5 << 32 | 2 << 16 | 39;
-    const OF: Key = Key { slot: 5, command: 2, what: 39 };
+    const PARSED_KEY: CountKey = CountKey { slot: 5, command: 2, event: 39 };
 
-    fn of(count: u64) -> Tallies {
-        Tallies::from([(KEY, [count, 0, 10 * count, 0])])
+    fn totals(count: u64) -> TotalsByKey {
+        TotalsByKey::from([(KEY, [count, 0, 10 * count, 0])])
     }
 
     #[test]
-    fn a_key_grows_by_what_was_written_back_and_what_its_lines_hold_more() {
-        let grown = settle(&of(7), &of(3), &of(4), &mut Tallies::new());
-        assert_eq!(grown, [(OF, [6, 0, 60, 0])]);
+    fn a_keys_increase_is_its_hash_entry_and_the_growth_of_its_lines() {
+        let increases = settle(&totals(7), &totals(3), &totals(4), &mut TotalsByKey::new());
+        assert_eq!(increases, [(PARSED_KEY, [6, 0, 60, 0])]);
     }
 
     #[test]
     fn a_line_that_is_on_its_way_is_counted_at_the_next_reading_and_once() {
-        let mut owed = Tallies::new();
-        assert_eq!(settle(&Tallies::new(), &of(1), &of(4), &mut owed), []); // 5 were written back to the hash that is not read yet
-        assert_eq!(settle(&of(5), &of(2), &of(1), &mut owed), [(OF, [3, 0, 30, 0])]);
-        assert!(owed.is_empty());
+        let mut deferred = TotalsByKey::new();
+        assert_eq!(settle(&TotalsByKey::new(), &totals(1), &totals(4), &mut deferred), []); // 5 were written back to the hash that is not read yet
+        assert_eq!(settle(&totals(5), &totals(2), &totals(1), &mut deferred), [(PARSED_KEY, [3, 0, 30, 0])]);
+        assert!(deferred.is_empty());
     }
 
     #[test]
     fn nothing_grows_where_nothing_is_counted() {
-        assert_eq!(settle(&Tallies::new(), &of(4), &of(4), &mut Tallies::new()), []);
+        assert_eq!(settle(&TotalsByKey::new(), &totals(4), &totals(4), &mut TotalsByKey::new()), []);
     }
 
     #[test]
     fn a_line_is_read_while_both_its_ends_agree() {
-        let line: [AtomicU64; LINE] = [KEY, 2, 1, 30, 0, 0, 0, KEY].map(AtomicU64::new);
+        let line: [AtomicU64; LINE_WORDS] = [KEY, 2, 1, 30, 0, 0, 0, KEY].map(AtomicU64::new);
         assert_eq!(read_line(&line), Some((KEY, [2, 1, 30, 0])));
-        assert_eq!(read_line(&[const { AtomicU64::new(0) }; LINE]), None);
+        assert_eq!(read_line(&[const { AtomicU64::new(0) }; LINE_WORDS]), None);
     }
 }

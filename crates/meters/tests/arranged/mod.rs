@@ -24,12 +24,12 @@ const PAGE: usize = 4096;
 const READS: usize = 80;
 pub const READS_PER_SECOND: u32 = 100;
 
-/// What a program found of itself: from its beginning to its end, and its processor time.
+/// A program's own measurements: from its beginning to its end, and its processor time.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth {
     /// From first to last, in nanoseconds.
     pub wall_ns: u64,
-    /// What the kernel charges it; on a virtual machine, without what the hypervisor took meanwhile.
+    /// Processor time that the kernel charges; on a virtual machine, without stolen time.
     pub cpu_ns: u64,
     /// Ready, and not on a processor: held back by a quota, too.
     pub ready_ns: u64,
@@ -49,7 +49,7 @@ pub fn start(what: &str) -> Program {
 }
 
 impl Program {
-    /// Its process.
+    /// The process's id.
     pub fn pid(&self) -> u32 {
         self.0.id()
     }
@@ -107,7 +107,7 @@ impl Drop for Program {
     }
 }
 
-/// What the executable does when it was started as a program; nothing otherwise.
+/// Runs the program that the executable was started as, if any.
 pub fn program() {
     let Ok(what) = std::env::var(ASKED) else { return };
     if what != "spin" {
@@ -177,8 +177,8 @@ fn scattered() -> impl Iterator<Item = usize> {
     (0..READS).map(|step| step * (FILE_BYTES / PAGE / READS))
 }
 
-/// On the processor that it is on: since Linux 6.12 the scheduler may move a task that sleeps, and counts its sleep from then on
-/// as being ready, so that a program that moves has no truth.
+/// Binds this thread to its present processor. Since Linux 6.12 the scheduler may move a sleeping task, and then counts its sleep as
+/// ready time. So a program that moves could not measure itself.
 fn stay_on_one_processor() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());

@@ -4,7 +4,7 @@ use loadgo_core::record::PrimitiveRow;
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::Waits;
-use loadgo_meters::{Meters, Tier, Wanted};
+use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -12,10 +12,10 @@ use std::process::{Child, Command, Stdio};
 /// The meters, and what they have told so far.
 pub struct Metered {
     meters: Meters,
-    waits: loadgo_meters::accounts::Waits,
+    waits: loadgo_meters::accounts::AccountWaits,
     /// All rows of all readings.
     pub rows: Vec<PrimitiveRow>,
-    /// What was lost.
+    /// Losses of all readings.
     pub lost: u64,
 }
 
@@ -33,7 +33,7 @@ impl Metered {
     pub fn begin(commands: &[String]) -> Metered {
         let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
         let lines = (0..=commands.len() as u32).collect();
-        let wanted = Wanted { tier: Tier::Exact, accounts: 8, commands, profile_hz: None, segments: false };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, profile_hz: None, segments: false };
         let mut meters =
             Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("these tests need root: {why}"));
         let waits = meters.waits(lines).expect("sessions are told apart");
@@ -59,21 +59,27 @@ impl Metered {
         self.of(1)
     }
 
-    /// Reads until the child is gone, and so many processes of its user have ended and are told: a process is still at its last
-    /// call when its parent knows that it has ended.
+    /// Reads until the child is gone and `ends` processes of its user have ended. A parent learns of the end while the process is still
+    /// in its last call.
     pub fn until_over(&mut self, mut child: Child, user: UserId, ends: u64) {
         child.wait().expect("the child ends");
         self.read();
         let waits_since = Instant(monotonic_ns());
         while self.of(user).get("exit_group").map_or(0, |sums| sums.count) < ends {
             let waited = Instant(monotonic_ns()).since(waits_since).0;
-            assert!(waited < 20_000_000_000, "{:?} is told, {} lost; here is {:?}", self.of(user), self.lost, self.meters.have());
+            assert!(
+                waited < 20_000_000_000,
+                "{:?} is told, {} lost; here is {:?}",
+                self.of(user),
+                self.lost,
+                self.meters.availability()
+            );
             std::thread::yield_now();
             self.read();
         }
     }
 
-    /// What the user called.
+    /// Totals of the user's calls, by name.
     pub fn of(&self, user: UserId) -> BTreeMap<String, Sums> {
         let mut totals: BTreeMap<String, Sums> = BTreeMap::new();
         for row in self.rows.iter().filter(|row| row.user == Some(user)) {

@@ -1,4 +1,4 @@
-//! What the hypervisor took of a virtual machine's processors: the scheduler charges it to nobody, a clock to who runs.
+//! Time that the hypervisor takes from a virtual machine's processors. The scheduler charges it to no task, a clock to the running one.
 
 /// A tick of /proc/stat, in nanoseconds.
 const TICK_NS: u64 = 10_000_000;
@@ -10,7 +10,7 @@ pub fn stolen_ns() -> u64 {
     of_all.expect("the eighth number is what was stolen") * TICK_NS
 }
 
-/// What was taken since `before` at most.
+/// Upper bound of the time taken since `before`.
 pub fn stolen_since(before: u64) -> u64 {
     stolen_ns() - before + TICK_NS
 }
