@@ -43,6 +43,7 @@ PLAIN: frozenset[str] = frozenset(
         "loadgo/transfers",
         "loadgo/watching",
         "scripts",
+        "tests",
     }
 )
 
