@@ -2,8 +2,8 @@
 
 python bench/bench_ab.py [EXPERIMENTS] [RUNS]
 
-Runs of the machine with seeds of their own are drawn into pairs, so that the two runs of a pair share nothing: a host's
-runs with one seed share more. Each experiment ends as `loadgo ab` ends.
+Runs of the machine with different seeds are drawn into pairs, so that the two runs of a pair share nothing. On a host,
+runs with the same seed share more. Each experiment ends as `loadgo ab` ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a comparison of two large runs takes: seconds and peak memory of `loadgo compare`, from its start to its end.
+"""The cost of comparing two large runs: seconds and peak memory of `loadgo compare`, from start to end.
 
 python bench/bench_compare.py [INTERACTIONS] [USERS] [ROUNDS]
 """
@@ -23,17 +23,17 @@ def main() -> None:
         pair = Path(__file__).parent / "large_pair.py"
         subprocess.run([sys.executable, pair, place, str(interactions), str(users)], check=True)
         for form in ("text", "html"):
-            taken = [_comparison(Path(place), form) for _ in range(rounds)]
+            costs = [_comparison(Path(place), form) for _ in range(rounds)]
             name = f"comparison as {form}"
-            figures.append(figure(name, "s", [one.seconds for one in taken], "< 20"))
-            figures.append(figure(f"{name}, processor time", "s", [one.processor_s for one in taken]))
-            figures.append(figure(f"{name}, peak memory", "MB", [one.peak_mb for one in taken], "< 2000"))
+            figures.append(figure(name, "s", [cost.seconds for cost in costs], "< 20"))
+            figures.append(figure(f"{name}, processor time", "s", [cost.processor_s for cost in costs]))
+            figures.append(figure(f"{name}, peak memory", "MB", [cost.peak_mb for cost in costs], "< 2000"))
     finish("compare", here, figures, [f"two runs of {interactions:,} interactions of {users:,} users"], {})
 
 
 def _comparison(place: Path, form: str) -> Taken:
-    """What one comparison takes."""
-    return taken_by(["compare", place / "a", place / "b", "--format", form, "--output", "-"], place / "said")
+    """The cost of one comparison."""
+    return taken_by(["compare", place / "a", place / "b", "--format", form, "--output", "-"], place / "output")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Predictions against measurements: a machine fitted to five users foretells twenty and forty, here and simulated.
+"""Predictions against measurements: a machine fitted to five users predicts twenty and forty, here and simulated.
 
 python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS]     (20 2 100)
 
-*Here*: each round loads this host in turns with 5 users, with 20 and with 40, for SECONDS each and three times as long
-with 5; fits a machine to all that the 5 did, and predicts the others. In turns, because the processors of a shared
-machine are a fifth slower or faster from one minute to the next: each load gets its share of that.
-*Known*: the same on a simulated machine, for an hour of its time. *Coverage*: TRUTHS machines, each another, are
-measured with 5 users for 5 minutes of their time, fitted, and the prediction's interval either holds what the truth
-then shows with 20 users, or not.
+*Here*: each round loads this host in turns with 5, 20 and 40 users, for SECONDS each, and three times as long with 5. A
+machine is fitted to the runs with 5 users and predicts the others. The loads take turns because the speed of a shared
+host changes by a fifth from minute to minute.
+
+*Known*: the same on a simulated machine, for hours of its time.
+
+*Coverage*: TRUTHS different machines are measured with 5 users for 5 minutes of their time, and fitted. The share whose
+figure with 20 users lies in the prediction's interval is reported.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ TURNS = 4
 FIGURES = ("response", "p90 response", "cpu", "throughput")
 DRAWS = 20
 KNOWN = "exponential(1.2s, max 8s)"
-"""The think time where the truth is known: two thirds busy with 40 users, so that four hours hold little chance."""
+"""Think time on the known machine. With 40 users it is two thirds busy, so that four hours leave little chance."""
 
 SCRIPT = """\
 name   = "light and heavy commands"
@@ -90,7 +92,7 @@ requests = {{ disk = 2 }}
 [commands.compress]
 cpu = "lognormal({compress}ms, 40ms)"
 """
-USUAL = {
+USUAL_VALUES = {
     "make": 20.0,
     "disk": 5.0,
     "ls": 2.0,
@@ -105,32 +107,36 @@ USUAL = {
 
 @dataclass(frozen=True)
 class Predicted:
-    """One prediction beside what was measured."""
+    """A prediction compared with a measurement."""
 
     users: int
     ratios: Mapping[str, float]
     """Predicted over measured, by figure."""
     intervals: Mapping[str, str]
-    """Of measured less predicted, in words."""
+    """The interval of measured less predicted, as a text, by figure."""
     busy: float
-    """Of all processors' time, as measured."""
+    """Measured busy share of all processors' time."""
 
 
 def main() -> None:
-    """All three; a part whose size is 0 is left out."""
+    """Measures all three parts. A part of size 0 is left out."""
     seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[20, 2, 100][len(sys.argv) - 1 :]]
     here = machine()
-    with tempfile.TemporaryDirectory(prefix="loadgo-bench-fit-") as kept:
-        folder = Path(kept)
+    with tempfile.TemporaryDirectory(prefix="loadgo-bench-fit-") as folder_name:
+        folder = Path(folder_name)
         script = folder / "script.toml"
         script.write_text(SCRIPT)
-        on_host = [one for place in range(rounds) for one in _on_host(folder / f"here-{place}", script, seconds, place)]
-        known = _known(folder / "known", script) if truths else []
-        held = _coverage(folder, script, truths)
+        on_host = [
+            prediction
+            for number in range(rounds)
+            for prediction in _on_host(folder / f"here-{number}", script, seconds, number)
+        ]
+        on_known = _known(folder / "known", script) if truths else []
+        coverage = _coverage(folder, script, truths)
     figures = [
         *_figures("here", on_host, "<= 0.1"),
-        *_figures("known", known, "<= 0.03"),
-        *(figure(f"coverage of {name}, 20 users", "", [share], ">= 0.9") for name, share in held.items()),
+        *_figures("known", on_known, "<= 0.03"),
+        *(figure(f"coverage of {name}, 20 users", "", [share], ">= 0.9") for name, share in coverage.items()),
     ]
     notes = [
         "off by: |predicted / measured - 1|, of a machine fitted to 5 users; the host should have nothing else to do",
@@ -139,26 +145,26 @@ def main() -> None:
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
-    raw = {name: [vars(one) for one in told] for name, told in (("here", on_host), ("known", known))}
-    finish("fit", here, figures, notes, raw | {"coverage": held})
+    raw = {name: list(map(vars, predictions)) for name, predictions in (("here", on_host), ("known", on_known))}
+    finish("fit", here, figures, notes, raw | {"coverage": coverage})
 
 
-def _on_host(folder: Path, script: Path, seconds: int, place: int) -> list[Predicted]:
-    """One round here: 5 users, to whom a machine is fitted, 20 and 40, in turns."""
+def _on_host(folder: Path, script: Path, seconds: int, number: int) -> list[Predicted]:
+    """One round on this host: 5 users, to which a machine is fitted, 20 and 40, in turns."""
     lengths = {FITTED: 3 * seconds, **dict.fromkeys(PREDICTED, seconds)}
     measured: dict[int, list[loadgo.Run]] = {users: [] for users in lengths}
     for turn in range(TURNS):
         for users, lasts in lengths.items():
-            out, seed = folder / f"{users}-{turn}", 100 * place + 1000 * turn + users
+            out, seed = folder / f"{users}-{turn}", 100 * number + 1000 * turn + users
             measured[users].append(loadgo.run(script, users=users, duration=lasts, seed=seed, out=out))
     return _predicted(folder, script, {"duration": TURNS * seconds, "draws": DRAWS}, measured.pop(FITTED), measured)
 
 
 def _known(folder: Path, script: Path) -> list[Predicted]:
-    """The same where the truth is known: long enough that hardly anything is chance."""
+    """The same on a known machine, long enough that chance is small."""
     folder.mkdir()
     truth = folder / "truth.toml"
-    truth.write_text(TRUTH.format(**USUAL))
+    truth.write_text(TRUTH.format(**USUAL_VALUES))
     few = loadgo.run(script, on=str(truth), users=FITTED, duration="8h", think=KNOWN, seed=1, out=folder / "few")
     measured = {
         users: [
@@ -179,75 +185,81 @@ def _predicted(
     measured: Mapping[int, Sequence[loadgo.Run]],
 ) -> list[Predicted]:
     fit(*fitted_to, output=folder / "machine.toml")
-    found = []
+    predictions = []
     for users in PREDICTED:
         out, on = folder / f"predicted-{users}", str(folder / "machine.toml")
-        foretold = loadgo.run(script, on=on, users=users, seed=7000 + users, out=out, **load)
-        found.append(_beside(users, compare(foretold, measured[users], judge=True), measured[users]))
-        print(_line(found[-1]), flush=True)
-    return found
+        predicted = loadgo.run(script, on=on, users=users, seed=7000 + users, out=out, **load)
+        predictions.append(_beside(users, compare(predicted, measured[users], judge=True), measured[users]))
+        print(_line(predictions[-1]), flush=True)
+    return predictions
 
 
-def _beside(users: int, made: Comparison, measured: Sequence[loadgo.Run]) -> Predicted:
-    told = {one.measure: one for one in made.judged}
+def _beside(users: int, comparison: Comparison, measured: Sequence[loadgo.Run]) -> Predicted:
+    judged = {figure.measure: figure for figure in comparison.judged}
     busy = [run.summary.total_time.busy_share or 0.0 for run in measured if run.summary.total_time]
     return Predicted(
         users=users,
-        ratios={name: (told[name].before or 0.0) / (told[name].after or 1.0) for name in FIGURES},
-        intervals={name: f"{change_interval(told[name])}, {told[name].judgement}" for name in FIGURES},
+        ratios={name: (judged[name].before or 0.0) / (judged[name].after or 1.0) for name in FIGURES},
+        intervals={name: f"{change_interval(judged[name])}, {judged[name].judgement}" for name in FIGURES},
         busy=sum(busy) / len(busy) if busy else 0.0,
     )
 
 
-def _line(one: Predicted) -> str:
-    told = "; ".join(f"{name} {one.ratios[name]:.3f} ({one.intervals[name]})" for name in FIGURES)
-    return f"{one.users} users, processors {one.busy:.0%} busy; predicted / measured: {told}"
+def _line(prediction: Predicted) -> str:
+    ratios = "; ".join(f"{name} {prediction.ratios[name]:.3f} ({prediction.intervals[name]})" for name in FIGURES)
+    return f"{prediction.users} users, processors {prediction.busy:.0%} busy; predicted / measured: {ratios}"
 
 
-def _figures(where: str, told: Sequence[Predicted], target: str) -> list[Figure]:
+def _figures(where: str, predictions: Sequence[Predicted], target: str) -> list[Figure]:
     return [
         figure(
             f"{where}: {name} with {users} users, off by",
             "",
-            [abs(one.ratios[name] - 1) for one in told if one.users == users],
+            [abs(prediction.ratios[name] - 1) for prediction in predictions if prediction.users == users],
             target,
         )
         for users in PREDICTED
         for name in FIGURES
-        if told
+        if predictions
     ]
 
 
 def _coverage(folder: Path, script: Path, truths: int) -> dict[str, float]:
-    """By figure, how often the interval holds the truth."""
+    """The share of intervals that contain the truth, by figure."""
     if not truths:
         return {}
     # Polars has threads, which a fork would not have.
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as workers:
-        held = list(workers.map(_held, [folder] * truths, [script] * truths, range(truths)))
-    return {name: sum(one[name] for one in held) / truths for name in held[0]}
+        covered = list(workers.map(_covered, [folder] * truths, [script] * truths, range(truths)))
+    return {name: sum(figures[name] for figures in covered) / truths for name in covered[0]}
 
 
-def _held(folder: Path, script: Path, place: int) -> dict[str, bool]:
-    """Whether the prediction for one machine, drawn about the usual one, holds what that machine shows."""
-    own = folder / f"truth-{place}"
-    own.mkdir()
-    drawn = random.Random(place)
-    truth = own / "truth.toml"
-    truth.write_text(TRUTH.format(**{name: value * drawn.lognormvariate(0.0, 0.3) for name, value in USUAL.items()}))
-    seeds = range(10 * place + 1, 10 * place + 4)
-    few = loadgo.run(script, on=str(truth), users=FITTED, duration="5min", seed=seeds[0], out=own / "few")
-    many = loadgo.run(script, on=str(truth), users=20, duration="2min", seed=seeds[1], out=own / "many")
-    fit(few, output=own / "machine.toml")
-    on = str(own / "machine.toml")
-    made = loadgo.run(script, on=on, users=20, duration="2min", seed=seeds[2], draws=DRAWS, out=own / "predicted")
+def _covered(folder: Path, script: Path, number: int) -> dict[str, bool]:
+    """Whether the prediction for a random machine contains what that machine shows, by figure."""
+    machine_folder = folder / f"truth-{number}"
+    machine_folder.mkdir()
+    draws = random.Random(number)
+    truth = machine_folder / "truth.toml"
+    truth.write_text(
+        TRUTH.format(**{name: value * draws.lognormvariate(0.0, 0.3) for name, value in USUAL_VALUES.items()})
+    )
+    seeds = range(10 * number + 1, 10 * number + 4)
+    few = loadgo.run(script, on=str(truth), users=FITTED, duration="5min", seed=seeds[0], out=machine_folder / "few")
+    many = loadgo.run(script, on=str(truth), users=20, duration="2min", seed=seeds[1], out=machine_folder / "many")
+    fit(few, output=machine_folder / "machine.toml")
+    on = str(machine_folder / "machine.toml")
+    run = loadgo.run(
+        script, on=on, users=20, duration="2min", seed=seeds[2], draws=DRAWS, out=machine_folder / "predicted"
+    )
     shown = figures_of(tables(many), "steady")
-    told = [] if made.summary.prediction is None else made.summary.prediction.figures["steady"]
-    found = {
-        one.measure: one.interval.holds(shown[ALL_COMMANDS, one.measure]) for one in told if one.command == ALL_COMMANDS
+    predicted = [] if run.summary.prediction is None else run.summary.prediction.figures["steady"]
+    covered = {
+        figure.measure: figure.interval.holds(shown[ALL_COMMANDS, figure.measure])
+        for figure in predicted
+        if figure.command == ALL_COMMANDS
     }
-    shutil.rmtree(own)
-    return found
+    shutil.rmtree(machine_folder)
+    return covered
 
 
 if __name__ == "__main__":

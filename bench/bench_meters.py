@@ -1,9 +1,14 @@
-"""What the meters cost, and how true they are: loads under them and without, in shuffled pairs, and beside other tools.
+"""The cost and the accuracy of the meters: loads with and without them, in shuffled pairs, and under other tools.
 
     python bench/bench_meters.py [REPETITIONS] [SHARE OF EACH LOAD]
 
-Processor time decides, the load's own: a null system call, the first touch of a page, two processes that hand each
-other a byte, a shell script that forks and executes, and the typical user, where all of loadgo is in the price.
+The figures are the loads' own processor time. The loads:
+
+- a null system call
+- the first touch of a page
+- two processes that exchange a byte
+- a shell script that forks and executes
+- the typical user, whose price includes all of loadgo
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from statistics import median
 
 from figures import Figure, figure, finish
 from machine import machine
-from metering import HERE, TIERS, Measure, build, each_ns, missing, peers, shuffled, tier, told, used_s
+from metering import HERE, TIERS, Measure, build, each_ns, measured_sums, missing, peers, shuffled, tier, used_s
 
 PIPE = ["taskset", "-c", "0", "perf", "bench", "sched", "pipe", "-l"]
 NOTES = (
@@ -31,7 +36,7 @@ Values = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Compared:
-    """A load, under each tier and none, and by how much each may make it dearer."""
+    """A load under each tier and none, with the largest allowed cost ratios."""
 
     name: str
     measures: dict[str, Measure]
@@ -39,7 +44,7 @@ class Compared:
 
 
 def main() -> None:
-    """Measures all."""
+    """Measures and records all figures."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     share = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
     here = machine()
@@ -56,7 +61,7 @@ def main() -> None:
 
 
 def _loads(share: float, place: Path) -> list[Compared]:
-    """The loads, of `share` of their usual amounts."""
+    """The loads, with `share` of their usual amounts."""
     calls, touches, bytes_handed = int(1e6 * share), int(500_000 * share), str(int(100_000 * share))
     script = [str(HERE / "eighteen.sh"), str(max(1, int(20 * share)))]
     return [
@@ -74,12 +79,12 @@ def _clocked(load: str, amount: int) -> dict[str, Measure]:
 
 
 def _used(command: list[str]) -> dict[str, Measure]:
-    """A load whose processor time the kernel tells."""
+    """A load whose processor time the kernel measures."""
     return {name: partial(used_s, command, tier(name)) for name in ("none", *TIERS)}
 
 
 def _typical(passes: int, place: Path) -> dict[str, Measure]:
-    """loadgo itself, with as much work in each run."""
+    """loadgo itself, with the same work in each run."""
     loadgo = [str(Path(sys.executable).parent / "loadgo"), "run", "typical-user", "--quiet"]
     load = ["--users", "4", "--think", "none", "--typing", "none", "--passes", str(passes)]
 
@@ -91,12 +96,12 @@ def _typical(passes: int, place: Path) -> dict[str, Measure]:
 
 
 def _ratios(compared: Compared, values: Values) -> list[Figure]:
-    """By how much each tier makes the load dearer."""
+    """The cost of the load under each tier, over that without meters."""
     return [
         figure(
             f"{compared.name}, {name} / none",
             "",
-            [under / bare for under, bare in zip(values[name], values["none"], strict=True)],
+            [metered / unmetered for metered, unmetered in zip(values[name], values["none"], strict=True)],
             f"<= {compared.most[name]}",
         )
         for name in TIERS
@@ -104,22 +109,24 @@ def _ratios(compared: Compared, values: Values) -> list[Figure]:
 
 
 def _added(calls: Values, beside: Values) -> list[Figure]:
-    """What a null call takes, and by how much this and other tools make it dearer, in ns."""
-    bare = median(calls["none"])
-    added = [under - alone for under, alone in zip(calls["exact"], calls["none"], strict=True)]
+    """The cost of a null call, and the cost that loadgo and other tools add to it, in ns."""
+    unmetered_ns = median(calls["none"])
+    added = [metered - unmetered for metered, unmetered in zip(calls["exact"], calls["none"], strict=True)]
     ours = [figure("null call, none", "ns", calls["none"]), figure("null call, exact - none", "ns", added, "<= 210")]
-    others = {f"null call, {name} - none": [value - bare for value in values] for name, values in beside.items()}
+    others = {
+        f"null call, {name} - none": [value - unmetered_ns for value in values] for name, values in beside.items()
+    }
     return ours + [figure(name, "ns", values) for name, values in others.items()]
 
 
 def _truths(touches: int, repetitions: int) -> list[Figure]:
-    """How far the meters' figures are off: a minor fault's mean, and the sum of all processors' time."""
+    """The errors of the meters' figures: a minor fault's mean, and the sum of all processors' time."""
     faults, times = list[float](), list[float]()
     for _ in range(repetitions):
         truth = each_ns("touches", touches, tier("none"))
-        _, found = told(tier("exact"), "touches", touches)
-        faults.append(abs(found["minor ns"] / found["minor count"] / truth - 1))
-        times.append(abs(found["time of all"] / found["span of all"] - 1) * 100)
+        _, sums = measured_sums(tier("exact"), "touches", touches)
+        faults.append(abs(sums["minor ns"] / sums["minor count"] / truth - 1))
+        times.append(abs(sums["time of all"] / sums["span of all"] - 1) * 100)
     return [
         figure("mean of a minor fault, off the untraced truth by", "", faults, "<= 0.03"),
         figure("time of all processors, off 100 % by", "%", times, "<= 0.01"),

@@ -1,4 +1,4 @@
-"""What the profile costs the profiled: the same work with and without it, in pairs, by processor time.
+"""The cost of profiling: the same work with and without the profile, in pairs, by processor time.
 
     python bench/bench_profile.py [PAIRS]
 

@@ -1,4 +1,4 @@
-"""What the report of a large run takes: seconds and peak memory of `loadgo report`, from its start to its end.
+"""The cost of a large run's report: seconds and peak memory of `loadgo report`, from start to end.
 
 python bench/bench_report.py [INTERACTIONS] [USERS] [ROUNDS]
 """
@@ -23,10 +23,10 @@ def main() -> None:
         run, write = Path(place) / "large", Path(__file__).parent / "large_run.py"
         subprocess.run([sys.executable, write, run, str(interactions), str(users)], check=True)
         for form in ("text", "html"):
-            said = run.with_name("said")
-            taken = [taken_by(["report", run, "--format", form], said, good=(0, 1)) for _ in range(rounds)]
-            figures.append(figure(f"report as {form}", "s", [one.seconds for one in taken], "< 10"))
-            figures.append(figure(f"report as {form}, peak memory", "MB", [one.peak_mb for one in taken], "< 1000"))
+            output = run.with_name("output")
+            costs = [taken_by(["report", run, "--format", form], output, good=(0, 1)) for _ in range(rounds)]
+            figures.append(figure(f"report as {form}", "s", [cost.seconds for cost in costs], "< 10"))
+            figures.append(figure(f"report as {form}, peak memory", "MB", [cost.peak_mb for cost in costs], "< 1000"))
     finish("report", here, figures, [f"{interactions:,} interactions of {users:,} users"], {})
 
 

@@ -1,4 +1,4 @@
-"""What `loadgo reproduce` takes: every published table computed again, from the command's start to its end.
+"""The cost of `loadgo reproduce`, which computes every published table again, from start to end.
 
 python bench/bench_reproduce.py [ROUNDS]
 """
@@ -20,17 +20,17 @@ LOADGO = Path(sysconfig.get_path("scripts")) / "loadgo"
 
 
 def main() -> None:
-    """Runs it in fresh processes."""
+    """Runs the command in fresh processes."""
     rounds = int(sys.argv[1]) if sys.argv[1:] else 3
     here, figures = machine(), list[Figure]()
-    taken = [_reproduced() for _ in range(rounds)]
-    figures.append(figure("reproduce, all", "s", [seconds for seconds, _ in taken], "< 60"))
-    figures.append(figure("reproduce, all, processor time", "s", [cpu_s for _, cpu_s in taken]))
+    costs = [_reproduced() for _ in range(rounds)]
+    figures.append(figure("reproduce, all", "s", [seconds for seconds, _ in costs], "< 60"))
+    figures.append(figure("reproduce, all, processor time", "s", [cpu_s for _, cpu_s in costs]))
     finish("reproduce", here, figures, [f"on {len(os.sched_getaffinity(0))} processors"], {})
 
 
 def _reproduced() -> tuple[float, float]:
-    """Seconds from start to end, and of processor time."""
+    """Seconds of real time and of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     status = subprocess.run([str(LOADGO), "reproduce"], capture_output=True, text=True)

@@ -15,20 +15,20 @@ from loadgo.running.simulation import sweep
 from machine import machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from model_machines import central_server
+from support.model_machines import central_server
 
 
 def main() -> None:
-    """The sweep on one thread and on all, in turn; efficiency is made within a round."""
+    """Times the sweep on one thread and on all, in turn. Efficiency is computed within a round."""
     count, rounds = [*map(int, sys.argv[1:3]), *[1000, 7][len(sys.argv) - 1 :]]
     here, figures = machine(), list[Figure]()
-    asked = [(central_server(50), seed) for seed in range(1, count + 1)]
+    pairs = [(central_server(50), seed) for seed in range(1, count + 1)]
     threads = len(os.sched_getaffinity(0))
-    times = [(_seconds(asked, 1), _seconds(asked, threads)) for _ in range(rounds)]
+    times = [(_seconds(pairs, 1), _seconds(pairs, threads)) for _ in range(rounds)]
     name = f"{count:,} simulations of 600 s"
-    figures.append(figure(f"{name} on one thread", "s", [one for one, _ in times]))
+    figures.append(figure(f"{name} on one thread", "s", [single for single, _ in times]))
     figures.append(figure(f"{name} on {threads} threads", "s", [all_ for _, all_ in times]))
-    figures.append(figure("efficiency", "", [one / all_ / threads for one, all_ in times], ">= 0.9"))
+    figures.append(figure("efficiency", "", [single / all_ / threads for single, all_ in times], ">= 0.9"))
     finish(
         "sweep",
         here,
@@ -38,10 +38,10 @@ def main() -> None:
     )
 
 
-def _seconds(asked: list[tuple[str, int]], threads: int) -> float:
-    """What the sweep takes."""
+def _seconds(pairs: list[tuple[str, int]], threads: int) -> float:
+    """The real time of the sweep."""
     began = time.perf_counter()
-    sweep(asked, until="time=600s", threads=threads)
+    sweep(pairs, until="time=600s", threads=threads)
     return time.perf_counter() - began
 
 

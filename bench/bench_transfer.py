@@ -24,7 +24,7 @@ from machine import machine
 from streams import Network, Sent, Server, Stream, bare, iperf3, loadgo, pinned, served
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from two_hosts import two_hosts
+from support.two_hosts import two_hosts
 
 GIB = 1 << 30
 BLOCK, LARGE = 1 << 16, 1 << 20
@@ -37,18 +37,18 @@ Pairs = list[tuple[Stream, Stream]]
 
 
 def main() -> None:
-    """Measures all."""
+    """Measures and records all figures."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     size = int((float(sys.argv[2]) if len(sys.argv) > 2 else 4) * GIB)
     here, figures, notes = machine(), list[Figure](), list(NOTES)
     raw: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-", dir="/dev/shm") as place:
         file = Path(place) / "sent"
-        _written(file, size)
+        _write_text(file, size)
         for network in _networks(notes):
             token = Path(place) / "token"
             for name, measured in _measured(network, token, file, size, pairs, notes):
-                raw[f"{network.name}: {name}"] = [[asdict(one) for one in pair] for pair in measured]
+                raw[f"{network.name}: {name}"] = [list(map(asdict, pair)) for pair in measured]
                 figures += _figures(network.name, name, measured)
             if network.name == "loopback":
                 with served(network, token) as server:
@@ -68,7 +68,7 @@ def _networks(notes: list[str]) -> Iterator[Network]:
 def _measured(
     network: Network, token: Path, file: Path, size: int, pairs: int, notes: list[str]
 ) -> Iterator[tuple[str, Pairs]]:
-    """loadgo beside each of its peers."""
+    """Pairs of loadgo with each of its peers."""
     blocks, large = Sent(file, size, BLOCK), Sent(file, size, LARGE)
 
     def ours(method: str, sent: Sent) -> Callable[[], Stream]:
@@ -86,35 +86,34 @@ def _measured(
 
 
 def _paired(ours: Callable[[], Stream], theirs: Callable[[], Stream], pairs: int) -> Pairs:
-    """So many pairs, in random order within each."""
-    made: Pairs = []
+    """Runs the pairs, in random order within each."""
+    results: Pairs = []
     for _ in range(pairs):
         if random.random() < 0.5:
-            made.append((ours(), theirs()))
+            results.append((ours(), theirs()))
         else:
             second = theirs()
-            made.append((ours(), second))
-    return made
+            results.append((ours(), second))
+    return results
 
 
 def _figures(network: str, name: str, pairs: Pairs) -> list[Figure]:
-    """What the pairs came to, with what they should come to."""
+    """The figures of the pairs, with their targets."""
     sends = [ours.sends_cpu_s / theirs.sends_cpu_s for ours, theirs in pairs]
+    both_ends = [ours.cpu_s / theirs.cpu_s for ours, theirs in pairs]
     receives = [ours.receives_cpu_s / theirs.receives_cpu_s for ours, theirs in pairs]
     if name == "iperf3":
         rates = [ours.bits_per_s / theirs.bits_per_s for ours, theirs in pairs]
-        both = [ours.cpu_s / theirs.cpu_s for ours, theirs in pairs]
         return [
             figure(f"{network}: blocks, rate / iperf3's", "", rates, ">= 0.97"),
             figure(f"{network}: blocks, rate", "Gbit/s", [ours.bits_per_s / 1e9 for ours, _ in pairs]),
-            figure(f"{network}: blocks, CPU of both ends / iperf3's", "", both),
-            figure(f"{network}: the median of that, off 1 by", "", [abs(median(both) - 1)], "<= 0.05"),
+            figure(f"{network}: blocks, CPU of both ends / iperf3's", "", both_ends),
+            figure(f"{network}: the median of that, off 1 by", "", [abs(median(both_ends) - 1)], "<= 0.05"),
             figure(f"{network}: blocks, CPU of the sending end / iperf3's", "", sends),
             figure(f"{network}: blocks, CPU of the receiving end / iperf3's", "", receives),
         ]
     if name == "blocks":
-        both = [ours.cpu_s / theirs.cpu_s for ours, theirs in pairs]
-        return [figure(f"{network}: blocks with the metering, CPU / a bare loop's", "", both, "<= 1.01")]
+        return [figure(f"{network}: blocks with the metering, CPU / a bare loop's", "", both_ends, "<= 1.01")]
     return [
         figure(f"{network}: {name}, CPU a bit / a bare loop's", "", sends, "<= 1.05"),
         figure(f"{network}: {name}, CPU a bit of the receiving end / a bare loop's", "", receives),
@@ -122,17 +121,20 @@ def _figures(network: str, name: str, pairs: Pairs) -> list[Figure]:
 
 
 def _every_method(server: Server, size: int) -> Figure:
-    """By each method once, the whole of it; the method of a byte a call moves less."""
+    """The share of complete transfers, one by each method. The method of a byte a call moves fewer bytes."""
     rows = server.rows("--method", "all", "--size", str(size))
-    whole = [row for row in rows if not row["broke_off"] and row["bytes"] in (size, min(size, 4 << 20))]
+    complete = [row for row in rows if not row["broke_off"] and row["bytes"] in (size, min(size, 4 << 20))]
     return figure(
-        f"ends of transfers of {size / GIB:g} GiB by every method that are whole", "", [len(whole) / len(rows)], ">= 1"
+        f"ends of transfers of {size / GIB:g} GiB by every method that are whole",
+        "",
+        [len(complete) / len(rows)],
+        ">= 1",
     )
 
 
-def _written(file: Path, size: int) -> None:
-    """Lines of text, as many bytes as asked for."""
-    text = bytes(10 if at % 80 == 79 else 97 + at % 23 for at in range(1 << 20))
+def _write_text(file: Path, size: int) -> None:
+    """Writes `size` bytes of text lines."""
+    text = bytes(10 if offset % 80 == 79 else 97 + offset % 23 for offset in range(1 << 20))
     with file.open("wb") as out:
         for _ in range(size >> 20):
             out.write(text)

@@ -1,12 +1,12 @@
-"""What `loadgo transfer -- COMMAND` charges a command with, against what the command adds to the machine's busy time.
+"""The processor time that `loadgo transfer -- COMMAND` charges, against the busy time that the command adds.
 
     python bench/bench_transfer_command.py [PAIRS [MEBIBYTES]]
 
-In pairs: the command alone, and the command metered, in random order. Busy time is what all processors were not idle
-(/proc/stat, which knows idle time to the microsecond where the clock stops when nobody runs), less what they are busy
-with in the same time when nothing runs, measured before each pair; a single pair tells it to a tenth or worse, so the
-median of the pairs counts. Both ends are the command's, so that all that it adds is its own; in the last case each end
-is metered by a loadgo of its own, and their sum counts. Needs root.
+Each pair is the command alone and the command metered, in random order. Busy time is the time in which processors are
+not idle, by /proc/stat. It is precise to the microsecond if the clock stops on idle processors. The background's
+busy time, measured before each pair, is subtracted. A single pair has an error of a tenth or more, so the median of the
+pairs counts. Both ends belong to the command, so that all added time is its own. In the last case each end is metered
+by a loadgo of its own, and their sum counts. Needs root.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from figures import Figure, figure, finish
 from loadgo.transfers.command import CommandTransfer, transfer_of
 from machine import machine
-from socket_programs import BOTH_ENDS
+from support.socket_programs import BOTH_ENDS
 
 QUIET_S = 2.0
 MOST_BUSY = 0.05
-"""With more of the machine busy otherwise, what a command adds drowns: on a full one it adds nothing."""
+"""Largest busy share of the machine before the benchmark. On a busy machine a command adds less busy time."""
 NEAR, FAR = f"loadgo-near-{os.getpid()}", f"loadgo-far-{os.getpid()}"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -57,24 +57,24 @@ PYTHON = (sys.executable, "-I", "-c")
 
 @dataclass(frozen=True)
 class Pair:
-    """One command alone and metered: seconds."""
+    """A command alone and metered. Times are in seconds."""
 
     busy_s: float
-    """What it added to the machine's busy time, unmetered."""
+    """Busy time that the unmetered command added."""
     charged_s: float
     plain_s: float
-    """Processor time of its processes by wait4, unmetered."""
+    """Processor time of the unmetered command's processes by wait4."""
     metered_s: float
-    """The same, metered: with interrupts that came upon them in both."""
+    """The same of the metered command. Both include interrupts during the processes' time."""
 
     @property
     def ratio(self) -> float:
-        """Charged to what was added."""
+        """Charged time over added busy time."""
         return self.charged_s / self.busy_s
 
 
 def main() -> None:
-    """Measures each case, and what the meter itself adds."""
+    """Measures each case, and the meter's own cost."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 11
     size = (int(sys.argv[2]) if len(sys.argv) > 2 else 3072) << 20
     here = machine()
@@ -86,17 +86,21 @@ def main() -> None:
             "curl from a server, loopback": curl(Path(folder), size // 4),
             "two namespaces": in_namespaces(size),
         }
-        made = {name: [pair(words, Random(number)) for number in range(pairs)] for name, words in cases.items()}
-        made["two namespaces, each end apart"] = [apart(size, Random(number)) for number in range(pairs)]
-    figures = [one for name, those in made.items() for one in told(name, those)]
-    raw = {name: [vars(one) for one in those] for name, those in made.items()}
+        pairs_by_case = {
+            name: [pair(words, Random(number)) for number in range(pairs)] for name, words in cases.items()
+        }
+        pairs_by_case["two namespaces, each end apart"] = [
+            separate_ends(size, Random(number)) for number in range(pairs)
+        ]
+    figures = [row for name, case in pairs_by_case.items() for row in case_figures(name, case)]
+    raw = {name: list(map(vars, case)) for name, case in pairs_by_case.items()}
     finish("transfer_command", here, figures, [f"{size >> 20} MiB a transfer, curl a quarter of it"], raw)
 
 
-def told(name: str, pairs: list[Pair]) -> list[Figure]:
+def case_figures(name: str, pairs: list[Pair]) -> list[Figure]:
     """The figures of a case."""
-    ratios = [one.ratio for one in pairs]
-    added = [one.metered_s / one.plain_s - 1 for one in pairs if one.plain_s]
+    ratios = [pair.ratio for pair in pairs]
+    added = [pair.metered_s / pair.plain_s - 1 for pair in pairs if pair.plain_s]
     return [
         figure(f"{name}: charged / added", "", ratios),
         figure(f"{name}: the median of that, off 1 by", "", [abs(median(ratios) - 1)], "<= 0.05"),
@@ -106,7 +110,7 @@ def told(name: str, pairs: list[Pair]) -> list[Figure]:
 
 
 def pair(words: tuple[str, ...], random: Random) -> Pair:
-    """The command alone, and metered."""
+    """Measures the command alone, and metered."""
     quiet = background()
     alone: tuple[float, float] = (0.0, 0.0)
     charged: CommandTransfer | None = None
@@ -122,8 +126,8 @@ def pair(words: tuple[str, ...], random: Random) -> Pair:
     return Pair(alone[0], charged.cpu_s, alone[1], (run.cpu_ns or 0) / 1e9)
 
 
-def apart(size: int, random: Random) -> Pair:
-    """Both ends alone, and each under a loadgo of its own."""
+def separate_ends(size: int, random: Random) -> Pair:
+    """Measures both ends alone, and each under a loadgo of its own."""
     quiet = background()
     busy = charged = 0.0
     for metered in random.sample((True, False), 2):
@@ -135,11 +139,11 @@ def apart(size: int, random: Random) -> Pair:
 
 
 def each_end(size: int) -> float:
-    """What two loadgos charge their ends with, together."""
+    """The sum of the processor times that two loadgos charge, one for each end."""
     with TemporaryDirectory() as folder:
-        told = [Path(folder) / name for name in ("far", "near")]
+        outputs = [Path(folder) / name for name in ("far", "near")]
         loadgo = [
-            [sys.executable, "-m", "loadgo", "transfer", "--format", "json", "-o", str(path), "--"] for path in told
+            [sys.executable, "-m", "loadgo", "transfer", "--format", "json", "-o", str(path), "--"] for path in outputs
         ]
         far = ["ip", "netns", "exec", FAR, *PYTHON, SERVES, "10.92.0.2"]
         near = ["ip", "netns", "exec", NEAR, *PYTHON, SENDS, "10.92.0.2", str(size)]
@@ -147,11 +151,11 @@ def each_end(size: int) -> float:
             assert server.stdout is not None
             assert server.stdout.readline() == b"up\n"
             subprocess.run([*loadgo[1], *near], check=True, stderr=subprocess.DEVNULL)
-        return sum(float(json.loads(path.read_text())["cpu_s"]) for path in told)
+        return sum(float(json.loads(path.read_text())["cpu_s"]) for path in outputs)
 
 
 def unmetered(words: tuple[str, ...], quiet: float) -> tuple[float, float]:
-    """What it adds to the machine's busy time, which is `quiet` a second without it; and its own time."""
+    """The busy time that a command adds, and its own processor time. `quiet` is the background's busy share."""
     began, busy = time.monotonic(), busy_s()
     child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -162,21 +166,21 @@ def unmetered(words: tuple[str, ...], quiet: float) -> tuple[float, float]:
 
 
 def background() -> float:
-    """Processors that are busy when nothing runs."""
+    """Mean number of processors that are busy without the command."""
     began, busy = time.monotonic(), busy_s()
     time.sleep(QUIET_S)
     return (busy_s() - busy) / (time.monotonic() - began)
 
 
 def busy_s() -> float:
-    """Seconds that all processors were not idle, since some beginning."""
+    """Busy seconds of all processors, plus a constant."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     idle, waiting, stolen = ticks[3], ticks[4], ticks[7]
     return time.monotonic() * len(os.sched_getaffinity(0)) - (idle + waiting + stolen) * TICK_S
 
 
 def curl(folder: Path, size: int) -> tuple[str, ...]:
-    """A server of files and curl, which fetches one, as one command."""
+    """A command that serves a file and fetches it by curl."""
     with (folder / "file").open("wb") as file:
         for _ in range(size >> 20):
             file.write(os.urandom(1 << 20))
@@ -193,7 +197,7 @@ def curl(folder: Path, size: int) -> tuple[str, ...]:
 
 
 def in_namespaces(size: int) -> tuple[str, ...]:
-    """A server in one namespace and what sends to it in the other, as one command."""
+    """A command that receives in one namespace and sends in the other."""
     script = (
         'ip netns exec "$1" "$3" -I -c "$4" 10.92.0.2 | '
         '{ read up; ip netns exec "$2" "$3" -I -c "$5" 10.92.0.2 "$6"; cat; }'
@@ -203,7 +207,7 @@ def in_namespaces(size: int) -> tuple[str, ...]:
 
 @contextmanager
 def namespaces() -> Iterator[None]:
-    """Two network namespaces with a cable between them; gone afterwards."""
+    """Creates two network namespaces with a cable between them, and removes them afterwards."""
     try:
         for name in (NEAR, FAR):
             ip("netns", "add", name)

@@ -29,7 +29,7 @@ lines = ["12 + 30"]
 
 @dataclass
 class Watch:
-    """What is seen from inside the process while loadgo drives: its processor time and memory at the window's ends."""
+    """The process's own processor time and memory at both ends of the window, read while loadgo drives."""
 
     before: Memory = field(default_factory=memory)
     last: Memory | None = None
@@ -37,20 +37,20 @@ class Watch:
     samples: list[tuple[float, float, int]] = field(default_factory=list)
     """The steady load's first moment and its latest: seconds, processor seconds, interactions."""
 
-    def told(self, news: dict[str, Any]) -> None:
-        """Called by loadgo some times a second."""
-        if news["phase"] == "steady":
+    def on_progress(self, progress: dict[str, Any]) -> None:
+        """Reads the clocks. loadgo calls it some times a second."""
+        if progress["phase"] == "steady":
             if not self.samples:
                 self.last = memory()
-            now = (time.monotonic(), time.process_time(), int(news["interactions"]))
+            now = (time.monotonic(), time.process_time(), int(progress["interactions"]))
             self.samples = [*self.samples[:1], now]
-        if news["phase"] == "ramp-down" and not self.over:
+        if progress["phase"] == "ramp-down" and not self.over:
             self.over = True
             self.last = memory()
 
 
 def main() -> None:
-    """Drives, and prints."""
+    """Runs the load, and prints its figures."""
     load = Load(**json.loads(sys.argv[1]))
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:
         script = Path(place) / "calculator.toml"
@@ -65,7 +65,7 @@ def main() -> None:
             warm_up=WARM_UP_S,
             driver=Driver(fifo=load.scheduling == "fifo", processor=0 if load.pinned else None),
             out=Path(place) / "run",
-            progress=watch.told,
+            progress=watch.on_progress,
         )
         print(json.dumps(asdict(_figures(watch, loadgo.tables(run)))))
 
@@ -118,9 +118,9 @@ def _thread(tables: Any) -> dict[str, float]:
 
 
 def _usage(rows: Any, tables: Any) -> dict[str, object]:
-    known = rows["cpu_user_ns"].len() - rows["cpu_user_ns"].null_count()
+    measured = rows["cpu_user_ns"].len() - rows["cpu_user_ns"].null_count()
     return {
-        "usage_share": known / rows.height,
+        "usage_share": measured / rows.height,
         "usage_every": tables.conditions["usage"]["every"],
         "usage_from": tables.conditions["usage"]["cpu"],
         "lost": int(tables.lost["count"].sum()),

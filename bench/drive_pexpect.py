@@ -1,7 +1,7 @@
 """Runs pexpect under one load: `drive_pexpect.py LOAD` takes a `driven.Load` as JSON and prints a `driven.Driven`.
 
-It is given what helps it: a thread for each user, `poll` in place of `select`, its two delays switched off, exact
-text in place of a pattern. It records nothing but response and lateness, in arrays that are there before the users.
+pexpect runs at its best: a thread for each user, `poll` instead of `select`, both delays off, exact text instead of a
+pattern. Only response and lateness are recorded, in arrays that exist before the users.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Drivers of simulated users in fresh processes: loadgo, pexpect and a bare loop, under one load, told in one way.
+"""Drivers of simulated users in fresh processes: loadgo, pexpect and a bare loop, with one load and the same figures.
 
-Every driver meters itself alike: processor time of its whole process (all threads) over a window in the steady load,
-memory (/proc/self/smaps_rollup) before the first log-in and at the window's end. Where a load is pinned, the driver has
-processor 0 and the users have processor 1.
+Every driver meters itself in the same way. Processor time is that of its process (all threads) over a window in the
+steady load. Memory (/proc/self/smaps_rollup) is read before the first log-in and at the window's end. With a pinned
+load, the driver has processor 0 and the users have processor 1.
 """
 
 from __future__ import annotations
@@ -21,65 +21,65 @@ BARE = HERE / "bare" / "bare"
 
 @dataclass(frozen=True)
 class Load:
-    """What the users do."""
+    """The users' work."""
 
     users: int
     think_s: float = 1.0
-    """The mean of an exponential think time; 0: none."""
+    """Mean of an exponential think time; 0 for no think time."""
     seconds: float = 10.0
-    """How long the window lasts."""
+    """Length of the window."""
     pinned: bool = True
-    """The driver on processor 0, the users on processor 1; else all on all."""
+    """Whether the driver runs on processor 0 and the users on processor 1."""
     scheduling: str = "fifo"
-    """`fifo`, `batch` (which loadgo takes by itself where nobody thinks) or `other`."""
+    """`fifo`, `batch` (loadgo's choice without think time) or `other`."""
     login: str = "loadgo-calculator"
 
 
 @dataclass(frozen=True)
 class Driven:
-    """What one run of a driver came to."""
+    """The figures of one run of a driver."""
 
     interactions: int
-    """In the window."""
+    """Number of interactions in the window."""
     window_s: float
     cpu_s: float
-    """Of the driver's process, all threads, in the window."""
+    """Processor time of the driver's process, all threads, in the window."""
     allocated_bytes: int
-    """By how much its anonymous memory grew from before the first log-in: what its users took."""
+    """Growth of anonymous memory since before the first log-in, which the users need."""
     resident_bytes: int
-    """By how much all of its resident memory grew; the pages of its own program count here."""
+    """Growth of all resident memory, with the pages of the driver's program."""
     log_in_s: float
-    """Until all users were logged in."""
+    """Time until all users were logged in."""
     response_p50_us: float
     response_p99_us: float
     lateness_p50_us: float
     lateness_p99_us: float
     more: dict[str, Any] = field(default_factory=dict)
-    """What this driver alone can tell."""
+    """Further figures of this driver."""
 
     @property
     def cpu_us(self) -> float:
-        """Processor time of the whole process for an interaction."""
+        """Processor time of the whole process per interaction."""
         return self.cpu_s / self.interactions * 1e6
 
     @property
     def rate(self) -> float:
-        """Interactions a second."""
+        """Interactions per second."""
         return self.interactions / self.window_s
 
 
 def loadgo(load: Load) -> Driven:
-    """loadgo, as it is installed, with everything recorded."""
+    """Runs the installed loadgo, which records everything."""
     return _driven([sys.executable, str(HERE / "drive_loadgo.py"), json.dumps(asdict(load))])
 
 
 def pexpect(load: Load) -> Driven:
-    """pexpect with a thread for each user and its delays off."""
+    """Runs pexpect with a thread for each user and its delays off."""
     return _driven([sys.executable, str(HERE / "drive_pexpect.py"), json.dumps(asdict(load))])
 
 
 def bare(load: Load) -> Driven:
-    """A minimal event loop in C that records nothing but response and lateness: what no driver can go below."""
+    """Runs a minimal event loop in C that records only response and lateness, as a lower bound for any driver."""
     _compile()
     program = Path(sysconfig.get_path("scripts")) / load.login
     processors = ["0", "1"] if load.pinned else ["-1", "-1"]
@@ -88,22 +88,22 @@ def bare(load: Load) -> Driven:
 
 
 def raw(runs: dict[str, list[Driven]]) -> dict[str, object]:
-    """Runs by the driver's name, as they are recorded."""
-    return {name: [asdict(run) for run in each] for name, each in runs.items()}
+    """The runs by the driver's name, as they are recorded."""
+    return {name: list(map(asdict, driver_runs)) for name, driver_runs in runs.items()}
 
 
 def _driven(command: list[str]) -> Driven:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
         try:
-            said, _ = driver.communicate()
+            output, _ = driver.communicate()
         except KeyboardInterrupt:
             # loadgo logs its users out and cleans up behind them.
             driver.terminate()
             driver.wait()
             raise
     if driver.returncode != 0:
-        raise SystemExit(f"{' '.join(command)} ended with status {driver.returncode}; what it said is above")
-    return Driven(**json.loads(said.splitlines()[-1]))
+        raise SystemExit(f"{' '.join(command)} ended with status {driver.returncode}; its messages are above")
+    return Driven(**json.loads(output.splitlines()[-1]))
 
 
 def _compile() -> None:

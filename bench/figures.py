@@ -1,4 +1,4 @@
-"""Figures beside their targets: what a benchmark prints, and what it keeps under bench/results/."""
+"""Figures with their targets, which a benchmark prints and records in bench/results/."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Target:
-    """What a figure should be: at most, or at least, `bound`."""
+    """A target for a figure: at most, or at least, `bound`."""
 
     sense: str
     """`<=`, `<` or `>=`."""
     bound: float
 
     def reached(self, value: float) -> bool:
-        """Whether `value` is good enough."""
+        """Whether `value` meets the target."""
         if self.sense == ">=":
             return value >= self.bound
         return value < self.bound if self.sense == "<" else value <= self.bound
@@ -35,28 +35,28 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of a benchmark: what was measured, each time, and what it should be."""
+    """A line of a benchmark: the values of all repetitions, and their target."""
 
     name: str
     unit: str
-    """Empty for a share or a ratio."""
+    """The unit; empty for a share or a ratio."""
     values: tuple[float, ...]
-    """One for each repetition; the median counts."""
+    """The value of each repetition. The median counts."""
     target: Target | None = None
-    """None: told for the record."""
+    """The target; None for a figure without one."""
 
     @property
     def median(self) -> float:
-        """What counts."""
+        """The median of the values, which is compared with the target."""
         return median(self.values)
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target is reached; None when there is none."""
+        """Whether the target is reached; None without a target."""
         return None if self.target is None else self.target.reached(self.median)
 
-    def told(self) -> dict[str, object]:
-        """As it is recorded."""
+    def record(self) -> dict[str, object]:
+        """The figure as it is recorded."""
         target = None if self.target is None else str(self.target)
         return {
             "name": self.name,
@@ -77,13 +77,13 @@ def figure(name: str, unit: str, values: Iterable[float], target: str = "") -> F
 def finish(
     name: str, here: Machine, figures: Iterable[Figure], notes: Iterable[str], raw: Mapping[str, object]
 ) -> None:
-    """Prints the figures of benchmark `name`, and records them with the machine and what they were made from.
+    """Prints the figures of benchmark `name`, and records them with the machine and the raw values.
 
-    Only what ran with its usual sizes, without arguments, is recorded.
+    A benchmark with arguments, which change its sizes, is not recorded.
     """
-    told, said = list(figures), list(dict.fromkeys(notes))
-    print(table(told))
-    for note in said:
+    rows, unique_notes = list(figures), list(dict.fromkeys(notes))
+    print(table(rows))
+    for note in unique_notes:
         print(f"note: {note}")
     busy = f"{here.busy_before:.0%} busy with other things before"
     print(f"on {here.name}, {busy}; loadgo {here.loadgo}")
@@ -93,9 +93,9 @@ def finish(
     record = {
         "benchmark": name,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": here.told(),
-        "figures": [one.told() for one in told],
-        "notes": said,
+        "machine": here.record(),
+        "figures": [row.record() for row in rows],
+        "notes": unique_notes,
         "runs": raw,
     }
     path = RESULTS / f"{name}.{here.slug}.json"
@@ -106,16 +106,16 @@ def finish(
 
 def table(figures: Iterable[Figure]) -> str:
     """The figures in columns: name, median, spread, target, verdict."""
-    rows = [("", "median", "spread", "target", ""), *(_row(one) for one in figures)]
+    rows = [("", "median", "spread", "target", ""), *map(_row, figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return "\n".join(_aligned(row, widths) for row in rows)
 
 
-def _row(one: Figure) -> tuple[str, str, str, str, str]:
-    low, high = min(one.values), max(one.values)
-    spread = f"{_number(low)} .. {_number(high)}" if len(one.values) > 1 else ""
-    verdict = {True: "reached", False: "NOT REACHED", None: ""}[one.reached]
-    return one.name, f"{_number(one.median)} {one.unit}".strip(), spread, str(one.target or ""), verdict
+def _row(line: Figure) -> tuple[str, str, str, str, str]:
+    low, high = min(line.values), max(line.values)
+    spread = f"{_number(low)} .. {_number(high)}" if len(line.values) > 1 else ""
+    verdict = {True: "reached", False: "NOT REACHED", None: ""}[line.reached]
+    return line.name, f"{_number(line.median)} {line.unit}".strip(), spread, str(line.target or ""), verdict
 
 
 def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
@@ -124,5 +124,5 @@ def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits, or all of a large number's."""
+    """Three significant digits, or all digits of a large number."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,6 +1,6 @@
-"""Writes the folder of a large run that never was: `large_run.py FOLDER INTERACTIONS USERS`.
+"""Writes the folder of a large invented run: `large_run.py FOLDER INTERACTIONS USERS`.
 
-Users think a second and wait some milliseconds; all of it steady; rows in the order in which interactions ended.
+Users think a second and wait some milliseconds. All interactions are in the steady phase, ordered by their ends.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ every = 1
 
 
 def large_run(interactions: int, users: int) -> dict[str, dict[str, object]]:
-    """The tables of such a run, by column."""
+    """The columns of the run's tables."""
     random = np.random.default_rng(1)
-    each = -(-interactions // users)
-    response = random.lognormal(16, 1, (users, each)).astype(np.int64)
-    think = random.exponential(S, (users, each)).astype(np.int64)
+    per_user = -(-interactions // users)
+    response = random.lognormal(16, 1, (users, per_user)).astype(np.int64)
+    think = random.exponential(S, (users, per_user)).astype(np.int64)
     ready = np.cumsum(response + think, axis=1)
     order = np.argsort(ready, axis=None)[:interactions]
-    user, turn = np.divmod(order, each)
+    user, turn = np.divmod(order, per_user)
     sent = (ready - response).ravel()[order]
     command = turn % len(COMMANDS)
-    told: dict[str, object] = {
+    columns: dict[str, object] = {
         "user": user + 1,
         "pass": turn // len(COMMANDS) + 1,
         "line": command + 1,
@@ -55,12 +55,14 @@ def large_run(interactions: int, users: int) -> dict[str, dict[str, object]]:
         "phase": np.full(len(sent), "steady"),
     }
     usage = {
-        name: random.integers(0, 5_000_000, len(sent)) for name in COLUMNS_BY_TABLE["interactions"] if name not in told
+        name: random.integers(0, 5_000_000, len(sent))
+        for name in COLUMNS_BY_TABLE["interactions"]
+        if name not in columns
     }
     usage["exit_status"] = np.zeros(len(sent), np.int64)
     last = int(ready.max())
     return {
-        "interactions": told | usage,
+        "interactions": columns | usage,
         "sessions": _sessions(users, ready[:, -1]),
         "time": _time(last),
         "phases": {"at_ns": [0, last], "phase": ["steady", "ramp-down"]},
@@ -81,7 +83,7 @@ def _time(last: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Writes the folder."""
+    """Writes the run's folder."""
     folder, (interactions, users) = Path(sys.argv[1]), map(int, sys.argv[2:4])
     folder.mkdir()
     (folder / "run.toml").write_text(RUN_TOML.format(users=users))

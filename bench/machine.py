@@ -1,4 +1,4 @@
-"""The machine that a benchmark runs on: what it is, how busy it is, and what must be raised for many terminals."""
+"""The machine that a benchmark runs on: its description, its load, and its limit of terminals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOREVER = "while True: pass"
 
 @dataclass(frozen=True)
 class Machine:
-    """What ran the benchmark."""
+    """Description and state of the machine before the benchmark."""
 
     hostname: str
     processor: str
@@ -33,29 +33,29 @@ class Machine:
     kernel: str
     python: str
     loadgo: str
-    """Its version and the commit, with `-dirty` when files had changed since."""
+    """The version and the commit, with `-dirty` if files have changed since."""
     load_average: tuple[float, float, float]
-    """Before the benchmark began; an earlier benchmark may still be in it."""
+    """The load averages before the benchmark; they may include an earlier benchmark."""
     busy_before: float
     """The share of all processors that others used in the second before the benchmark began."""
 
     @property
     def name(self) -> str:
-        """In few words, as it is printed."""
+        """A short description for people."""
         return f"{self.hostname}, {self.processors} x {self.processor}, {self.memory_gb:.0f} GB, Linux {self.kernel}"
 
     @property
     def slug(self) -> str:
-        """Fit for a file's name."""
+        """A name for files."""
         return re.sub(r"[^a-z0-9]+", "-", f"{self.hostname} {self.processors} {self.processor}".lower()).strip("-")
 
-    def told(self) -> dict[str, object]:
-        """As it is recorded."""
+    def record(self) -> dict[str, object]:
+        """The machine as it is recorded."""
         return {"name": self.name, **asdict(self)}
 
 
 def machine() -> Machine:
-    """This machine, now; takes a second, to see how busy it is."""
+    """Describes this machine. It takes a second to measure how busy the machine is."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return Machine(
         hostname=platform.node(),
@@ -72,7 +72,7 @@ def machine() -> Machine:
 
 @contextmanager
 def terminals(wanted: int) -> Iterator[int]:
-    """As many terminals as are `wanted`, or as there are to be had; the limit is put back in every case."""
+    """Raises the limit of terminals, and yields the number available, at most `wanted`. The limit is restored."""
     taken, reserved = int(TERMINALS_NOW.read_text()), int(RESERVED_TERMINALS.read_text())
     before, need = int(MOST_TERMINALS.read_text()), wanted + taken + reserved + 64
     with _ended_in_order():
@@ -85,9 +85,9 @@ def terminals(wanted: int) -> Iterator[int]:
 
 
 @contextmanager
-def busy(loops_a_processor: int) -> Iterator[int]:
-    """A loaded machine while this lasts: so many endless loops for each processor; how many there are in all."""
-    count = loops_a_processor * len(os.sched_getaffinity(0))
+def busy(loops_per_processor: int) -> Iterator[int]:
+    """Runs endless loops, some for each processor, and yields their number."""
+    count = loops_per_processor * len(os.sched_getaffinity(0))
     with _ended_in_order(), ExitStack() as stack:
         for _ in range(count):
             loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", FOREVER]))
@@ -97,7 +97,7 @@ def busy(loops_a_processor: int) -> Iterator[int]:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """A termination signal ends the program as an interrupt does, so that everything is put back."""
+    """Makes a termination signal raise `KeyboardInterrupt`, so that everything is restored."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -118,8 +118,8 @@ def _write(path: Path, value: int) -> bool:
 
 
 def _processor() -> str:
-    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return match[1] if match else platform.machine()
 
 
 def _busy_share() -> float:
@@ -130,7 +130,7 @@ def _busy_share() -> float:
 
 
 def _total_and_idle() -> tuple[int, int]:
-    """Ticks of all processors since the start: all, and those in which they were idle or waited for a disk."""
+    """Ticks of all processors since boot: all ticks, and those of idle processors and disk waits."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return sum(ticks), ticks[3] + ticks[4]
 

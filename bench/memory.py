@@ -1,4 +1,4 @@
-"""How much memory this process holds, exactly; the sums in /proc/self/status may be some hundred kilobytes behind."""
+"""The exact memory of this process. The sums in /proc/self/status may be some hundred kilobytes behind."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 
 class Memory(NamedTuple):
-    """Bytes in memory now."""
+    """Sizes of memory in bytes."""
 
     allocated: int
-    """Anonymous pages: heaps, stacks, tables. Not the pages of the program's own file, which no user adds to."""
+    """Anonymous pages, such as heaps and stacks. Users do not add to the pages of the program's own file."""
     resident: int
     """All pages."""
 
     def since(self, before: Memory) -> Memory:
-        """By how much it grew."""
+        """The growth since `before`."""
         return Memory(self.allocated - before.allocated, self.resident - before.resident)
 
 
 def memory() -> Memory:
-    """What this process holds, as the kernel counts its pages."""
+    """The memory of this process, by the kernel's page counts."""
     text = Path("/proc/self/smaps_rollup").read_text()
-    found = dict(re.findall(r"^(Anonymous|Rss):\s+(\d+) kB", text, re.MULTILINE))
-    return Memory(int(found["Anonymous"]) * 1024, int(found["Rss"]) * 1024)
+    kilobytes = dict(re.findall(r"^(Anonymous|Rss):\s+(\d+) kB", text, re.MULTILINE))
+    return Memory(int(kilobytes["Anonymous"]) * 1024, int(kilobytes["Rss"]) * 1024)

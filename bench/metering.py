@@ -1,8 +1,8 @@
-"""Loads under meters: what a load costs bare, with loadgo's meters on, and under other tools, in processor time.
+"""Loads under meters: the processor time of a load alone, with loadgo's meters, and under other tools.
 
-The loads and the driver are examples of crates/meters: `loads` does a thing so many times and prints the processor time
-of each; `metered` has the meters on while a command runs, reads them once a second, and tells what they found. What is
-compared is run in shuffled order within each repetition, and ratios are made within a repetition.
+The loads and the driver are examples of crates/meters. `loads` repeats an operation and prints its processor time.
+`metered` runs a command with the meters, reads them once a second, and writes their sums. Measurements that are
+compared run in shuffled order within each repetition, and ratios are computed within a repetition.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ def build() -> None:
 
 
 def each_ns(load: str, amount: int, under: Sequence[str] = ()) -> float:
-    """Processor time of one `load`, of `amount`, as it clocks itself: in ns."""
-    return float(_said([*under, LOADS, load, str(amount)]).split()[-1])
+    """Processor time in ns of one operation of `load`, the mean over `amount`, by its own clock."""
+    return float(_output_of([*under, LOADS, load, str(amount)]).split()[-1])
 
 
 def used_s(command: Sequence[str], under: Sequence[str] = ()) -> float:
-    """Processor time of `command`, in seconds; not of what it runs under."""
-    return float(_said([*under, sys.executable, str(HERE / "timed.py"), *command]).split()[-1])
+    """Processor time of `command` in seconds, without that of the tool that it runs under."""
+    return float(_output_of([*under, sys.executable, str(HERE / "timed.py"), *command]).split()[-1])
 
 
 def tier(name: str) -> tuple[str, ...]:
-    """What a load runs under so that the meters are on."""
+    """The words before a command that run it under loadgo's meters."""
     return (METERED, name)
 
 
-def told(under: Sequence[str], load: str, amount: int) -> tuple[float, dict[str, int]]:
-    """The processor time of each in ns, and the sums of what the meters found meanwhile."""
-    with tempfile.NamedTemporaryFile(prefix="loadgo-bench-") as found:
-        ns = float(_said([*under, LOADS, load, str(amount)], METERED=found.name).split()[-1])
-        sums: dict[str, int] = json.loads(Path(found.name).read_text())
+def measured_sums(under: Sequence[str], load: str, amount: int) -> tuple[float, dict[str, int]]:
+    """The processor time of one operation in ns, and the meters' sums meanwhile."""
+    with tempfile.NamedTemporaryFile(prefix="loadgo-bench-") as sums_file:
+        ns = float(_output_of([*under, LOADS, load, str(amount)], METERED=sums_file.name).split()[-1])
+        sums: dict[str, int] = json.loads(Path(sums_file.name).read_text())
         return ns, sums
 
 
@@ -68,21 +68,24 @@ class Peer:
     name: str
     program: str
     call_ns: Callable[[int], float]
-    """What a null call costs under it, of so many; with the tool's own processor time if it wakes for each call."""
+    """Returns the cost of a null call under the tool, the mean over a number of calls.
+
+    It includes the tool's own processor time if the tool wakes for each call.
+    """
 
 
 def peers() -> list[Peer]:
-    """Those that are installed."""
+    """The tools that are installed."""
     return [peer for peer in PEERS if shutil.which(peer.program)]
 
 
 def missing() -> list[str]:
-    """Those that are not, in words."""
+    """Notes about the tools that are not installed."""
     return [f"{peer.name} is not installed here" for peer in PEERS if not shutil.which(peer.program)]
 
 
 def shuffled(measures: Mapping[str, Measure], repetitions: int) -> dict[str, list[float]]:
-    """Every measure so many times, in another order each time."""
+    """The values of all measures, each repeated, in another order each time."""
     values: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(repetitions):
         for name in random.sample(list(measures), len(measures)):
@@ -91,13 +94,13 @@ def shuffled(measures: Mapping[str, Measure], repetitions: int) -> dict[str, lis
 
 
 def _traced_ns(under: Sequence[str], amount: int) -> float:
-    """Of a tool that wakes for each call: all processor time, less that of a run with hardly any."""
+    """The cost of a call under a tool that wakes for each: all processor time, less that of a run with few calls."""
     many, few = (used_s([*under, LOADS, "calls", str(count)]) for count in (amount, 10))
     return (many - few) * 1e9 / (amount * 1.1)  # a tenth is warming up
 
 
 def _bpftrace_ns(amount: int) -> float:
-    said = _said(["bpftrace", "-e", HISTOGRAMS, "-c", f"{LOADS} calls {amount}"])
+    said = _output_of(["bpftrace", "-e", HISTOGRAMS, "-c", f"{LOADS} calls {amount}"])
     return next(float(line) for line in said.splitlines() if line.replace(".", "", 1).isdigit())
 
 
@@ -108,7 +111,7 @@ def _syscount_ns(amount: int) -> float:
 
 @contextmanager
 def _in_background(command: Sequence[str], ready: str) -> Iterator[None]:
-    """A tool at work, from its first line that begins with `ready`."""
+    """Runs a tool in the background, after its first line that begins with `ready`."""
     tool = subprocess.Popen(["stdbuf", "-oL", *command], stdout=subprocess.PIPE, text=True)
     try:
         assert tool.stdout is not None
@@ -119,12 +122,12 @@ def _in_background(command: Sequence[str], ready: str) -> Iterator[None]:
         tool.wait()
 
 
-def _said(command: Sequence[str], **variables: str) -> str:
+def _output_of(command: Sequence[str], **variables: str) -> str:
     """The output of a command that must not fail."""
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
-    return done.stdout
+    finished = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    if finished.returncode:
+        raise SystemExit(f"{' '.join(command)}: {finished.stderr}")
+    return finished.stdout
 
 
 PEERS = (

@@ -1,6 +1,6 @@
-"""The watch page of a large run in headless Chromium: until it shows something, until it has all, and how it is panned.
+"""The watch page of a large run in headless Chromium: times to the first picture and to all rows, and panning.
 
-Playwright drives Debian's chromium; there is no graphics card, so that pictures are drawn by the processor.
+Playwright drives Debian's chromium. Without a graphics card the processor draws the pictures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium")
 WIDTHS = {"half of it": 0.5, "a twentieth of it": 0.05, "a hundredth of it": 0.01}
-"""What part of the run is seen while it is panned."""
+"""Visible parts of the run during panning."""
 PATIENCE_MS = 120_000
 
 # Moments are counted from when the browser began to go to the page.
@@ -64,21 +64,21 @@ _PAN = """async ([part, seconds]) => {
 
 @dataclass(frozen=True)
 class Seen:
-    """What one look at the page came to."""
+    """The times and frame rates of one view of the page."""
 
     first_s: float
-    """From navigation to the first picture."""
+    """Time from navigation to the first picture."""
     all_s: float
-    """Until all rows are there."""
+    """Time from navigation until all rows are loaded."""
     frames: Mapping[str, float]
-    """Frames a second while it is panned, by what is seen."""
+    """Frames per second during panning, by visible part."""
     longest_ms: Mapping[str, float]
-    """Between two frames meanwhile."""
+    """Longest time between two frames during panning."""
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Headless; what it draws, the processor draws."""
+    """Starts a headless browser."""
     from playwright.sync_api import sync_playwright
 
     os.environ["PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD"] = "1"
@@ -90,7 +90,7 @@ def browser() -> Iterator[Any]:
 
 @contextmanager
 def page_of(run: Path) -> Iterator[str]:
-    """Where the page of a finished run is."""
+    """Serves the page of a finished run, and yields its address."""
     command = [sys.executable, "-m", "loadgo", "watch", str(run)]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
@@ -101,8 +101,8 @@ def page_of(run: Path) -> Iterator[str]:
         server.communicate()
 
 
-def look(chromium: Any, url: str, seconds: float) -> Seen:
-    """Opens the page anew, waits until it has everything, and pans for so long at each width."""
+def view_page(chromium: Any, url: str, seconds: float) -> Seen:
+    """Opens the page, waits until it has all rows, and pans for `seconds` at each width."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
@@ -111,6 +111,6 @@ def look(chromium: Any, url: str, seconds: float) -> Seen:
     noted = page.evaluate(_WAIT)
     panned = {name: page.evaluate(_PAN, [part, seconds]) for name, part in WIDTHS.items()}
     context.close()
-    frames = {name: one["rate"] for name, one in panned.items()}
-    longest = {name: one["longest"] for name, one in panned.items()}
+    frames = {name: result["rate"] for name, result in panned.items()}
+    longest = {name: result["longest"] for name, result in panned.items()}
     return Seen(noted["first"] / 1e3, noted["all"] / 1e3, frames, longest)

@@ -1,4 +1,4 @@
-"""One stream of bytes from one end to the other: by loadgo, by iperf3, and by a bare loop of one call, told in one way.
+"""One stream of bytes between two ends: by loadgo, by iperf3, and by a bare loop of one call, with the same figures.
 
 All send the same file and receive into /dev/null; the sending end has processor 0, the receiving end processor 1.
 """
@@ -21,7 +21,7 @@ LOADGO = [sys.executable, "-m", "loadgo", "transfer"]
 
 @dataclass(frozen=True)
 class Network:
-    """Between which two ends."""
+    """The two ends of a network."""
 
     name: str
     near: tuple[str, ...]
@@ -29,32 +29,32 @@ class Network:
     far: tuple[str, ...]
     """Words before a command that receives."""
     address: str
-    """Where the far end is to be reached."""
+    """The address of the far end."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What one stream came to, at both ends."""
+    """The figures of one stream at both ends."""
 
     bits_per_s: float
-    """As the sending end has it."""
+    """The rate at the sending end."""
     sends_cpu_s: float
     receives_cpu_s: float
 
     @property
     def cpu_s(self) -> float:
-        """Of both ends."""
+        """Processor time of both ends."""
         return self.sends_cpu_s + self.receives_cpu_s
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What is sent."""
+    """The data of a stream: a file, its size, and the size of a message."""
 
     file: Path
     bytes: int
     message: int
-    """Of a call."""
+    """Size of a message, which one call sends."""
 
 
 def pinned(network: str, near: tuple[str, ...], far: tuple[str, ...], address: str) -> Network:
@@ -63,32 +63,32 @@ def pinned(network: str, near: tuple[str, ...], far: tuple[str, ...], address: s
 
 
 def iperf3(network: Network, sent: Sent) -> Stream:
-    """iperf3, one stream, from the file and with its blocks; its own figures."""
+    """Runs iperf3 with one stream from the file, and returns its own figures."""
     port = str(_free_port())
     with _under_way([*network.far, "iperf3", "-s", "-1", "-p", port, "-F", "/dev/null", "--forceflush"]) as server:
         _line_with(server, "listening")
         client = ["iperf3", "-c", network.address, "-p", port, "-N", "-J", "-F", str(sent.file)]
-        told = json.loads(_said([*network.near, *client, "-n", str(sent.bytes), "-l", str(sent.message)]))
+        report = json.loads(_output_of([*network.near, *client, "-n", str(sent.bytes), "-l", str(sent.message)]))
         server.wait()
-    end = told["end"]
+    end = report["end"]
     used, span = end["cpu_utilization_percent"], end["sum_sent"]["seconds"]
-    whole = end["sum_sent"]["bytes"]
-    if whole < sent.bytes:
-        raise SystemExit(f"iperf3 sent {whole} of {sent.bytes} bytes")
-    ends = (used[f"{side}_total"] / 100 * span * sent.bytes / whole for side in ("host", "remote"))
+    sent_bytes = end["sum_sent"]["bytes"]
+    if sent_bytes < sent.bytes:
+        raise SystemExit(f"iperf3 sent {sent_bytes} of {sent.bytes} bytes")
+    ends = (used[f"{side}_total"] / 100 * span * sent.bytes / sent_bytes for side in ("host", "remote"))
     return Stream(end["sum_sent"]["bits_per_second"], *ends)
 
 
 def bare(network: Network, method: str, sent: Sent, block: int = 1 << 16) -> Stream:
-    """A loop of one call; the receiving end reads blocks of `block`, or splices."""
+    """Runs a loop of one call. The receiving end reads blocks of `block` bytes, or splices."""
     _compile()
     with _under_way([*network.far, str(BARE), "receive", method, network.address, str(block)]) as receiver:
         port = _line_with(receiver, "")
-        asked = [method, network.address, port.strip(), str(sent.bytes), str(sent.message), str(sent.file)]
-        _, real_ns, sends_ns = map(int, _said([*network.near, str(BARE), "send", *asked]).split())
-        came, _, receives_ns = map(int, _line_with(receiver, "").split())
-    if came != sent.bytes:
-        raise SystemExit(f"the bare loop received {came} of {sent.bytes} bytes")
+        arguments = [method, network.address, port.strip(), str(sent.bytes), str(sent.message), str(sent.file)]
+        _, real_ns, sends_ns = map(int, _output_of([*network.near, str(BARE), "send", *arguments]).split())
+        received, _, receives_ns = map(int, _line_with(receiver, "").split())
+    if received != sent.bytes:
+        raise SystemExit(f"the bare loop received {received} of {sent.bytes} bytes")
     return Stream(8e9 * sent.bytes / real_ns, sends_ns / 1e9, receives_ns / 1e9)
 
 
@@ -101,21 +101,21 @@ class Server:
     token: Path
 
     def stream(self, method: str, sent: Sent) -> Stream:
-        """One transfer of the file by a method."""
-        asked = ["--from", str(sent.file), "--size", str(sent.bytes), "--message", str(sent.message)]
-        sends, receives = self.rows("--method", method, *asked)
-        return Stream(sends["bits_per_s"], sends["thread_s"], receives["thread_s"])  # as the others' clocks have it
+        """Makes one transfer of the file by a method."""
+        options = ["--from", str(sent.file), "--size", str(sent.bytes), "--message", str(sent.message)]
+        sends, receives = self.rows("--method", method, *options)
+        return Stream(sends["bits_per_s"], sends["thread_s"], receives["thread_s"])  # as the peers measure it
 
     def rows(self, *options: str) -> list[dict[str, float]]:
-        """The rows of `loadgo transfer OPTIONS`, all of which must come to their end."""
+        """The rows of `loadgo transfer OPTIONS`, which must succeed."""
         command = [*LOADGO, "--to", self.address, "--token-file", str(self.token), "--format", "json", *options]
-        rows: list[dict[str, float]] = json.loads(_said([*self.network.near, *command]))["rows"]
+        rows: list[dict[str, float]] = json.loads(_output_of([*self.network.near, *command]))["rows"]
         return rows
 
 
 @contextmanager
 def served(network: Network, token: Path) -> Iterator[Server]:
-    """A server at the far end, while this lasts."""
+    """Runs a server at the far end."""
     token.write_text("of no use to anybody else")
     listen = ["--listen", f"{network.address}:0", "--token-file", str(token)]
     command = [*network.far, *LOADGO, "serve", *listen]
@@ -128,9 +128,9 @@ def served(network: Network, token: Path) -> Iterator[Server]:
 
 
 def loadgo(network: Network, token: Path, method: str, sent: Sent) -> Stream:
-    """One transfer by a method, into a server of its own, as its peers have receivers of their own.
+    """Makes one transfer by a method to a new server, as its peers have new receivers.
 
-    What a server has by chance, such as where its memory lies, would otherwise be in all pairs of a run.
+    A server's accidents, such as the place of its memory, would otherwise affect all pairs of a run.
     """
     with served(network, token) as server:
         return server.stream(method, sent)
@@ -138,7 +138,7 @@ def loadgo(network: Network, token: Path, method: str, sent: Sent) -> Stream:
 
 @contextmanager
 def _under_way(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A program that ends by itself, and is ended with whatever goes wrong beside it."""
+    """Runs a program that ends by itself, and kills it after an error."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         try:
             yield program
@@ -149,17 +149,17 @@ def _under_way(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 def _line_with(program: subprocess.Popen[str], word: str) -> str:
     assert program.stdout is not None
-    found = next((line for line in program.stdout if word in line), None)
-    if found is None:
+    matching_line = next((line for line in program.stdout if word in line), None)
+    if matching_line is None:
         raise SystemExit(f"{program.args!r} ended too early")
-    return found
+    return matching_line
 
 
-def _said(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+def _output_of(command: list[str]) -> str:
+    finished = subprocess.run(command, capture_output=True, text=True)
+    if finished.returncode:
+        raise SystemExit(f"{' '.join(command)}: status {finished.returncode}\n{finished.stdout}{finished.stderr}")
+    return finished.stdout
 
 
 def _free_port() -> int:

@@ -1,7 +1,7 @@
-"""A run of users of this host with its watch page and viewers, or without: what serving and recording took.
+"""A run on this host with its watch page and viewers, or without: the processor time of serving and recording.
 
-The page is served as `loadgo run --watch` serves it, by a child of low priority; viewers read its rows twice a second
-(as often as there are new ones) from another process. Processor time is the kernel's count in the steady load.
+`loadgo run --watch` serves the page, by a child of low priority. Viewers in another process read new rows about twice
+a second. Processor time is the kernel's count in the steady load.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from loadgo import _loadgo
 HERE = Path(__file__).parent
 WRITER = "loadgo-writer"
 MARGIN_S = 2.0
-"""So long before the steady load ends the clocks are read: at its end there is more to do."""
+"""Time before the end of the steady load at which the clocks are read, since the end itself has extra work."""
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What one run came to."""
+    """The figures of one run."""
 
     viewers: int
     window_s: float
-    """Of the steady load, over which processor time was read."""
+    """Length of the window in the steady load over which processor time was read."""
     serving: float
-    """Of one processor, the serving process's; 0 when nothing was served."""
+    """Share of one processor that the serving process used; 0 without a page."""
     writing: float
-    """Of one processor, the thread's that writes the records."""
+    """Share of one processor that the writer's thread used."""
     interactions: int
-    """Answered in the run."""
+    """Number of answered interactions in the run."""
     lateness_p50_us: float
     lateness_p99_us: float
-    """In the steady load."""
+    """Lateness in the steady load."""
     told: tuple[int, ...]
-    """How many interactions each viewer had at the end."""
+    """Number of interactions that each viewer had at the end."""
     served_mb: float
     """The largest resident memory of the serving process."""
 
 
 def watched_run(users: int, seconds: int, viewers: int) -> Watched:
-    """One run; with 0 viewers nothing is served."""
+    """Makes one run. With 0 viewers, no page is served."""
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:
         script, folder = Path(place) / "calculator.toml", Path(place) / "run"
         script.write_text(SCRIPT.format(login="loadgo-calculator", think="exponential(1s)"))
@@ -62,11 +62,11 @@ def watched_run(users: int, seconds: int, viewers: int) -> Watched:
         begun = _when_steady(run, folder)
         time.sleep(seconds - MARGIN_S)
         ended = _moment(run.pid)
-        told = json.loads(watchers.communicate()[0]) if watchers else []
-        _, said = run.communicate()
+        viewer_rows = json.loads(watchers.communicate()[0]) if watchers else []
+        _, messages = run.communicate()
         if run.returncode not in (0, 1):
-            raise SystemExit(f"the run ended with status {run.returncode}: {said}")
-        return _told(loadgo.tables(folder), begun, ended, told)
+            raise SystemExit(f"the run ended with status {run.returncode}: {messages}")
+        return _watched(loadgo.tables(folder), begun, ended, viewer_rows)
 
 
 def _viewers(run: subprocess.Popen[str], count: int) -> subprocess.Popen[str]:
@@ -78,7 +78,7 @@ def _viewers(run: subprocess.Popen[str], count: int) -> subprocess.Popen[str]:
 
 @dataclass(frozen=True)
 class Moment:
-    """Processor seconds at a moment."""
+    """An instant, with the processor seconds and memory up to then."""
 
     now_s: float
     serving_s: float
@@ -88,15 +88,15 @@ class Moment:
 
 def _when_steady(run: subprocess.Popen[str], folder: Path) -> Moment:
     """Waits until the load is steady, and reads the clocks."""
-    stream, seen = None, set[str]()
-    while "steady" not in seen:
+    stream, phases = None, set[str]()
+    while "steady" not in phases:
         if run.poll() is not None:
             raise SystemExit("the run was over before it was steady")
         time.sleep(0.1)
         if stream is None and (folder / "phases.arrows").exists():
             stream = _loadgo.Growing(folder, "phases")
-        news = stream.news() if stream else b""
-        seen |= set(pl.read_ipc_stream(news)["phase"].cast(pl.String)) if news else set()
+        batches = stream.news() if stream else b""
+        phases |= set(pl.read_ipc_stream(batches)["phase"].cast(pl.String)) if batches else set()
     return _moment(run.pid)
 
 
@@ -106,13 +106,13 @@ def _moment(pid: int) -> Moment:
 
 
 def _serving(pid: int) -> tuple[float, float]:
-    """Processor seconds, and megabytes at most, of the child that serves."""
+    """Processor seconds and largest memory in megabytes of the child that serves."""
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         if b"watch" in (Path("/proc") / child / "cmdline").read_bytes().split(b"\0"):
             used = (Path("/proc") / child / "stat").read_text().rpartition(")")[2].split()
             status = (Path("/proc") / child / "status").read_text()
-            most = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-            return (int(used[11]) + int(used[12])) * TICK_S, int(most.split()[1]) / 1000
+            peak_line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+            return (int(used[11]) + int(used[12])) * TICK_S, int(peak_line.split()[1]) / 1000
     return 0.0, 0.0
 
 
@@ -121,18 +121,18 @@ def _writing(pid: int) -> float:
     return sum(int((path / "schedstat").read_text().split()[0]) for path in threads) / 1e9
 
 
-def _told(tables: loadgo.Tables, begun: Moment, ended: Moment, told: list[int]) -> Watched:
+def _watched(tables: loadgo.Tables, begun: Moment, ended: Moment, viewer_rows: list[int]) -> Watched:
     rows = tables.interactions.filter(pl.col("phase").cast(pl.String) == "steady")
     late = (rows["sent_ns"].cast(pl.Int64) - rows["planned_ns"].cast(pl.Int64)) / 1e3
     window_s = ended.now_s - begun.now_s
     return Watched(
-        viewers=len(told),
+        viewers=len(viewer_rows),
         window_s=window_s,
         serving=(ended.serving_s - begun.serving_s) / window_s,
         writing=(ended.writing_s - begun.writing_s) / window_s,
         interactions=int(tables.interactions["ready_ns"].is_not_null().sum()),
         lateness_p50_us=float(late.quantile(0.5) or 0),
         lateness_p99_us=float(late.quantile(0.99) or 0),
-        told=tuple(told),
+        told=tuple(viewer_rows),
         served_mb=ended.served_mb,
     )

@@ -3,8 +3,9 @@
 
     scripts/fit_machines.py [multics-645] [multics-3.0.2] [multics-1.8] [tenex]
 
-In each round every parameter is moved by its cell's ratio to the printed figure, to a power that says which way and how
-strongly it acts. Nothing is written: the machine files are changed by hand, with their comments.
+In each round, every parameter is multiplied by its cell's ratio to the printed figure, raised to a power. The power
+gives the direction and strength of the parameter's effect. No file is written: the machine files, with their comments,
+are changed by hand.
 """
 
 from __future__ import annotations
@@ -28,34 +29,34 @@ class Parameter:
     """One parameter and the printed cell that it is fitted to."""
 
     key: str
-    """Its key in the machine file, as `--set` takes it."""
+    """The key in the machine file, as `--set` takes it."""
     start: float
     form: str
-    """How the value is written, with `{}` for the number."""
+    """The form of the value, with `{}` for the number."""
     cell: str
     printed: float
     power: float
     """The parameter is multiplied by (ours / printed) to this power."""
 
     def change(self, value: float) -> str:
-        """As `--set` takes it."""
+        """The parameter with this value, as `--set` takes it."""
         return f"{self.key}={self.form.format(value)}"
 
 
-def main(asked: Sequence[str]) -> int:
-    """Fits the machines that are asked for, all without arguments."""
-    unknown = [machine for machine in asked if machine not in FITS]
+def main(machines: Sequence[str]) -> int:
+    """Fits the given machines, or all."""
+    unknown = [machine for machine in machines if machine not in FITS]
     if unknown:
         sys.stderr.write(f"there is no fit for {', '.join(unknown)}; there are {', '.join(FITS)}\n")
         return 2
-    for machine in asked or FITS:
+    for machine in machines or FITS:
         parameters, ours = FITS[machine]
         fit(machine, parameters, ours)
     return 0
 
 
 def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Changes], Mapping[str, float]]) -> None:
-    """Moves the parameters until their cells are met, and prints how it stands after each round."""
+    """Adjusts the parameters to their cells, and prints the state after each round."""
     values = {parameter.key: parameter.start for parameter in parameters}
     for turn in range(1, ROUNDS + 1):
         with Lab() as lab:
@@ -69,7 +70,7 @@ def fit(machine: str, parameters: Sequence[Parameter], ours: Callable[[Lab, Chan
             values[parameter.key] *= max(0.5, min(2.0, ratio**parameter.power))
 
 
-def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
+def csr_rfc_20_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The 645's column of CSR RFC 20, the mean over the seeds of the reproduction."""
     experiments = [
         Experiment(
@@ -85,29 +86,29 @@ def of_1973(lab: Lab, changes: Changes) -> Mapping[str, float]:
     return {row: figures.mean(row) for row in figures.rows}
 
 
-def of_may_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
+def mpl_16_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The page time of MPL-16's certification run."""
     runs = mpl_16.certification(lab, changes)
     faults = fmean(run.every.faults * run.every.count for run in runs)
     return {"certification, page time": faults * machine_number("multics-3.0.2", "supervisor.page_fault")}
 
 
-def of_march_1969(lab: Lab, changes: Changes) -> Mapping[str, float]:
+def multics_1969_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The running time between page faults at 256K."""
     times = multics_1969.between_faults_ms(lab, changes)
     return {"headway at 256K": fmean(times)}
 
 
-def of_1972(lab: Lab, changes: Changes) -> Mapping[str, float]:
-    """Long and short transfers of table 1 of RFC 392, by the line that fits them: seconds at all, and a byte."""
+def rfc_392_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
+    """Processor seconds of short and long transfers of RFC 392's table 1, each way."""
     sizes = (3000, 56000)
-    found: dict[str, float] = {}
+    cells: dict[str, float] = {}
     for way in ("send", "receive"):
         script = script_from_lines((f"{way} {size}" for size in sizes), passes=8)
         run = lab.run(script, "tenex", 4, set=changes)
-        short, long = (fmean(run.lines[turn, at].cpu_s for turn in range(1, 9)) for at in (1, 2))
-        found[f"{way}, 3000 bytes"], found[f"{way}, 56000 bytes"] = short, long
-    return found
+        short, long = (fmean(run.lines[number, line].cpu_s for number in range(1, 9)) for line in (1, 2))
+        cells[f"{way}, 3000 bytes"], cells[f"{way}, 56000 bytes"] = short, long
+    return cells
 
 
 FITS: Mapping[str, tuple[Sequence[Parameter], Callable[[Lab, Changes], Mapping[str, float]]]] = {
@@ -119,15 +120,15 @@ FITS: Mapping[str, tuple[Sequence[Parameter], Callable[[Lab, Changes], Mapping[s
             Parameter("supervisor.device_interrupt", 1.025, "{:.4f}ms", "ttm-drum-interrupts", 8.18, -1.0),
             Parameter("supervisor.getwork", 1.2, "{:.4f}ms", "ttm-getwork", 9.75, -1.0),
         ),
-        of_1973,
+        csr_rfc_20_cells,
     ),
     "multics-3.0.2": (
         (Parameter("memory.headway_per_page", 0.14, "{:.4f}ms", "certification, page time", 10.2, 2.0),),
-        of_may_1969,
+        mpl_16_cells,
     ),
     "multics-1.8": (
         (Parameter("memory.headway_per_page", 0.42, "{:.4f}ms", "headway at 256K", 25, -0.8),),
-        of_march_1969,
+        multics_1969_cells,
     ),
     "tenex": (
         (
@@ -149,7 +150,7 @@ FITS: Mapping[str, tuple[Sequence[Parameter], Callable[[Lab, Changes], Mapping[s
             ),
             Parameter("commands.receive.cpu", 0.13, "{:.4f}s", "receive, 3000 bytes", 0.133 + 3000 * 651e-6, -5.0),
         ),
-        of_1972,
+        rfc_392_cells,
     ),
 }
 

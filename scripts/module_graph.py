@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws which Rust module uses which, and names each circle: of files, of crates, and of rooms (a folder is one).
+"""Finds circular uses between Rust modules: of files, of crates, and of rooms (a folder is a room).
 
-`scripts/module_graph.py` exits with 1 when there is a circle; `scripts/module_graph.py CRATE` lists a crate's arrows.
-Tests, examples and `mod child;` draw no arrow. A `pub use` draws none either: it gives a name, and whoever uses that
-name gets an arrow to the file that defines the item.
+`scripts/module_graph.py` exits with 1 if there is a circle. `scripts/module_graph.py CRATE` lists a crate's uses.
+Tests, examples and `mod child;` do not count as uses, nor does a `pub use`, which only gives a name. A use of that name
+counts as a use of the file that defines the item.
 """
 
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 CRATES = Path(__file__).resolve().parent.parent / "crates"
 
 Module = tuple[str, ...]
-"""The crate's name as Rust code has it, then the modules on the way."""
+"""A module's path: the crate's name as in Rust code, then the modules."""
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'b?r(#+)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.[^\']*|[^\\\'])\'', re.DOTALL)
@@ -53,7 +53,7 @@ def without_tests(code: str) -> str:
 
 
 def leaves(tree: str, before: Module = ()) -> Iterator[tuple[str, Module]]:
-    """Each name that a `use` brings, with its path: `a::{b, c as d}` gives (b, a::b) and (d, a::c)."""
+    """The names that a `use` imports, with their paths: `a::{b, c as d}` gives (b, a::b) and (d, a::c)."""
     tree = tree.strip()
     head, brace, rest = tree.partition("{")
     if brace:
@@ -91,7 +91,7 @@ def read_crates(crates: Path = CRATES) -> dict[Module, File]:
 
 
 def absolute(path: Module, module: Module, files: dict[Module, File]) -> Module | None:
-    """The path from its crate's root, or nothing when it leads out of the project."""
+    """The path from its crate's root, or None for a path outside of the project."""
     first, rest = path[0], path[1:]
     if first == "crate":
         return (module[0], *rest)
@@ -121,20 +121,20 @@ def target(path: Module, files: dict[Module, File], depth: int = 0) -> Module:
 
 
 def read_names(files: dict[Module, File]) -> None:
-    """Notes what each file imports, and takes its `use` lines out of the code."""
+    """Records the imports of each file."""
     for module, file in files.items():
         for visibility, tree in USE.findall(file.code):
             for name, path in leaves(tree):
-                if found := absolute(path, module, files):
-                    file.names[name] = found
+                if absolute_path := absolute(path, module, files):
+                    file.names[name] = absolute_path
                     if visibility:
                         file.exported.add(name)
 
 
-def arrows(files: dict[Module, File]) -> dict[Module, set[Module]]:
-    """Of each module, the modules whose items it uses."""
+def module_uses(files: dict[Module, File]) -> dict[Module, set[Module]]:
+    """The modules whose items a module uses, for each module."""
     read_names(files)
-    drawn: dict[Module, set[Module]] = {module: set() for module in files}
+    uses: dict[Module, set[Module]] = {module: set() for module in files}
     for module, file in files.items():
         rest = MOD.sub(" ", USE.sub(" ", file.code))
         paths = [file.names[name] for name in file.names if name not in file.exported]
@@ -143,48 +143,48 @@ def arrows(files: dict[Module, File]) -> dict[Module, set[Module]]:
             parts = tuple(part.strip() for part in written.split("::"))
             if parts[0] in file.names:
                 paths.append((*file.names[parts[0]], *parts[1:]))
-            elif found := absolute(parts, module, files):
-                paths.append(found)
-        drawn[module] = {target(path, files) for path in paths} - {module}
-    return drawn
+            elif absolute_path := absolute(parts, module, files):
+                paths.append(absolute_path)
+        uses[module] = {target(path, files) for path in paths} - {module}
+    return uses
 
 
-def circles(drawn: dict[Module, set[Module]]) -> list[list[Module]]:
+def circles(uses: dict[Module, set[Module]]) -> list[list[Module]]:
     """The sets of nodes that reach each other (Tarjan 1972), each sorted."""
     index: dict[Module, int] = {}
     low: dict[Module, int] = {}
     stack: list[Module] = []
-    found: list[list[Module]] = []
+    circle_list: list[list[Module]] = []
 
     def visit(node: Module) -> None:
         index[node] = low[node] = len(index)
         stack.append(node)
-        for other in sorted(drawn.get(node, ())):
+        for other in sorted(uses.get(node, ())):
             if other not in index:
                 visit(other)
                 low[node] = min(low[node], low[other])
             elif other in stack:
                 low[node] = min(low[node], index[other])
         if low[node] == index[node]:
-            at = stack.index(node)
-            if len(stack) - at > 1:
-                found.append(sorted(stack[at:]))
-            del stack[at:]
+            position = stack.index(node)
+            if len(stack) - position > 1:
+                circle_list.append(sorted(stack[position:]))
+            del stack[position:]
 
     sys.setrecursionlimit(10_000)
-    for node in sorted(drawn):
+    for node in sorted(uses):
         if node not in index:
             visit(node)
-    return found
+    return circle_list
 
 
-def rooms(drawn: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]]]:
+def rooms(uses: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]]]:
     """For each crate and folder, the graph of its children, each with all that is below it."""
-    parents = {module[:length] for module in drawn for length in range(len(module))}
+    parents = {module[:length] for module in uses for length in range(len(module))}
     for parent in sorted(parents):
         depth = len(parent)
         graph: dict[Module, set[Module]] = {}
-        for module, used in drawn.items():
+        for module, used in uses.items():
             if module[:depth] == parent and len(module) > depth:
                 room = module[: depth + 1]
                 inside = {other[: depth + 1] for other in used if other[:depth] == parent and len(other) > depth}
@@ -193,28 +193,28 @@ def rooms(drawn: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]
 
 
 def name(module: Module) -> str:
-    """As Rust writes it."""
+    """The module's path as Rust writes it."""
     return "::".join(module)
 
 
 def all_circles(crates: Path = CRATES) -> list[list[str]]:
     """Each circle of files, and each of rooms or crates, by the names of its modules."""
-    drawn = arrows(read_crates(crates))
-    found = circles(drawn) + [circle for graph in rooms(drawn) for circle in circles(graph)]
-    return [[name(module) for module in circle] for circle in found]
+    uses = module_uses(read_crates(crates))
+    circle_list = circles(uses) + [circle for graph in rooms(uses) for circle in circles(graph)]
+    return [[name(module) for module in circle] for circle in circle_list]
 
 
 def main(arguments: Iterable[str]) -> int:
-    """Lists the arrows of the crates that are named, or the circles."""
-    wanted = list(arguments)
-    if wanted:
-        for module, used in sorted(arrows(read_crates()).items()):
-            if module[0].removeprefix("loadgo_") in wanted:
+    """Lists the uses of the given crates, or the circles."""
+    crates = list(arguments)
+    if crates:
+        for module, used in sorted(module_uses(read_crates()).items()):
+            if module[0].removeprefix("loadgo_") in crates:
                 print(f"{name(module)}: {', '.join(sorted(name(other) for other in used))}")
         return 0
-    found = all_circles()
-    print("\n".join(map(", ".join, found)) or "no circle")
-    return 1 if found else 0
+    circle_list = all_circles()
+    print("\n".join(map(", ".join, circle_list)) or "no circle")
+    return 1 if circle_list else 0
 
 
 if __name__ == "__main__":

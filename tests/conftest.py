@@ -1,10 +1,10 @@
-"""What every test begins with: interrupts are heard, as by whoever sits at a terminal, and a place of one's own.
+"""The start of every test run: interrupts are handled as at a terminal, and temporary folders are private to the run.
 
-A shell starts what it puts in the background with interrupts ignored, and nohup what it starts with hang-ups; all that
-is begun from there inherits that, and no test could interrupt a command.
+A shell starts background processes with interrupts ignored, and nohup ignores hang-ups. Child processes inherit that,
+so that no test could interrupt a command.
 
-The usual place for pytest's folders is closed to other users anew by every pytest that begins, also while a test has
-somebody without rights work in it.
+Each pytest that starts closes the usual folder of pytest's temporary files to other users. That would break a test
+whose processes run without privileges in it.
 """
 
 import os
@@ -41,6 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """It goes when nothing has failed."""
+    """Removes the temporary folder if no test has failed."""
     if exitstatus == 0 and "loadgo-tests-" in str(session.config.option.basetemp):
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)

@@ -1,7 +1,8 @@
-"""The model that every simulator runs: 50 users at terminals, two processors in turn, a disk; and how a run is told.
+"""The model that every simulator runs: 50 users at terminals, two processors, a disk; and the output of a run.
 
-A model event is what the model needs, whatever a simulator makes for itself: the end of a think, of a quantum or a
-burst of processor time, of a disk's service. With round robin an interaction has 9.04 of them, in order of coming 4.
+Model events are the ends of think times, of quanta, of bursts of processor time, and of disk services. A simulator's
+own events do not count. An interaction has 9.04 of them with round robin, and 4 in order of
+arrival.
 """
 
 import json
@@ -22,7 +23,7 @@ RESPONSE_S = 5.08724651955847
 
 
 def tell(run: Callable[[float], tuple[int, int]]) -> None:
-    """Runs `run(simulated seconds)` and prints its model events, its interactions and what it took."""
+    """Runs `run(simulated seconds)` and prints its model events, its interactions and its real time."""
     simulated_s = float(sys.argv[1])
     began = time.perf_counter()
     events, interactions = run(simulated_s)

@@ -42,9 +42,9 @@ def main() -> None:
     text = MACHINE.format(discipline=discipline, quantum=quantum)
     simulate_text(text, until="interactions=1000")
     began = time.perf_counter()
-    told = [simulate_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
+    runs = [simulate_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
     seconds = time.perf_counter() - began
-    events, interactions = sum(one.events for one in told), sum(one.interactions for one in told)
+    events, interactions = sum(run.events for run in runs), sum(run.interactions for run in runs)
     print(json.dumps({"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}))
 
 

@@ -35,7 +35,7 @@ PANELS = {
     "processes": ("processes",),
     "memory": ("series-memory", "memory"),
 }
-"""What shows what: pictures and tables that are filled when there are such rows, and say that they are not else."""
+"""Pictures and tables of the page by the rows that fill them. Without rows they show a note."""
 
 SEEN = """() => { const told = loadgo.figures(); return {
     answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
@@ -112,11 +112,11 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
 
 @pytest.mark.parametrize("inner", [False, True], ids=["whole", "inner"])
 def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, Tables], inner: bool) -> None:
-    sight, seen = watched
-    reach = latest_ns(seen)
+    sight, run_tables = watched
+    reach = latest_ns(run_tables)
     end, width = (reach * 3 // 5, reach * 3 // 10) if inner else (reach, reach)
     window = sight.window(end, width)
-    frame = window_of(seen, end, width, int(window["columns"]))
+    frame = window_of(run_tables, end, width, int(window["columns"]))
     assert frame.answered > 0
     assert (window["start"], window["end"]) == (frame.start_ns, frame.end_ns)
     told = sight.tell(SEEN)
@@ -124,13 +124,13 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     _same_figures(told, frame)
     _same_in_the_tables(sight, told)
     _same_series(sight, frame)
-    _same_waits(told, seen, frame)
+    _same_waits(told, run_tables, frame)
     _same_lengths(sight, frame)
     by = told["lateness"]
     late = f"the driver was {f'{duration(by)} late (p99)' if by else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
     assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
-    how = "ended" if end >= latest_ns(seen) else "held"
+    how = "ended" if end >= latest_ns(run_tables) else "held"
     assert f"{number(frame.users)} logged in · {frame.phase} · {how}" in sight.text("about")
 
 
@@ -148,41 +148,41 @@ def _most(one: tuple[str, float]) -> float:
     return -one[1]
 
 
-def _same_figures(told: dict[str, Any], frame: WatchWindow) -> None:
-    assert {key: told[key] for key in ("answered", "lost", "users", "phase")} == {
+def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
+    assert {key: page_figures[key] for key in ("answered", "lost", "users", "phase")} == {
         "answered": frame.answered,
         "lost": frame.lost,
         "users": frame.users,
         "phase": frame.phase,
     }
-    response = {name: value for name, value in told["response"].items() if value is not None and name != "mean"}
+    response = {name: value for name, value in page_figures["response"].items() if value is not None and name != "mean"}
     assert response == pytest.approx({f"p{100 * p:g}": value for p, value in frame.response_ns.items()})
-    assert told["lateness"] == pytest.approx(frame.lateness_ns)
-    assert told["states"] == pytest.approx(
+    assert page_figures["lateness"] == pytest.approx(frame.lateness_ns)
+    assert page_figures["states"] == pytest.approx(
         [float(np.mean(frame.states[name])) for name in USER_STATES], rel=1e-3, abs=1e-4
     )
-    assert dict(told["time"]) == pytest.approx(frame.time)
-    assert told["usersShare"] == pytest.approx(frame.users_share)
+    assert dict(page_figures["time"]) == pytest.approx(frame.time)
+    assert page_figures["usersShare"] == pytest.approx(frame.users_share)
     commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.mean_ns, one.cpu_ns) for one in frame.commands]
-    for mine, theirs in zip(told["commands"], commands, strict=True):
-        assert (mine["name"], mine["count"]) == theirs[:2]
-        assert [mine["p50"], mine["p90"], mine["mean"], mine["cpu"]] == pytest.approx(theirs[2:])
-    for mine, waiter in zip(told["waiting"]["most"], frame.waiters, strict=False):
-        assert [mine["user"], mine["sum"], mine["longest"]] == pytest.approx(astuple(waiter))
-    assert [name for name, _ in told["processes"]] == list(frame.processes)
+    for page_row, frame_row in zip(page_figures["commands"], commands, strict=True):
+        assert (page_row["name"], page_row["count"]) == frame_row[:2]
+        assert [page_row["p50"], page_row["p90"], page_row["mean"], page_row["cpu"]] == pytest.approx(frame_row[2:])
+    for page_row, waiter in zip(page_figures["waiting"]["most"], frame.waiters, strict=False):
+        assert [page_row["user"], page_row["sum"], page_row["longest"]] == pytest.approx(astuple(waiter))
+    assert [name for name, _ in page_figures["processes"]] == list(frame.processes)
 
 
-def _same_in_the_tables(sight: Sight, told: dict[str, Any]) -> None:
+def _same_in_the_tables(sight: Sight, page_figures: dict[str, Any]) -> None:
     """The cells are the figures, in the words of the reports."""
     assert sight.table("commands") == [
         [one["name"], number(one["count"]), duration(one["p50"]), _p90(one["p90"]), duration(one["cpu"])]
-        for one in told["commands"]
+        for one in page_figures["commands"]
     ]
-    assert sight.table("time") == [[name, share(part)] for name, part in told["time"] if part > 0]
-    assert sight.table("processes") == [[name, share(part)] for name, part in told["processes"]]
-    states, response = sum(told["states"]), sum(told["states"][:5])
+    assert sight.table("time") == [[name, share(part)] for name, part in page_figures["time"] if part > 0]
+    assert sight.table("processes") == [[name, share(part)] for name, part in page_figures["processes"]]
+    states, response = sum(page_figures["states"]), sum(page_figures["states"][:5])
     for (name, of_all, of_response), state, sums in zip(
-        sight.table("states"), USER_STATES, told["states"], strict=True
+        sight.table("states"), USER_STATES, page_figures["states"], strict=True
     ):
         assert name == state
         assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
@@ -226,19 +226,19 @@ def _same_lengths(sight: Sight, frame: WatchWindow) -> None:
         assert high in {duration(longest * 2**step) for step in (0, 0.5)}, said
 
 
-def _same_waits(told: dict[str, Any], seen: Tables, frame: WatchWindow) -> None:
-    """Who waited in the ready list, most first, from the rows themselves."""
-    late = seen.interactions.filter((pl.col("ready_ns") > frame.start_ns) & (pl.col("ready_ns") <= frame.end_ns))
+def _same_waits(page_figures: dict[str, Any], run_tables: Tables, frame: WatchWindow) -> None:
+    """Compares the users that waited longest, computed from the rows, with those on the page."""
+    late = run_tables.interactions.filter((pl.col("ready_ns") > frame.start_ns) & (pl.col("ready_ns") <= frame.end_ns))
     waits = late.group_by("user").agg(
         pl.col("ready_wait_ns").cast(pl.Float64).sum().alias("sum"),
         longest=pl.col("ready_wait_ns").cast(pl.Float64).max(),
         each=pl.col("ready_wait_ns").cast(pl.Float64).sum() / pl.len(),
     )
-    assert told["waiting"]["total"] == pytest.approx(waits["sum"].sum())
+    assert page_figures["waiting"]["total"] == pytest.approx(waits["sum"].sum())
     most = waits.filter(pl.col("sum") > 0).sort("sum", descending=True).head(8)
-    for mine, theirs in zip(told["waiting"]["most"], most.to_dicts(), strict=True):
-        assert mine["sum"] == pytest.approx(theirs["sum"])
-        assert (mine["longest"], mine["each"]) == pytest.approx((theirs["longest"], theirs["each"]))
+    for page_row, table_row in zip(page_figures["waiting"]["most"], most.to_dicts(), strict=True):
+        assert page_row["sum"] == pytest.approx(table_row["sum"])
+        assert (page_row["longest"], page_row["each"]) == pytest.approx((table_row["longest"], table_row["each"]))
 
 
 def test_a_wanted_response_time_that_is_missed_is_the_answer_and_marked(

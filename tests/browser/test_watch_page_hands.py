@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def seen(run: Path) -> Tables:
+def run_tables(run: Path) -> Tables:
     return tables(run)
 
 
@@ -62,21 +62,21 @@ def sight(browser: Browser, page: Served) -> Iterator[Sight]:
 
 
 @pytest.fixture(scope="module")
-def row(seen: Tables) -> dict[str, Any]:
+def row(run_tables: Tables) -> dict[str, Any]:
     """An interaction in the middle of the run, of the third user."""
-    third = seen.interactions.filter((pl.col("user") == 3) & pl.col("ready_ns").is_not_null()).sort("sent_ns")
+    third = run_tables.interactions.filter((pl.col("user") == 3) & pl.col("ready_ns").is_not_null()).sort("sent_ns")
     return third.row(len(third) // 2, named=True)
 
 
 def ready_message(row: dict[str, Any]) -> str:
-    """What the page says of an interaction, as `loadgo ready` does of a command."""
+    """The page's text for an interaction, in the form of `loadgo ready`."""
     response, cpu = row["ready_ns"] - row["sent_ns"], row["cpu_user_ns"] + row["cpu_system_ns"]
     faults = f"faults {row['faults_minor']} + {row['faults_major']} major"
     return f"r {row['command']}: real {duration(response)}, CPU {duration(cpu)} ({share(cpu / response)}), {faults}"
 
 
 def middle(row: dict[str, Any]) -> float:
-    """Of its response."""
+    """The middle of the interaction's response, in nanoseconds since the run began."""
     return float(row["sent_ns"] + row["ready_ns"]) / 2
 
 
@@ -90,7 +90,7 @@ def point(sight: Sight, row: dict[str, Any]) -> tuple[float, float]:
 
 
 def check_detail(sight: Sight, row: dict[str, Any]) -> None:
-    """What is told of the interaction that was chosen is its row."""
+    """Checks that the page shows the row of the chosen interaction."""
     first, message, times, waits, outcome = (line for line in sight.text("detail").splitlines() if line)
     assert first == f"user {row['user']}, pass {row['pass']}, line {row['line']}: {row['command']}"
     assert message == ready_message(row)
@@ -123,10 +123,10 @@ def test_the_wheel_goes_to_a_single_interaction_which_says_its_row(sight: Sight,
 
 
 def test_the_buttons_go_to_a_single_interaction_which_says_its_row(
-    sight: Sight, seen: Tables, row: dict[str, Any]
+    sight: Sight, run_tables: Tables, row: dict[str, Any]
 ) -> None:
     with sight.at_rest():
-        sight.page.fill("#moment", str(round(1000 * middle(row) / latest_ns(seen))))
+        sight.page.fill("#moment", str(round(1000 * middle(row) / latest_ns(run_tables))))
     while sight.window()["end"] - sight.window()["start"] > 10 * S:
         with sight.at_rest():
             sight.page.click("#closer")
@@ -141,20 +141,22 @@ def test_the_buttons_go_to_a_single_interaction_which_says_its_row(
     assert wider["end"] - wider["start"] == pytest.approx(2 * (moved["end"] - moved["start"]))
     with sight.at_rest():
         sight.page.click("#whole")
-    assert (sight.window()["start"], sight.window()["end"]) == (0, latest_ns(seen))
+    assert (sight.window()["start"], sight.window()["end"]) == (0, latest_ns(run_tables))
 
 
-def test_keys_alone_go_to_a_single_interaction_and_back(sight: Sight, seen: Tables, row: dict[str, Any]) -> None:
-    mine = seen.interactions.filter((pl.col("user") == row["user"]) & pl.col("ready_ns").is_not_null()).sort("ready_ns")
+def test_keys_alone_go_to_a_single_interaction_and_back(sight: Sight, run_tables: Tables, row: dict[str, Any]) -> None:
+    user_rows = run_tables.interactions.filter((pl.col("user") == row["user"]) & pl.col("ready_ns").is_not_null()).sort(
+        "ready_ns"
+    )
     sight.page.focus("#users")
     for _ in range(3):
         press(sight, "ArrowDown")
     assert sight.text("axis").endswith(f"at user {row['user']}")
     for number in range(3):
         press(sight, "Shift+ArrowRight")
-        check_detail(sight, mine.row(number, named=True))
+        check_detail(sight, user_rows.row(number, named=True))
     press(sight, "Shift+ArrowLeft")
-    chosen = mine.row(1, named=True)
+    chosen = user_rows.row(1, named=True)
     check_detail(sight, chosen)
     whole = sight.window()
     press(sight, "Enter")
@@ -174,8 +176,8 @@ def press(sight: Sight, key: str) -> None:
         sight.page.keyboard.press(key)
 
 
-def test_each_key_that_the_page_names_does_what_it_says(sight: Sight, seen: Tables) -> None:
-    reach = latest_ns(seen)
+def test_each_key_that_the_page_names_does_what_it_says(sight: Sight, run_tables: Tables) -> None:
+    reach = latest_ns(run_tables)
     sight.page.focus("#users")
     sight.window(reach // 2, reach // 8)
     ends = []
@@ -198,8 +200,8 @@ def test_each_key_that_the_page_names_does_what_it_says(sight: Sight, seen: Tabl
     assert lanes == [0, 1, 0]
 
 
-def test_a_drag_moves_the_run_under_the_hand(sight: Sight, seen: Tables) -> None:
-    reach = latest_ns(seen)
+def test_a_drag_moves_the_run_under_the_hand(sight: Sight, run_tables: Tables) -> None:
+    reach = latest_ns(run_tables)
     before = sight.window(reach // 2, reach // 5)
     at = 0.6 * reach / 2
     x, y = point(sight, {"user": 2, "sent_ns": at, "ready_ns": at})
@@ -216,9 +218,9 @@ def test_a_drag_moves_the_run_under_the_hand(sight: Sight, seen: Tables) -> None
 
 @pytest.mark.parametrize(("speed", "sign"), [("10", 1), ("-10", -1)])
 def test_a_run_is_played_forward_and_back_and_its_figures_go_along(
-    sight: Sight, seen: Tables, speed: str, sign: int
+    sight: Sight, run_tables: Tables, speed: str, sign: int
 ) -> None:
-    reach = latest_ns(seen)
+    reach = latest_ns(run_tables)
     before = sight.window(reach // 2, reach // 8)["end"]
     sight.page.select_option("#speed", speed)
     drawn = sight.tell("+document.body.dataset.drawn")
@@ -290,7 +292,7 @@ def _light(colour: str) -> float:
 
 
 def test_without_telling_colours_apart_the_states_are_there_in_words(
-    browser: Browser, page: Served, seen: Tables
+    browser: Browser, page: Served, run_tables: Tables
 ) -> None:
     with looked_at(browser, page, forced="active") as sight:
         swatches = sight.tell("[...legend.querySelectorAll('i')].map(one => getComputedStyle(one).backgroundColor)")

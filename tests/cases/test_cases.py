@@ -1,8 +1,8 @@
 """The manual as tests: each page in `cases/` holds scripts and commands, which are laid out and run as written.
 
-A block marked `toml file=NAME` is a file. In a block marked `console`, a line after `$` is a command, and the lines
-below it must come in its output, in this order, each as a whole line; `…` stands for anything in a line, and spaces for
-any space. `(exit 1)` is its status, 0 if nothing is said.
+A block marked `toml file=NAME` is a file. In a block marked `console`, a line after `$` is a command. The lines below
+it must be lines of its output, in this order; `…` matches any text in a line, and spaces match any space. `(exit 1)` is
+the command's status, by default 0.
 """
 
 import re
@@ -38,7 +38,7 @@ def steps_in(block: str) -> list[Step]:
 
 
 def pattern_of(line: str) -> str:
-    """What a line of the page stands for."""
+    """The pattern of output lines that a line of the page matches."""
     parts = [r"\s+".join(re.escape(word) for word in re.split(r"\s+", part)) for part in line.split("…")]
     return rf"^[^\S\n]*{'.*?'.join(parts)}[^\S\n]*$"
 

@@ -28,7 +28,7 @@ def test_an_example_runs_to_its_end(example: Path, tmp_path: Path) -> None:
 
 def test_the_first_run_shows_each_command_and_draws_a_chart(tmp_path: Path) -> None:
     first = next(path for path in EXAMPLES if path.stem == "first_run")
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, first],
         cwd=tmp_path,
         capture_output=True,
@@ -36,8 +36,8 @@ def test_the_first_run_shows_each_command_and_draws_a_chart(tmp_path: Path) -> N
         timeout=PATIENCE_S,
         env=environment(USERS="3", THINK="none"),
     ).stdout
-    assert "done: the records are in runs/" in told
+    assert "done: the records are in runs/" in output
     for command in ("edit", "compile", "rename", "print", "run", "list", "delete"):
-        assert command in told
+        assert command in output
     (picture,) = tmp_path.glob("runs/*/first_run.html")
     assert "vega" in picture.read_text()

@@ -28,7 +28,7 @@ def told(request: pytest.FixtureRequest, one: Told, tmp_path_factory: pytest.Tem
 
 
 def said_by(processors: int, folders: pytest.TempPathFactory) -> Told:
-    """What the machine said; where it should be there and is not, that is a failure."""
+    """The machine's output. A missing machine that should exist is a failure."""
     missing = second_kernel.missing()
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         pytest.fail(missing)

@@ -26,7 +26,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
 
 
 def of(told: Told, method: str, way: str) -> list[str]:
-    """What both ends of one transfer said, and whether what came is what was sent."""
+    """The output of both ends of a transfer, with the comparison of sent and received data."""
     (words,) = [line[2:] for line in told.lines if line[:2] == [method, way]]
     return words
 

@@ -16,8 +16,8 @@ QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo he
 
 
 def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """What `loadgo ARGUMENTS` says in `folder`; it must exit with `status`."""
-    told = subprocess.run(
+    """Runs `loadgo ARGUMENTS` in `folder`, which must exit with `status`."""
+    finished = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=folder,
         capture_output=True,
@@ -25,9 +25,9 @@ def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.
         timeout=PATIENCE_S,
         env=environment(),
     )
-    assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
-    assert "Traceback" not in told.stderr
-    return told
+    assert finished.returncode == status, f"exit {finished.returncode}\n{finished.stdout}\n{finished.stderr}"
+    assert "Traceback" not in finished.stderr
+    return finished
 
 
 def environment() -> dict[str, str]:

@@ -132,8 +132,8 @@ def machine(made: loadgo.Fit) -> dict[str, Any]:
 
 
 def test_each_cause_of_waiting_is_in_the_machine_by_itself(made: loadgo.Fit) -> None:
-    told = machine(made)
-    commands, stores = told["commands"], told["storage"]
+    fitted_machine = machine(made)
+    commands, stores = fitted_machine["commands"], fitted_machine["storage"]
     charged: dict[str, list[int]] = {name: [] for name in COMMANDS}
     for row in rows_of():
         charged[row["command"]].append(row["cpu_user_ns"] + row["cpu_system_ns"])
@@ -144,10 +144,10 @@ def test_each_cause_of_waiting_is_in_the_machine_by_itself(made: loadgo.Fit) -> 
     assert "disk" not in commands["quick"]["requests"]
     assert (stores["disk"]["servers"], stores["terminal"]["servers"]) == ("any", "any")
     elsewhere = read_law(stores["terminal"]["service"]).mean
-    unowned = read_law(told["supervisor"]["device_interrupt"]).mean
+    unowned = read_law(fitted_machine["supervisor"]["device_interrupt"]).mean
     assert unowned == pytest.approx(UNOWNED_NS, rel=0.2)
     assert elsewhere == pytest.approx(max(2e6 - unowned, 0), abs=0.6e6)
-    assert told["processors"] | {"slice": ""} == {"count": 2, "speed": 1, "discipline": "linux", "slice": ""}
+    assert fitted_machine["processors"] | {"slice": ""} == {"count": 2, "speed": 1, "discipline": "linux", "slice": ""}
 
 
 def test_under_its_own_load_the_machine_answers_as_the_host_did(made: loadgo.Fit) -> None:

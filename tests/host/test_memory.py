@@ -70,7 +70,7 @@ def total(frame: pl.DataFrame, column: str) -> int:
 
 
 def sums(run: Tables) -> pl.DataFrame:
-    """What all together hold at the end of each span, and how much there is."""
+    """The memory that all owners hold at the end of each span, and the total memory."""
     spans = run.memory.group_by("at_ns").agg(pl.col("resident_bytes").sum())
     return spans.join(of(run, "free").select("at_ns", "size_bytes"), on="at_ns")
 

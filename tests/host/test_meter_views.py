@@ -1,4 +1,4 @@
-"""Who reads the meters while they work: what Prometheus and OpenTelemetry are told; nobody is kept waiting."""
+"""Views of running meters: the figures for Prometheus and OpenTelemetry. A viewer never delays the meters."""
 
 import http.client
 import re
@@ -50,7 +50,7 @@ Samples = dict[tuple[str, frozenset[str]], float]
 
 
 def samples(text: bytes) -> Samples:
-    """What Prometheus' own parser reads: values by name and labels' values."""
+    """The samples by Prometheus' own parser: values by name and labels' values."""
     families = text_string_to_metric_families(text.decode())
     return {
         (sample.name, frozenset(sample.labels.values())): sample.value
@@ -72,19 +72,19 @@ def buckets(told: Samples, name: str) -> dict[str, float]:
 
 
 def test_prometheus_reads_sums_in_seconds() -> None:
-    told = samples(exposition(totals(2)))
-    assert told[at("loadgo_processor_time_seconds_total", "0", "user")] == pytest.approx(0.5)
-    assert told[at("loadgo_process_time_seconds_total", "bash")] == pytest.approx(0.012)
-    assert told[at("loadgo_process_ready_wait_seconds_total", "bash")] == pytest.approx(0.006)
-    assert told[at("loadgo_part_time_seconds_total", "driver")] == pytest.approx(0.002)
-    assert told[at("loadgo_faults_total", "interrupt", "virtio0")] == 14
-    assert told[at("loadgo_primitive_errors_total", "read")] == 2
-    assert told[at("loadgo_segment_faults_total", "/bin/ls", "minor")] == 10
-    assert at("loadgo_segment_faults_total", "/bin/ls", "major") not in told
-    assert told[at("loadgo_queue_events_total", "processors", "switches")] == 18
-    assert told[at("loadgo_queue_time_seconds_total", "sda", "busy")] == pytest.approx(4)
-    assert told[at("loadgo_queue_length", "processors", "ready")] == 0.5
-    assert told[at("loadgo_lost_total", "usage")] == 4
+    values = samples(exposition(totals(2)))
+    assert values[at("loadgo_processor_time_seconds_total", "0", "user")] == pytest.approx(0.5)
+    assert values[at("loadgo_process_time_seconds_total", "bash")] == pytest.approx(0.012)
+    assert values[at("loadgo_process_ready_wait_seconds_total", "bash")] == pytest.approx(0.006)
+    assert values[at("loadgo_part_time_seconds_total", "driver")] == pytest.approx(0.002)
+    assert values[at("loadgo_faults_total", "interrupt", "virtio0")] == 14
+    assert values[at("loadgo_primitive_errors_total", "read")] == 2
+    assert values[at("loadgo_segment_faults_total", "/bin/ls", "minor")] == 10
+    assert at("loadgo_segment_faults_total", "/bin/ls", "major") not in values
+    assert values[at("loadgo_queue_events_total", "processors", "switches")] == 18
+    assert values[at("loadgo_queue_time_seconds_total", "sda", "busy")] == pytest.approx(4)
+    assert values[at("loadgo_queue_length", "processors", "ready")] == 0.5
+    assert values[at("loadgo_lost_total", "usage")] == 4
 
 
 def test_a_histogram_has_all_its_bounds_from_the_beginning() -> None:
@@ -123,7 +123,7 @@ def test_a_viewer_that_never_reads_keeps_nobody_waiting() -> None:
 
 
 def read(port: int) -> bytes:
-    """What is served now."""
+    """Reads the text that is served now."""
     viewer = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     viewer.request("GET", "/metrics")
     text = viewer.getresponse().read()

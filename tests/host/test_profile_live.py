@@ -21,7 +21,7 @@ PAGES = 400
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def known_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, built by the compiler that every build of loadgo links with, beside its library."""
     folder = tmp_path_factory.mktemp("known")
     flags = ["-O1", "-fno-omit-frame-pointer", "-g0"]
@@ -33,7 +33,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(captured: str) -> dict[str, int]:
-    """What the program says of itself."""
+    """The figures that the program prints about itself."""
     return {name: int(count) for name, count in (line.split() for line in captured.splitlines() if " " in line)}
 
 
@@ -43,10 +43,10 @@ def found(made: Profile, name: str) -> int:
 
 
 def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
-    known: Path, capfd: pytest.CaptureFixture[str]
+    known_program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = stolen_ns()
-    made = profile([str(known), "spin", "600", "300", "300"], hz=1000)
+    made = profile([str(known_program), "spin", "600", "300", "300"], hz=1000)
     stolen_ms = (stolen_ns() - before) / 1e6
     spent = told(capfd.readouterr().out)
     assert made.status == 0
@@ -59,11 +59,11 @@ def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
         assert abs(count / samples - share) < 4 * sqrt(share * (1 - share) / samples), name
 
 
-def test_the_library_is_a_segment_of_its_own(known: Path) -> None:
-    made = profile([str(known), "spin", "50", "50", "300"], hz=1000)
+def test_the_library_is_a_segment_of_its_own(known_program: Path) -> None:
+    made = profile([str(known_program), "spin", "50", "50", "300"], hz=1000)
     samples = {segment.name: segment.samples or 0 for segment in made.segments}
-    assert samples[str(known.parent / "libknown.so")] > samples[str(known)] > 0
-    assert made.build_ids[str(known)] == build_id(known)
+    assert samples[str(known_program.parent / "libknown.so")] > samples[str(known_program)] > 0
+    assert made.build_ids[str(known_program)] == build_id(known_program)
 
 
 def build_id(path: Path) -> str:
@@ -73,11 +73,11 @@ def build_id(path: Path) -> str:
 
 @pytest.mark.parametrize("turn", range(3))
 def test_page_faults_by_segment_are_those_of_rusage(
-    known: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], turn: int
+    known_program: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], turn: int
 ) -> None:
     file = tmp_path / "mapped"
     file.write_bytes(bytes(4096) * PAGES)
-    made = profile([str(known), "touch", str(file), str(PAGES)], hz=100)
+    made = profile([str(known_program), "touch", str(file), str(PAGES)], hz=100)
     counted = {segment.name: (segment.faults_minor or 0) + (segment.faults_major or 0) for segment in made.segments}
     rusage = told(capfd.readouterr().out)
     assert counted[str(file)] == rusage[str(file)] == PAGES
@@ -109,7 +109,7 @@ def test_a_command_that_is_not_there_is_refused() -> None:
         profile(["no-such-program"])
 
 
-def test_without_privilege_a_command_is_profiled_without_the_kernel(known: Path) -> None:
+def test_without_privilege_a_command_is_profiled_without_the_kernel(known_program: Path) -> None:
     if os.geteuid():
         pytest.skip(
             "only root can give its privileges away; everybody else has none, and every other test here is this one"
@@ -126,7 +126,7 @@ except Refused as refusal:
     assert "takes root" in str(refusal) and "loadgo profile -- COMMAND" in str(refusal), refusal
 else:
     assert {paranoid} <= 0, "the whole host was profiled without privilege"
-made = profile([{str(known)!r}, "spin", "100", "100", "100"])
+made = profile([{str(known_program)!r}, "spin", "100", "100", "100"])
 assert sum(stack.samples for stack in made.stacks if stack.frames[-1].function == "spin_in_library") > 50, made
 assert not any(segment.name == "[kernel]" for segment in made.segments)
 assert any("kernel's part is not here: it takes root, or CAP_PERFMON" in note for note in made.notes), made.notes

@@ -30,7 +30,7 @@ IS_ROOT = os.geteuid() == 0
 
 
 def ready(*arguments: str, status: int = 0, **settings: Any) -> subprocess.CompletedProcess[str]:
-    """What `loadgo ready ARGUMENTS` says; it must exit with `status`."""
+    """Runs `loadgo ready ARGUMENTS`, which must exit with `status`."""
     if "input" not in settings:
         settings.setdefault("stdin", subprocess.DEVNULL)
     told = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, **settings)
@@ -181,18 +181,18 @@ def test_text_shows_a_signal_and_a_status() -> None:
 
 def test_json_holds_every_run_and_the_spread_of_each_figure(tmp_path: Path) -> None:
     ready("-n", "6", "--format", "json", "-o", str(tmp_path / "out.json"), "--", "true")
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert told["command"] == ["true"]
-    assert (told["status"], told["interrupted"], told["asked"], len(told["runs"])) == (0, None, 6, 6)
-    assert set(told["figures"]) == {"as it is"}
-    assert list(told["figures"]["as it is"]) == list(READY_FIGURES)
-    reals = sorted(run["real_ns"] for run in told["runs"])
-    real = told["figures"]["as it is"]["real_ns"]
+    message = json.loads((tmp_path / "out.json").read_text())
+    assert message["command"] == ["true"]
+    assert (message["status"], message["interrupted"], message["asked"], len(message["runs"])) == (0, None, 6, 6)
+    assert set(message["figures"]) == {"as it is"}
+    assert list(message["figures"]["as it is"]) == list(READY_FIGURES)
+    reals = sorted(run["real_ns"] for run in message["runs"])
+    real = message["figures"]["as it is"]["real_ns"]
     assert [real["least"], real["low"], real["high"], real["most"]] == [reals[0], reals[0], reals[-1], reals[-1]]
     assert real["median"] == (reals[2] + reals[3]) / 2
-    run = told["runs"][0]
-    assert run["cost"] == pytest.approx(run["cpu_ns"] / 3.6e12 * told["tariff"]["cpu_hour"])
-    assert {"cpu", "faults", "waits", "split"} <= told["sources"].keys()
+    run = message["runs"][0]
+    assert run["cost"] == pytest.approx(run["cpu_ns"] / 3.6e12 * message["tariff"]["cpu_hour"])
+    assert {"cpu", "faults", "waits", "split"} <= message["sources"].keys()
 
 
 def test_an_interval_needs_six_runs_and_covers_the_median_in_95_percent() -> None:
@@ -300,8 +300,14 @@ def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", *COMMAND]
     line = ["--format", "json", "-o", "-", "--", "sh", "-c", SHELL_WORK]
-    asked = {"capture_output": True, "text": True, "timeout": PATIENCE_S, "cwd": "/", "env": os.environ | {"HOME": "/"}}
-    told = subprocess.run([*nobody, "--quiet-output", *line], **asked)
+    options = {
+        "capture_output": True,
+        "text": True,
+        "timeout": PATIENCE_S,
+        "cwd": "/",
+        "env": os.environ | {"HOME": "/"},
+    }
+    told = subprocess.run([*nobody, "--quiet-output", *line], **options)
     assert told.returncode == 0, told.stderr
     said = json.loads(told.stdout)
     (run,) = said["runs"]
@@ -312,6 +318,6 @@ def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
     assert run["cpu_ns"] == waited["user_ns"] + waited["system_ns"] > 0
     assert run["faults_minor"] == waited["faults_minor"] > 0
     assert (said["sources"]["cpu"], said["sources"]["faults"], run["left_running"]) == ("wait4", "wait4", None)
-    text = subprocess.run([*nobody, "--", "false"], **asked)
+    text = subprocess.run([*nobody, "--", "false"], **options)
     assert text.returncode == 1
     assert "– not measured: " in text.stderr

@@ -38,7 +38,7 @@ def rjs() -> str:
 
 
 def job(folder: Path, *words: str, status: int = 0) -> str:
-    """What `loadgo-rjs WORDS` says."""
+    """The output of `loadgo-rjs WORDS`."""
     told = subprocess.run([rjs(), *words], cwd=folder, capture_output=True, text=True, check=False)
     assert told.returncode == status, told
     return told.stdout + told.stderr
@@ -79,7 +79,7 @@ def test_the_table_has_the_columns_that_are_read(tmp_path: Path) -> None:
 
 
 def notes(bench: Bench) -> str:
-    """What the run `kept` notes."""
+    """The notes of the run `kept`."""
     return "\n".join(tomllib.loads((bench.folder / "kept/run.toml").read_text())["notes"])
 
 
@@ -116,7 +116,7 @@ def test_a_batch_host_that_dies_fails_lines_and_the_run_goes_on(bench: Bench) ->
 
 
 def read(file: Path) -> str:
-    """Its text; nothing while it is not there."""
+    """The file's text; empty for a missing file."""
     return file.read_text() if file.exists() else ""
 
 

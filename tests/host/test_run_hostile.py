@@ -1,4 +1,4 @@
-"""What goes wrong around a run, for real: full disks, refused log-ins, missing rights, damaged folders, two at once."""
+"""Real failures around a run: full disks, refused log-ins, missing rights, damaged folders, two runs at once."""
 
 import os
 import shutil

@@ -84,7 +84,7 @@ def small_disks(bench: Bench) -> Iterator[list[Path]]:
 
 
 def errors_of(bench: Bench, attempts: str) -> list[str]:
-    """What each of the attempts has raised, in one process that must hold afterwards what it held before."""
+    """The errors of several attempts in one process, which must hold the same resources afterwards as before."""
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM.replace("ATTEMPTS", attempts)],
         cwd=bench.folder,

@@ -24,7 +24,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def by_user(frame: pl.DataFrame) -> dict[str, list[int]]:
-    """What each user waited and used, all together; a column for each, and who they are."""
+    """The sums of each user's waits and usage by column, with the users' numbers."""
     mine = frame.filter(pl.col("user").is_not_null()).group_by("user")
     sums: dict[str, list[int]] = mine.agg(pl.col("ready_wait_ns", "cpu_ns").sum()).sort("user").to_dict(as_series=False)
     return sums

@@ -123,7 +123,7 @@ def test_a_bundled_script_runs_with_every_status_as_expected(script: str, bench:
 
 
 def typed(bench: Bench, run: str) -> list[tuple[int, int, int, str, int]]:
-    """What each user typed, in order, and what it printed."""
+    """The lines that each user typed, in order, with the sizes of their output."""
     rows = bench.tables(run).interactions.sort("user", "sent_ns")
     return rows.select("user", "pass", "line", pl.col("command").cast(pl.String), "bytes_out").rows()
 

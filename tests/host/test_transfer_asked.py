@@ -1,4 +1,4 @@
-"""What `loadgo transfer` is asked for and cannot be: told before anything moves, in words, with nothing left behind."""
+"""Impossible requests to `loadgo transfer`, which are refused with a reason before any byte moves."""
 
 import os
 import shutil

@@ -109,7 +109,7 @@ class Ssh:
 
 @contextmanager
 def by_ssh(place: Place, program: str) -> Iterator[Ssh]:
-    """That far end, for `program`."""
+    """An sshd as the far end of `program`."""
     keys = place.here / "keys"
     keys.mkdir()
     with far_end(*over_ssh(keys)) as far:

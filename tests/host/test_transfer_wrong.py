@@ -1,4 +1,4 @@
-"""What goes wrong with `loadgo transfer` as a user meets it: told at both ends, by the exit status, in the folder."""
+"""Failures of `loadgo transfer` as a user meets them: the messages of both ends, the exit status, and the folder."""
 
 import errno
 import platform
@@ -33,7 +33,7 @@ def serving(bench: Bench, *options: str, before: tuple[str, ...] = ()) -> tuple[
 
 
 def stopped(server: "subprocess.Popen[str]") -> str:
-    """What a server has said by the end that it is asked for."""
+    """Stops a server, and returns its messages."""
     server.terminate()
     _, said = server.communicate()
     return said

@@ -321,16 +321,16 @@ def test_a_terminal_is_left_as_it_was_when_the_view_is_asked_to_end(
     command = [*COMMAND, "watch", str(run), "--terminal", "--speed", "0.1"]
     with subprocess.Popen(command, env=environment(), stdin=far, stdout=far, stderr=far) as viewing:
         os.close(far)
-        said = b""
-        while b"\x1b[?1049h" not in said:
-            said += os.read(near, 4096)
+        output = b""
+        while b"\x1b[?1049h" not in output:
+            output += os.read(near, 4096)
         time.sleep(later_s)
         viewing.send_signal(number)
         with suppress(OSError):
             while more := os.read(near, 4096):
-                said += more
+                output += more
         viewing.communicate(timeout=PATIENCE_S)
     os.close(near)
-    assert b"\x1b[?25h\x1b[?1049l" in said
-    assert b"Traceback" not in said
+    assert b"\x1b[?25h\x1b[?1049l" in output
+    assert b"Traceback" not in output
     assert viewing.returncode == status

@@ -1,4 +1,4 @@
-"""What is shipped: the public names, the extension module and its stub, versions, and what is in a wheel."""
+"""The shipped package: public names, the extension module and its stub, versions, and the files of a wheel."""
 
 import ast
 import subprocess

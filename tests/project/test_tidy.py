@@ -39,7 +39,7 @@ def committed(*suffixes: str) -> list[Path]:
 
 
 def text(path: Path) -> str:
-    """What is in `path`, a path from the root of the repository."""
+    """The text of `path`, a path from the root of the repository."""
     return (PROJECT / path).read_text(encoding="utf-8", errors="replace")
 
 
@@ -115,7 +115,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
 
 
 def whole_package_imports(path: Path) -> list[str]:
-    """What a file takes from `loadgo` itself and not from a package in it: `_loadgo`, or public calls."""
+    """The names that a file imports from `loadgo` itself, not from a package in it: `_loadgo`, or public calls."""
     nodes = list(ast.walk(ast.parse(text(path))))
     froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "loadgo"]
     packages = {place.name for place in (PROJECT / "python/loadgo").iterdir() if place.is_dir()} | {"errors"}

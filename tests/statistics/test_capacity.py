@@ -25,7 +25,7 @@ REPAIRMAN = repairman_p90(0.3, 4.0)
 
 
 def paths(folder: Path, known: Known = REPAIRMAN) -> tuple[str, str]:
-    """Its script and its machine."""
+    """The paths of a known system's script and machine."""
     laid(known, folder)
     return str(folder / "script.toml"), str(folder / "machine.toml")
 
@@ -45,25 +45,25 @@ def test_the_capacity_of_a_known_system_is_found_to_the_user(known: Known, tmp_p
 
 def test_the_answer_has_an_interval_a_curve_and_what_is_full_first(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-    made = loadgo.capacity(script, on=machine, target="p90 < 4s", within=3)
-    assert made.end == "found"
-    assert made.answer is not None
-    assert abs(made.answer - REPAIRMAN.capacity) <= 3
-    assert made.interval is not None
-    assert made.interval[0] <= made.answer <= (made.interval[1] or 0)
-    assert made.saturates_first is not None
-    assert made.saturates_first.resource == "processors"
-    assert made.saturates_first.users == pytest.approx(34.3, rel=0.1)
-    assert [point.users for point in made.points] == sorted({point.users for point in made.points})
-    assert any(point.users == made.answer for point in made.points)
-    near = next(point for point in made.points if point.users == made.answer)
+    capacity = loadgo.capacity(script, on=machine, target="p90 < 4s", within=3)
+    assert capacity.end == "found"
+    assert capacity.answer is not None
+    assert abs(capacity.answer - REPAIRMAN.capacity) <= 3
+    assert capacity.interval is not None
+    assert capacity.interval[0] <= capacity.answer <= (capacity.interval[1] or 0)
+    assert capacity.saturates_first is not None
+    assert capacity.saturates_first.resource == "processors"
+    assert capacity.saturates_first.users == pytest.approx(34.3, rel=0.1)
+    assert [point.users for point in capacity.points] == sorted({point.users for point in capacity.points})
+    assert any(point.users == capacity.answer for point in capacity.points)
+    near = next(point for point in capacity.points if point.users == capacity.answer)
     assert near.throughput.interval is not None
     assert near.throughput.interval.holds(near.throughput.value)
     assert near.steady
-    assert made.interactions_spent > sum(point.interactions for point in made.points)
-    assert f"{made.answer} users" in made.in_words
-    assert max(map(len, render_capacity(made, "text", width=80).splitlines())) <= 80
-    assert json.loads(render_capacity(made, "json"))["answer"] == made.answer
+    assert capacity.interactions_spent > sum(point.interactions for point in capacity.points)
+    assert f"{capacity.answer} users" in capacity.in_words
+    assert max(map(len, render_capacity(capacity, "text", width=80).splitlines())) <= 80
+    assert json.loads(render_capacity(capacity, "json"))["answer"] == capacity.answer
 
 
 def test_of_several_targets_the_first_to_be_missed_decides(tmp_path: Path) -> None:

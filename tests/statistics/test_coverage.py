@@ -1,7 +1,8 @@
 """The intervals of simulations hold the truth as often as they say: of 400 runs, a nominal 95 % does in 91 to 98 %.
 
-An interval from batches is only as good as its batches are long and its warm-up is left out; no formula shows that, a
-count does. Of 400 right intervals fewer than 91 % or more than 98 % hold the truth in one test of some hundreds.
+An interval from batches is right only if the batches are long enough and the warm-up is left out. No formula shows
+that, but a count does. Of 400 right intervals, fewer than 91 % or more than 98 % hold the truth in one test of some
+hundreds.
 """
 
 from __future__ import annotations

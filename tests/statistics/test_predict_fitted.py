@@ -40,8 +40,8 @@ def fitted(room: Path, place: int) -> tuple[Path, Path]:
 
 
 def test_an_interval_from_five_users_holds_what_twenty_show(room: Path) -> None:
-    """Of 25 figures of 5 machines, of which each is held 95 times of 100, at least 21 are."""
-    held: dict[tuple[int, str], bool] = {}
+    """At least 21 of 25 figures, from 5 machines, lie in their 95 % intervals."""
+    covered: dict[tuple[int, str], bool] = {}
     for place in range(5):
         known, found = fitted(room, place)
         out = room / f"many-{place}"
@@ -50,10 +50,12 @@ def test_an_interval_from_five_users_holds_what_twenty_show(room: Path) -> None:
         script, below = room / "script.toml", room / f"foretold-{place}"
         made = loadgo.run(script, on=str(found), users=20, seed=300 + place, draws=8, out=below)
         assert made.summary.prediction is not None
-        told = [one for one in made.summary.prediction.figures["steady"] if one.command == ALL_COMMANDS]
-        held |= {(place, one.measure): one.interval.holds(shown[ALL_COMMANDS, one.measure]) for one in told}
-    assert len(held) == 25
-    assert sum(held.values()) >= 21, held
+        told = [figure for figure in made.summary.prediction.figures["steady"] if figure.command == ALL_COMMANDS]
+        covered |= {
+            (place, figure.measure): figure.interval.holds(shown[ALL_COMMANDS, figure.measure]) for figure in told
+        }
+    assert len(covered) == 25
+    assert sum(covered.values()) >= 21, covered
 
 
 def test_a_changed_machine_is_foretold_from_the_fit_of_the_old_one(room: Path) -> None:

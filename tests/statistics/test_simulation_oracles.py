@@ -284,27 +284,29 @@ cpu = "exponential(1s)"
     audited(told)
 
 
-def limited_chain(users: int, think_s: float, limit: int, burst_s: float, again: float, device_s: float) -> float:
+def limited_chain(
+    users: int, think_s: float, limit: int, burst_s: float, fault_probability: float, device_s: float
+) -> float:
     """Throughput of the chain by (users with a command, of these at the device); at most `limit` are let in.
 
     A burst ends with a fault with probability `again`, else the interaction is over; all times are exponential.
     """
-    states = [(there, waiting) for there in range(users + 1) for waiting in range(min(there, limit) + 1)]
+    states = [(present, waiting) for present in range(users + 1) for waiting in range(min(present, limit) + 1)]
     place = {state: index for index, state in enumerate(states)}
     rates = np.zeros((len(states), len(states)))
     leaving = np.zeros(len(states))
-    for (there, waiting), index in place.items():
-        moves = {(there + 1, waiting): (users - there) / think_s}
-        if min(there, limit) > waiting:
-            moves[there, waiting + 1] = again / burst_s
-            leaving[index] = (1.0 - again) / burst_s
+    for (present, waiting), index in place.items():
+        moves = {(present + 1, waiting): (users - present) / think_s}
+        if min(present, limit) > waiting:
+            moves[present, waiting + 1] = fault_probability / burst_s
+            leaving[index] = (1.0 - fault_probability) / burst_s
         if waiting:
-            moves[there, waiting - 1] = 1.0 / device_s
+            moves[present, waiting - 1] = 1.0 / device_s
         for state, rate in moves.items():
             if rate:
                 rates[index, place[state]] += rate
         if leaving[index]:
-            rates[index, place[there - 1, waiting]] += leaving[index]
+            rates[index, place[present - 1, waiting]] += leaving[index]
     balance = (rates - np.diag(rates.sum(axis=1))).T
     balance[-1] = 1.0
     chances = np.linalg.solve(balance, np.append(np.zeros(len(states) - 1), 1.0))

@@ -8,13 +8,13 @@ from loadgo.transfers.parts import parts_of
 TRUE = {"transfer": 300e-6, "message": 1.5e-6, "byte": 0.25e-9, "fault": 0.4e-6}
 SEEDS = 100
 LEAST = 88
-"""Of 100: as few or fewer come of intervals that hold 95 times of 100 once in a thousand such tests."""
+"""Least number of 100 intervals that hold. True 95 % intervals fall below it once in a thousand tests."""
 
 
 def grid(seed: int, noise: float, *, faults: bool) -> list[Observed]:
     """A grid like `loadgo transfer --grid 3`: sizes of 4 KiB to 16 MiB, messages of 64 bytes to 64 KiB, three times."""
     random = np.random.default_rng(seed)
-    found = []
+    rows = []
     for size in (4096, 32768, 262144, 2097152, 16777216):
         for message in (64, 512, 4096, 65536):
             for _ in range(3):
@@ -24,10 +24,10 @@ def grid(seed: int, noise: float, *, faults: bool) -> list[Observed]:
                 # Noise of mean 1, and skewed as times are.
                 cpu_s = sum(TRUE[of] * count for of, count in parts.items())
                 cpu_s *= np.exp(noise * random.standard_normal() - noise**2 / 2)
-                found.append(
+                rows.append(
                     Observed("", "s", "blocks", size, float(cpu_s), messages=messages, faults=happened, message=message)
                 )
-    return found
+    return rows
 
 
 @pytest.mark.parametrize(("noise", "faults"), [(0.05, False), (0.2, False), (0.05, True)])

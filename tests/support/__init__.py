@@ -1,1 +1,1 @@
-"""What tests share: runs and machines that are made up, far ends, kernels, and programs of known cost."""
+"""Support that tests share: invented runs and machines, far ends, kernels, and programs of known cost."""

@@ -49,5 +49,5 @@ def grid(made: Capacity, title: str) -> Table:
 
 
 def rows(found: Table) -> dict[str, tuple[str, ...]]:
-    """Its rows by their names."""
+    """A table's rows by their names."""
     return {row[0]: row[1:] for row in found.rows()}

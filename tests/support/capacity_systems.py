@@ -1,7 +1,7 @@
 """Simulated systems whose capacity is known exactly: the machine repairman and the central server, for tests.
 
-The response of M/M/1//N in order of coming, as an arrival finds it, is that of n + 1 services with n as of N - 1 users
-in the steady state (Lavenberg and Reiser 1980; Sevcik and Mitrani 1981): so its quantiles are exact, too.
+An arrival at M/M/1//N finds n users, distributed as in the steady state of N - 1 users (Lavenberg and Reiser 1980;
+Sevcik and Mitrani 1981). In order of arrival its response is n + 1 services, so that quantiles are exact, too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Known:
     target: str
     capacity: int
     slope: float
-    """Of the excess over a user, at the crossing: of the logarithm of a mean, or the logit of a share."""
+    """Slope of the excess per user at the crossing: of the logarithm of a mean, or the logit of a share."""
 
 
 def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> Known:
@@ -124,7 +124,7 @@ def wanted(known: Known, within: int | None = 1) -> SearchGoal:
 
 
 def tries_of(site: TrialSite, known: Known) -> RunTrial:
-    """What makes its trials."""
+    """The function that runs the trials of a known system."""
     targets = parse_targets(known.target)
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:

@@ -1,7 +1,7 @@
 """Far ends for programs that move data: sshd, rsync's daemon, git's, a web server, each started for one connection.
 
-A listener on loopback hands every connection that comes to a new process, as inetd does, and keeps the socket open
-until that has ended: what the far socket has counted itself is read then. Nothing listens longer than the test.
+A listener on loopback passes every connection to a new process, as inetd does, and keeps the socket open. When the
+process has ended, the far socket's own counters are read. No listener outlives the test.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ exec "$@"
 
 @dataclass
 class FarEnd:
-    """What came and went at the far end of every connection."""
+    """The far end of connections, with the sums of their bytes."""
 
     port: int
     connections: int = 0
     received: int = 0
     sent: int = 0
     said: list[str] = field(default_factory=list)
-    """What its programs said beside."""
+    """The messages of the far end's programs."""
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def far_end(*program: str) -> Iterator[FarEnd]:
             thread.join()
 
 
-def _answer(listener: socket.socket, program: Sequence[str], told: FarEnd) -> None:
+def _answer(listener: socket.socket, program: Sequence[str], far_end: FarEnd) -> None:
     """Serves one connection after the other until the listener is shut."""
     while True:
         try:
@@ -80,10 +80,10 @@ def _answer(listener: socket.socket, program: Sequence[str], told: FarEnd) -> No
         with far:
             done = subprocess.run(program, stdin=far, stdout=far, stderr=subprocess.PIPE, text=True, check=False)
             sent, received = _counted(far)
-        told.connections += 1
-        told.sent += sent
-        told.received += received
-        told.said.append(done.stderr)
+        far_end.connections += 1
+        far_end.sent += sent
+        far_end.received += received
+        far_end.said.append(done.stderr)
 
 
 def _counted(far: socket.socket) -> tuple[int, int]:

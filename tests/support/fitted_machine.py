@@ -6,7 +6,7 @@ from pathlib import Path
 DOUBT = {"edit": 0.05, "compile": 0.15}
 """The standard deviation of the logarithm of each command's processor time; those of the spread are 0.1."""
 CORRELATION = 0.5
-"""Of the logarithms of both means."""
+"""Correlation of the logarithms of both means."""
 
 SCRIPT = """\
 name   = "two commands"

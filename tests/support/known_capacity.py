@@ -17,7 +17,7 @@ from support.model_machines import central_server
 SERVERS: Mapping[str, int | None] = {"processors": 2, "disk": 1}
 THINK_S = 10.0
 HIDDEN_S = 0.4
-"""Of each response, what no resource explains."""
+"""The part of each response that no resource explains."""
 MEAN = Target("mean < 3s", "mean", None, "most", 3.0, None)
 P90 = Target("p90 < 5s", "p90", None, "most", 5.0, 0.1)
 BUSY = Target("busy < 80%", "busy", "processors", "most", 0.8, None)
@@ -66,7 +66,7 @@ def point(users: int, throughput: float, response_s: float, utilisation: Mapping
 
 
 def exact(users: int) -> LoadPoint:
-    """What the central server does with so many users."""
+    """The exact point of the central server with `users`."""
     return point(users, EXACT.throughput([users])[0], exact_response_s(users), EXACT.utilisation([users]))
 
 
@@ -76,7 +76,7 @@ def exacts(*users: int) -> list[LoadPoint]:
 
 
 def simulated(users: Sequence[int], machine: Callable[[int], str] = central_server) -> list[LoadPoint]:
-    """What a simulated machine did, one run of 20,000 interactions for each number of users."""
+    """The points of a simulated machine, from one run of 20,000 interactions for each number of users."""
     return seeds(users, [1973], machine)[0]
 
 
@@ -104,7 +104,7 @@ def mixed(each: Sequence[tuple[str, int, float]], network: Populations) -> LoadP
 
 
 def of_run(users: int, run: Simulation) -> LoadPoint:
-    """What one simulation came to."""
+    """The point of a simulation."""
     busy = {name: _value(told.utilisation) for name, told in ((one.name, one) for one in run.stations)}
     return point(users, _value(run.throughput), _value(run.response_s), busy)
 

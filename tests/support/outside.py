@@ -19,7 +19,7 @@ from loadgo.records.tables import Tables
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 PATIENCE_S = 900
-"""Whoever waits longer waits for ever: no figure depends on it, however busy the machine is."""
+"""Time limit of any wait in the tests, far above every real wait, also on a busy machine."""
 ROOT = os.geteuid() == 0
 NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -68,7 +68,7 @@ class Bench:
     def loadgo(
         self, *arguments: str, status: int = 0, before: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
-        """What `loadgo ARGUMENTS` says; it must exit with `status`, and without a traceback."""
+        """Runs `loadgo ARGUMENTS`, which must exit with `status` and without a traceback."""
         return ended(self.start(*arguments, before=before), status)
 
     def run(self, script: str, *options: str, out: str = "kept", before: tuple[str, ...] = ()) -> Tables:
@@ -87,7 +87,7 @@ class Bench:
 
 
 def finished(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-    """What a loadgo that was started has said by its end, which comes without a traceback."""
+    """Waits for a running loadgo, which must end without a traceback, and returns its output."""
     try:
         out, err = running.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -100,7 +100,7 @@ def finished(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]
 
 
 def ended(running: subprocess.Popen[str], status: int) -> subprocess.CompletedProcess[str]:
-    """What a loadgo that was started has said, once it has ended with `status`."""
+    """Waits for a running loadgo, which must end with `status`, and returns its output."""
     told = finished(running)
     assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
     return told
@@ -153,7 +153,7 @@ def other_runs_live() -> bool:
 
 
 def stolen_ns() -> int:
-    """What a hypervisor has taken of this host's processors: the scheduler charges it to nobody, clocks to who runs."""
+    """Processor time that the hypervisor took. The scheduler charges it to no task, clocks to the running one."""
     of_all = Path("/proc/stat").read_text().splitlines()[0].split()
     return int(of_all[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
@@ -168,6 +168,6 @@ def readable_by_all(bench: Bench) -> None:
 
 
 def left_behind(bench: Bench) -> list[str]:
-    """What is still there of the runs that were made here: processes, control groups and homes."""
+    """Leftovers of the bench's runs: processes, control groups and homes."""
     homes = [str(path) for path in bench.homes.iterdir()]
     return [*(f"process {pid}" for pid in processes_of(bench)), *groups_of(bench), *homes]

@@ -8,21 +8,21 @@ from loadgo.published.document import Document
 from loadgo.reproduction.models.values import Mark, ReproducedValue
 
 
-def rule_mark(told: Document, key: str) -> str:
-    """What is to become of a figure."""
-    return next(rule.mark for rule in told.rules if fnmatch.fnmatchcase(key, rule.cells))
+def rule_mark(document: Document, key: str) -> str:
+    """The mark of the rule for a figure."""
+    return next(rule.mark for rule in document.rules if fnmatch.fnmatchcase(key, rule.cells))
 
 
-def as_printed(told: Document, factor: float = 1.0) -> dict[str, ReproducedValue]:
+def as_printed(document: Document, factor: float = 1.0) -> dict[str, ReproducedValue]:
     """Values for all figures that are to be predicted or fitted: what is printed, times `factor`."""
     marks: dict[str, Mark] = {"predicted": "predicted", "fitted": "fitted"}
     return {
         key: ReproducedValue(
             float(figure.number.low) * factor,
-            marks[rule_mark(told, key)],
+            marks[rule_mark(document, key)],
             "as printed",
             high=float(figure.number.high) * factor if figure.number.is_range else None,
         )
-        for key, figure in told.figures.items()
-        if rule_mark(told, key) in marks
+        for key, figure in document.figures.items()
+        if rule_mark(document, key) in marks
     }

@@ -1,4 +1,4 @@
-"""What the users of the script `remote-jobs` move in a pass, by command."""
+"""The bytes that users of the script `remote-jobs` move in a pass, by command."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def transferred(folder: Path) -> Told:
 
 
 def whole(said: Told) -> Told:
-    """What a machine said, if it told all."""
+    """The output of a machine, which must be complete."""
     if ["end"] not in said.lines or any(line[0] == "failed" for line in said.lines):
         pytest.fail(f"the machine did not tell all:\n{said.console[-4000:]}")
     return said

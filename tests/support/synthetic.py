@@ -32,7 +32,7 @@ def empty_run(**conditions: object) -> Tables:
     return Tables(**frames, conditions={"finished": True, "outcome": "done"} | conditions)
 
 
-def interaction(user: int, sent_s: float, response_s: float | None, **told: object) -> dict[str, Any]:
+def interaction(user: int, sent_s: float, response_s: float | None, **changes: object) -> dict[str, Any]:
     """One row, sent in time after a second of thought; in the steady phase, unless told otherwise."""
     sent = round(sent_s * S)
     row = {
@@ -49,7 +49,7 @@ def interaction(user: int, sent_s: float, response_s: float | None, **told: obje
         "outcome": "ok" if response_s is not None else "timeout",
         "phase": "steady",
     }
-    return row | told
+    return row | changes
 
 
 def run_of(rows: Sequence[dict[str, Any]], **conditions: object) -> Tables:
@@ -128,7 +128,7 @@ def _row(
     }
 
 
-def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Tables:
+def _with_phases(rows: list[dict[str, Any]], users: int, lines_per_user: int) -> Tables:
     rows.sort(key=lambda row: row["ready_ns"])
     sent: dict[int, list[int]] = {}
     for row in rows:
@@ -151,7 +151,7 @@ def _with_phases(rows: list[dict[str, Any]], users: int, each: int) -> Tables:
         "phases": [{"at_ns": at, "phase": phase} for phase, at in phases],
     }
     frames = {name: frame(found, name) for name, found in told.items()}
-    return replace(empty_run(), **frames, conditions=_conditions(users, each))
+    return replace(empty_run(), **frames, conditions=_conditions(users, lines_per_user))
 
 
 def _cpu_until(rows: list[dict[str, Any]], column: str, edges: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ SHARES = {
     "idle loading": 0.015,
     "idle dispatch": 0.01,
 }
-"""Of a processor's time, on average; the spans differ."""
+"""Mean shares of a processor's time. The spans differ."""
 
 FAULTS = {
     "minor": (900, 900, 0, 1.2),
@@ -195,8 +195,8 @@ def metered_alone() -> Tables:
     """The same host without a load: nobody is logged in, and only the meters' threads are ours."""
     run = metered_host()
     alone = ("interactions", "sessions", "phases")
-    who = run.processes["who"].cast(pl.String)
-    told: dict[str, Any] = {
+    owner = run.processes["who"].cast(pl.String)
+    meter_conditions: dict[str, Any] = {
         "kind": "meter",
         "name": "this host",
         "load": {},
@@ -211,6 +211,7 @@ def metered_alone() -> Tables:
     return replace(
         run,
         **{name: getattr(run, name).clear() for name in alone},
-        processes=run.processes.filter(~who.is_in(["users", "driver"])),
-        conditions={name: part for name, part in run.conditions.items() if name not in ("usage", "driver")} | told,
+        processes=run.processes.filter(~owner.is_in(["users", "driver"])),
+        conditions={name: part for name, part in run.conditions.items() if name not in ("usage", "driver")}
+        | meter_conditions,
     )

@@ -14,14 +14,14 @@ PRICES = Prices("$", 3600.0, 2.0, "a dollar a second of processor time, two a gi
 def made(loads: dict[float, float], receives: float = 1.3, noise: float = 0.02) -> list[Observed]:
     """A grid at each load, whose real time is so many times longer there, and receives cost so many times more."""
     random = np.random.default_rng(392)
-    found = []
+    rows = []
     for load, stretch in loads.items():
         for size in (4096, 65536, 1 << 20):
             for message in (512, 4096, 65536):
                 for way, times in (("s", 1.0), ("r", receives)):
                     cpu_s = times * (1e-4 + 1e-9 * size + 2e-6 * size / message)
                     cpu_s *= float(np.exp(noise * random.standard_normal()))
-                    found.append(
+                    rows.append(
                         Observed(
                             "",
                             way,
@@ -34,7 +34,7 @@ def made(loads: dict[float, float], receives: float = 1.3, noise: float = 0.02) 
                             message=message,
                         )
                     )
-    return found
+    return rows
 
 
 SEED = PROJECT / "python" / "loadgo" / "data" / "published" / "rfc392_tables.csv"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Host:
-    """One of the two."""
+    """A host, which is a network namespace."""
 
     name: str
     address: str

@@ -69,7 +69,7 @@ def address_in(process: subprocess.Popen[str]) -> str:
 
 
 def asked(address: str, path: str = "", **headers: str) -> tuple[int, bytes, dict[str, str]]:
-    """What the server answers: status, body, headers."""
+    """Requests a path from the server, and returns status, body and headers."""
     request = urllib.request.Request(f"http://{address}{path}", headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
@@ -80,18 +80,18 @@ def asked(address: str, path: str = "", **headers: str) -> tuple[int, bytes, dic
 
 def heads(stream: bytes) -> list[dict[str, Any]]:
     """The heads of the messages in a feed; those of tables have their columns too."""
-    found, place = [], 0
-    while place < len(stream):
-        head, columns = np.frombuffer(stream, "<u4", 2, place)
-        told = json.loads(stream[place + 8 : place + 8 + head])
-        at = place + 8 + int(head)
-        for name, kind in told.get("columns", ()):
-            told[name] = np.frombuffer(stream, f"<{kind}", told["rows"], at)
-            at += -(-told[name].nbytes // 8) * 8
-        place += 8 + int(head) + int(columns)
-        assert at in (place, place - int(columns)), "the columns are as long as the message says"
-        found.append(told)
-    return found
+    messages, offset = [], 0
+    while offset < len(stream):
+        head, columns = np.frombuffer(stream, "<u4", 2, offset)
+        message = json.loads(stream[offset + 8 : offset + 8 + head])
+        at = offset + 8 + int(head)
+        for name, kind in message.get("columns", ()):
+            message[name] = np.frombuffer(stream, f"<{kind}", message["rows"], at)
+            at += -(-message[name].nbytes // 8) * 8
+        offset += 8 + int(head) + int(columns)
+        assert at in (offset, offset - int(columns)), "the columns are as long as the message says"
+        messages.append(message)
+    return messages
 
 
 @contextmanager
@@ -116,11 +116,11 @@ class Sight:
     """Errors and warnings of its console, requests that failed, and requests to anywhere else."""
 
     def tell(self, script: str, argument: object = None) -> Any:
-        """What the script gives on the page."""
+        """The result of a script on the page."""
         return self.page.evaluate(script, argument)
 
     def text(self, name: str) -> str:
-        """What stands in the element."""
+        """The text of an element."""
         return self.page.inner_text(f"#{name}").strip()
 
     def table(self, name: str) -> list[list[str]]:

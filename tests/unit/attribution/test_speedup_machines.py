@@ -1,4 +1,4 @@
-"""What lies between two machine files: every choice of the tables that differ is a machine."""
+"""Machines between two machine files: every choice of the tables that differ is a machine."""
 
 import math
 from pathlib import Path

@@ -118,7 +118,7 @@ def test_runs_that_end_at_a_time_are_taken_from_their_steady_part(room: Path) ->
 def test_mistakes_are_refused_with_what_is_wrong(room: Path) -> None:
     a, b, c, d = (ran(room, seed, ()) for seed in SEEDS[:4])
     timed = ran(room, 1, (), duration="5min")
-    for runs, said in (
+    for runs, message in (
         ({"": [a], "cpu": [b], "disk": [c]}, r"there are no runs with cpu\+disk: every choice"),
         ({"": [a], "cpu": []}, "there are no runs with cpu"),
         ({"cpu": [b]}, "there are no runs with none of the changes"),
@@ -129,7 +129,7 @@ def test_mistakes_are_refused_with_what_is_wrong(room: Path) -> None:
         ({"": [a], "+".join("abcdefg"): [b]}, "7 changes: there must be 1 to 6"),
         ({"": [a], "cpu": [timed]}, "some of the runs end at a time"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             speedup_of(runs)
     assert speedup_of({"": [a], "x+y": [b], " y ": [c], "x ": [d]}).runs == 1
 

@@ -25,7 +25,7 @@ COMMANDS = {
 
 
 def said(name: str, place: Path) -> str:
-    """What the command says when its answer is to go there; it must exit with 2."""
+    """The message of a command whose output cannot be written to `place`; it must exit with 2."""
     asked = COMMANDS[name]
     whole = [str(place) if word == "PLACE" else word for word in asked]
     whole += [] if "PLACE" in asked else ["-o", str(place)]

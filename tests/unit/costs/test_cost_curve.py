@@ -65,7 +65,7 @@ def test_every_load_pays_the_whole_rent(made: Costs) -> None:
 
 
 def test_an_interaction_is_in_one_mix_at_every_load(made: Costs) -> None:
-    """What a load's users happened to type in the steady part is no difference in price."""
+    """Different lines in the steady part of two loads make no difference in price."""
     mix = mix_of(made.points)
     assert sum(mix.values()) == pytest.approx(1)
     for place, point in enumerate(made.points):

@@ -1,4 +1,4 @@
-"""What a run costs: parts that add up to the rent, commands to the run, and intervals that hold what is exact."""
+"""The cost of a run: parts add up to the rent, commands to the run, and intervals hold exact values."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def charging(**prices: float) -> Tariff:
 
 
 def use(run: Tables, phases: str = "steady") -> RunUse:
-    """What one run used."""
+    """The use of one run."""
     return use_of([run], phases=phases)
 
 
@@ -51,7 +51,7 @@ def test_a_machine_that_was_seen_to_do_less_than_its_users_is_told_in_words_for_
 
 
 def total(told: Priced) -> float:
-    """What the run costs."""
+    """The total cost of a run."""
     assert told.everything.total is not None
     return told.everything.total
 

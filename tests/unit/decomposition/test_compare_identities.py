@@ -25,11 +25,11 @@ times = st.floats(1e3, 1e12)
 
 @st.composite
 def accounts(draw: st.DrawFn, runs: int) -> list[RunAccount]:
-    """What some runs' meters may say: categories that fill the time, counts, and charges."""
-    found = []
+    """Random meters of several runs: categories that fill the time, counts, and charges."""
+    run_accounts = []
     for _ in range(runs):
         spent = {name: draw(times) for name in CATEGORIES}
-        whole = sum(spent.values())
+        span_ns = sum(spent.values())
         cpu = draw(st.floats(0.5, 2)) * (spent["user"] + spent["page fault"])
         used = {
             "cpu": cpu,
@@ -39,8 +39,8 @@ def accounts(draw: st.DrawFn, runs: int) -> list[RunAccount]:
         }
         counts = {name: draw(st.floats(1, 1e6)) for name in COUNTED}
         number = float(draw(st.integers(1, 1000)))
-        found.append(RunAccount(number, whole, 1.0, spent, counts, used, {"t": draw(st.floats(1e-3, 1e3))}))
-    return found
+        run_accounts.append(RunAccount(number, span_ns, 1.0, spent, counts, used, {"t": draw(st.floats(1e-3, 1e3))}))
+    return run_accounts
 
 
 pairs = st.integers(1, 7).flatmap(lambda runs: st.tuples(accounts(runs), accounts(runs)))
@@ -109,7 +109,7 @@ def test_a_change_undone_is_one_over_the_change_and_first_is_last(count: int, da
 
 
 def side(name: str, random: np.random.Generator, users: int, passes: int, commands: Sequence[str]) -> Side:
-    """What some users met who typed a script of these commands, once for each line and pass."""
+    """A random side: users who type a script of these commands, one row for each line and pass."""
     lines = tuple((f"{command} x", command) for command in commands)
     count = users * passes * len(commands)
     keys = [
@@ -140,18 +140,18 @@ def opposed(one: Difference, other: Difference) -> None:
 def test_rows_change_their_sign_the_other_way_round_and_add_up(seed: int, users: int, passes: int) -> None:
     random = np.random.default_rng(seed)
     a, b = (side(name, random, users, passes, ("edit", "compile", "ls")) for name in ("a", "b"))
-    there, back = matched(a, b), matched(b, a)
-    assert there.paired
-    for row, turned in zip(there.rows, back.rows, strict=True):
+    forward, backward = matched(a, b), matched(b, a)
+    assert forward.paired
+    for row, turned in zip(forward.rows, backward.rows, strict=True):
         for name, told in row.measures.items():
             if row.kind == "row":
                 assert told.before == pytest.approx(turned.measures[name].after, rel=1e-12)
                 assert told.change == pytest.approx(-(turned.measures[name].change or 0), rel=1e-9)
     for name in COMPARED_MEASURES:
-        parts = [row.measures[name].change or 0 for row in there.rows if row.kind == "row"]
-        assert math.fsum(parts) == pytest.approx(there.whole[name].change, rel=1e-9, abs=1e-3)
+        parts = [row.measures[name].change or 0 for row in forward.rows if row.kind == "row"]
+        assert math.fsum(parts) == pytest.approx(forward.whole[name].change, rel=1e-9, abs=1e-3)
     for quantile in ("p50 response", "p90 response", "throughput"):
-        assert there.whole[quantile].change == pytest.approx(-(back.whole[quantile].change or 0), rel=1e-9)
+        assert forward.whole[quantile].change == pytest.approx(-(backward.whole[quantile].change or 0), rel=1e-9)
 
 
 def test_of_runs_drawn_whole_the_intervals_too_are_inverted_the_other_way_round() -> None:

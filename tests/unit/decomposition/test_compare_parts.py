@@ -1,4 +1,4 @@
-"""What a change came of, as number and time of one: the notes of March 1969, and identities on random draws."""
+"""A change as number of events times the time of one: the notes of March 1969, and identities on random draws."""
 
 import pytest
 from hypothesis import given

@@ -113,7 +113,7 @@ def ran(folder: Path, machine: Path, users: int, enough: int, *changes: str, see
 
 
 def figures(reading: RunReading) -> Mapping[str, float]:
-    """What a prediction is judged by."""
+    """The figures by which a prediction is judged."""
     responses = reading.rows["response"].to_numpy()
     return {
         "mean": float(responses.mean()),
@@ -216,8 +216,8 @@ def test_each_value_says_where_it_is_from_and_the_file_runs(room: Path, made: lo
 
 @pytest.mark.statistical
 def test_the_intervals_hold_the_truth_as_often_as_they_say(room: Path) -> None:
-    """Of 40 runs of five minutes, fewer than 33 intervals of 40 that hold would come of a 95 % one in a thousand."""
-    held, runs = 0, 40
+    """At least 33 of 40 intervals hold, each from a run of five minutes. True intervals fail once in a thousand."""
+    held_count, runs = 0, 40
     for seed in range(runs):
         read = ran(room, room / "truth.toml", 5, 400, seed=100 + seed)
         groupings = resample_groupings(read.rows)
@@ -226,8 +226,8 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(room: Path) -> None:
         assert value.mean is not None
         doubt = fit_covariance([value.mean], groupings)
         low, high = log_interval(value.mean.value, float(doubt.deviations[0]), doubt.degrees[0])
-        held += low <= 80e6 <= high
-    assert held >= 33, f"{held} of {runs}"
+        held_count += low <= 80e6 <= high
+    assert held_count >= 33, f"{held_count} of {runs}"
 
 
 def test_a_ladder_of_memories_tells_the_curve_and_foretells_another_memory(room: Path) -> None:

@@ -1,4 +1,4 @@
-"""What no machine can be fitted to is refused in words, and what makes a fit worse than it looks is said."""
+"""Runs that no machine can be fitted to are refused with a reason, and weaknesses of a fit are reported."""
 
 import shutil
 import subprocess

@@ -21,7 +21,7 @@ def summary() -> Summary:
 
 
 def found(text: str, summary: Summary) -> ConditionResult:
-    """What the condition `text` comes to."""
+    """The result of the condition `text`."""
     return evaluate(parse_run_condition(text), summary)
 
 

@@ -1,4 +1,4 @@
-"""What the meters tell: sums, quantiles off histograms, whose it was, and how long the ready queue was."""
+"""The meters' figures: sums, quantiles from histograms, owners, and the length of the ready queue."""
 
 import dataclasses
 
@@ -32,7 +32,7 @@ def named(rows: tuple[EventTotals, ...], name: str) -> EventTotals:
 
 
 def part(summary: Summary, whose: str) -> MetersOfPart:
-    """What the meters tell of one."""
+    """The meters of one user or command."""
     return next(part for part in summary.meters.parts if part.whose == whose)
 
 

@@ -1,4 +1,4 @@
-"""What an interaction used: means over what was measured, and null is not zero."""
+"""The use of an interaction: means over measured values only, and null is not zero."""
 
 import dataclasses
 

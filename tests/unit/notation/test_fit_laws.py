@@ -95,9 +95,9 @@ def test_named_laws_are_found_at_the_rate_that_the_test_of_fit_has() -> None:
 
 
 def test_a_drawing_changes_what_was_fitted_within_its_doubt() -> None:
-    drawn = drawn_settings(MACHINE, 400)
-    assert drawn[:3] == drawn_settings(MACHINE, 3), "drawing k is the same however many there are"
-    laws = [{key: read_law(value) for key, _, value in (one.partition("=") for one in settings)} for settings in drawn]
+    draws = drawn_settings(MACHINE, 400)
+    assert draws[:3] == drawn_settings(MACHINE, 3), "drawing k is the same however many there are"
+    laws = [{key: read_law(value) for key, _, value in (one.partition("=") for one in settings)} for settings in draws]
     cpu = np.log([one['commands."a.out".cpu'].mean / 80e6 for one in laws])
     spreads = np.log([one['commands."a.out".cpu'].spread / 1.5 for one in laws])
     asked = np.log([float(written(one['commands."a.out".requests.disk'])) / 3.5 for one in laws])
@@ -105,7 +105,7 @@ def test_a_drawing_changes_what_was_fitted_within_its_doubt() -> None:
     assert cpu.std() == pytest.approx(0.1, rel=0.15)
     assert spreads.std() == pytest.approx(0.2, rel=0.15)
     assert np.corrcoef(asked, service)[0, 1] == pytest.approx(-0.5, abs=0.12)
-    for settings in drawn[:5]:
+    for settings in draws[:5]:
         _loadgo.parse_machine(MACHINE, list(settings))
 
 

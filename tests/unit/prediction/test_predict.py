@@ -107,7 +107,7 @@ def test_a_machine_without_a_fit_or_a_covariance_is_in_no_doubt() -> None:
 
 def test_an_interval_holds_a_further_run_95_times_of_100_and_its_parts_are_told_apart() -> None:
     random = np.random.default_rng(5)
-    held, shares = 0, []
+    held_count, shares = 0, []
     for _ in range(400):
         chance, parameters = 0.03 * random.standard_normal(21), 0.04 * random.standard_normal(21)
         key = ("", "response")
@@ -115,9 +115,9 @@ def test_an_interval_holds_a_further_run_95_times_of_100_and_its_parts_are_told_
         draws = [{key: math.exp(sum(one))} for one in zip(chance[:20], parameters[:20], strict=True)]
         (found,) = predicted_figures(fitted, draws)
         another = random.standard_normal()
-        held += found.interval.holds(math.exp(0.03 * another + parameters[20]))
+        held_count += found.interval.holds(math.exp(0.03 * another + parameters[20]))
         shares.append(found.parameters_share)
-    assert 0.925 <= held / 400 <= 0.975
+    assert 0.925 <= held_count / 400 <= 0.975
     assert np.mean(shares) == pytest.approx(16 / 25, abs=0.03)
 
 
@@ -137,20 +137,22 @@ def predicted(room: Path) -> loadgo.Run:
 
 @pytest.mark.statistical
 def test_a_prediction_holds_what_machines_of_the_fits_doubt_show(room: Path, predicted: loadgo.Run) -> None:
-    """Of 40 machines drawn from what the fit believes, fewer than 34 are held in one of three hundred laboratories."""
+    """At least 34 of 40 machines drawn from the fit's covariance lie in the interval; fewer do once in 300 tests."""
     assert predicted.summary.prediction is not None
-    told = {one.measure: one for one in predicted.summary.prediction.figures["steady"] if one.command == ""}
+    figures_by_measure = {
+        figure.measure: figure for figure in predicted.summary.prediction.figures["steady"] if figure.command == ""
+    }
     random = np.random.default_rng(11)
-    held = dict.fromkeys(told, 0)
+    held_counts = dict.fromkeys(figures_by_measure, 0)
     for place in range(40):
         file, out = room / "truth.toml", room / f"truth-{place}"
         file.write_text(truth(tuple(map(float, random.standard_normal(3)))))  # type: ignore[arg-type]
         loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=1000 + place, out=out)
         figures = figures_of(tables(out), "steady")
-        for name, one in told.items():
-            held[name] += one.interval.holds(figures["", name])
-    assert set(told) == {"response", "p50 response", "p90 response", "cpu", "throughput"}
-    assert {name for name, count in held.items() if count < 34} == set(), held
+        for name, figure in figures_by_measure.items():
+            held_counts[name] += figure.interval.holds(figures["", name])
+    assert set(figures_by_measure) == {"response", "p50 response", "p90 response", "cpu", "throughput"}
+    assert {name for name, count in held_counts.items() if count < 34} == set(), held_counts
 
 
 def test_a_report_of_a_prediction_tells_its_interval_and_whose_doubt_it_is(predicted: loadgo.Run) -> None:
@@ -322,8 +324,8 @@ def test_the_command_refuses_nonsense_with_what_would_be_right(room: Path, predi
 
 
 def test_an_error_in_one_of_the_runs_ends_them_all_and_leaves_a_run_that_is_no_prediction(tmp_path: Path) -> None:
-    told = plan_draws(machine(), (), 5, seed=1)
-    assert told is not None
+    plan = plan_draws(machine(), (), 5, seed=1)
+    assert plan is not None
     begun: list[Path] = []
 
     def again(_set: tuple[str, ...], _seed: int, folder: Path, _go_on: object) -> None:
@@ -333,7 +335,7 @@ def test_an_error_in_one_of_the_runs_ends_them_all_and_leaves_a_run_that_is_no_p
             raise BadRun("the disk is full")
 
     with pytest.raises(BadRun, match="the disk is full"):
-        predict(again, told, tmp_path, seed=1)
+        predict(again, plan, tmp_path, seed=1)
     assert len(begun) >= 4
     assert not list(tmp_path.iterdir())
 

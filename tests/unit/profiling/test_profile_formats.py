@@ -1,4 +1,4 @@
-"""What a profile is written as: tables, folded stacks, speedscope, pprof."""
+"""The formats of a profile: tables, folded stacks, speedscope, pprof."""
 
 from __future__ import annotations
 
@@ -124,19 +124,19 @@ def test_every_field_of_pprof_has_its_number() -> None:
 
 def fields(message: bytes) -> list[tuple[int, int | bytes]]:
     """The fields of a message: numbers, and what has a length."""
-    found: list[tuple[int, int | bytes]] = []
+    field_list: list[tuple[int, int | bytes]] = []
     place = 0
     while place < len(message):
         key, place = varint(message, place)
         value, place = varint(message, place)
         if key & 7 == 2:
-            found.append((key >> 3, message[place : place + value]))
+            field_list.append((key >> 3, message[place : place + value]))
             assert len(message) >= place + value
             place += value
         else:
             assert key & 7 == 0
-            found.append((key >> 3, value))
-    return found
+            field_list.append((key >> 3, value))
+    return field_list
 
 
 def varint(message: bytes, place: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Which runs there are, and how one is found."""
+"""The list of runs, and the search for one."""
 
 import shutil
 from pathlib import Path

@@ -27,7 +27,7 @@ def run() -> Tables:
 
 @pytest.fixture(scope="module")
 def summary(run: Tables) -> Summary:
-    """Its summary."""
+    """The summary of a run."""
     return summarize(run)
 
 

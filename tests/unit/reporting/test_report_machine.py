@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(*arguments: str) -> str:
-    """What the command prints."""
+    """The output of `loadgo report`."""
     done = CliRunner().invoke(app, ["report", *arguments], env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
     return done.stdout

@@ -52,7 +52,7 @@ def run() -> Tables:
 
 @pytest.fixture(scope="module")
 def summary(run: Tables) -> Summary:
-    """Its summary, with the parts by command."""
+    """The summary of a run, with the parts by command."""
     return summarize(run, by="command")
 
 
@@ -238,7 +238,7 @@ def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
 
 def the_command(run: Tables, tier: str = "exact") -> Tables:
     """One command that was metered: the meters know its process, which is user 1, and of no line."""
-    told = {"kind": "meter", "name": "make", "load": {}, "meters": {"tier": tier}}
+    changes = {"kind": "meter", "name": "make", "load": {}, "meters": {"tier": tier}}
     counts = {"faults_minor": pl.lit(1_326, pl.UInt32), "faults_major": pl.lit(2, pl.UInt32)}
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical), **counts)
     unclocked = [{"at_ns": 10**9, "span_ns": 10**9, "kind": "minor unclocked", "user": 1, "count": 11}]
@@ -249,7 +249,7 @@ def the_command(run: Tables, tier: str = "exact") -> Tables:
     by_process = {name: rows.filter(mine).with_columns(command=of_no_line) for name, rows in tables.items()}
     if tier == "cheap":
         by_process = {name: rows.clear() for name, rows in by_process.items()}
-    return dataclasses.replace(run, interactions=one, conditions=run.conditions | told, **by_process)
+    return dataclasses.replace(run, interactions=one, conditions=run.conditions | changes, **by_process)
 
 
 def test_a_metered_commands_own_faults_and_system_calls_are_told(run: Tables) -> None:

@@ -1,4 +1,4 @@
-"""What `loadgo.run` is asked for, as frozen values or as plain keywords; errors name the arguments."""
+"""Arguments of `loadgo.run`, as frozen values or as plain keywords; errors name the arguments."""
 
 import pickle
 from pathlib import Path

@@ -80,17 +80,17 @@ def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
 
 def test_json_has_every_figure_with_its_interval() -> None:
     told = simulate_text(central_server(50), until="interactions=20000")
-    data = json.loads(simulation_json(told))
-    assert data["all"]["mean_s"] == {
+    document = json.loads(simulation_json(told))
+    assert document["all"]["mean_s"] == {
         "value": told.response_s.value,
         "half_width": told.response_s.half_width,
         "lacking": None,
     }
-    assert data["all"]["p99_s"]["value"] is None
-    assert data["all"]["p99_s"]["lacking"].startswith("too few")
-    assert [station["name"] for station in data["stations"]] == ["processors", "disk"]
-    assert data["seed"] == 1
-    assert data["interactions"] == 20_000
+    assert document["all"]["p99_s"]["value"] is None
+    assert document["all"]["p99_s"]["lacking"].startswith("too few")
+    assert [station["name"] for station in document["stations"]] == ["processors", "disk"]
+    assert document["seed"] == 1
+    assert document["interactions"] == 20_000
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ service = "1ms"
 
 
 def starved() -> str:
-    """One of five users is never served: the other four give a processor that prefers them no rest."""
+    """A machine that never serves one of five users: the processor prefers the other four, and they keep it busy."""
     high = terminals(4, "first", 0.01, name="first").replace("exponential(0.01s)", "1ms")
     return f"""title = "starved"
 source = "a test"

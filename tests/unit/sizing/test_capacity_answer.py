@@ -6,7 +6,7 @@ from support.known_capacity import MEAN, exact, exact_response_s
 
 
 def said(users: int, low: int, high: int) -> CapacityAnswer:
-    """What is said of a search for a mean below 3 s that found so many users."""
+    """The answer of a search for a mean below 3 s that found `users`."""
     points = [exact(low), exact(users)] if low < users else [exact(users)]
     wanted = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
     return answer_of(CapacityFound(users, low, high, 0, enough=True), points, wanted)

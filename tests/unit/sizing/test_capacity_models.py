@@ -48,7 +48,7 @@ def made(*users: int) -> Models:
 
 
 def holds(models: Models, by: str) -> ModelCapacity:
-    """What one model would hold."""
+    """The capacity by one model."""
     return next(one for one in models.holds if one.by == by)
 
 
@@ -163,7 +163,7 @@ def test_few_users_measured_on_a_simulated_machine_tell_the_many() -> None:
 
 
 def test_from_24_users_on_mean_values_tell_the_41_that_are_held_to_one_user() -> None:
-    """Of 20 seeds, each; and the bounds hold the truth in all."""
+    """The claim holds for each of 20 seeds, and the bounds hold the truth in all."""
     truth = populations([Population("users", 80, 10.0)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))])
     most = max(n for n in range(1, 80) if truth.response_s([n])[0] <= MEAN.limit)
     assert most == 41
@@ -210,17 +210,17 @@ def test_what_others_do_on_the_machine_is_no_demand_of_the_users() -> None:
         whole = {"processors": 1 / 3 + 2 / 3 * busy["processors"], "disk": busy["disk"]}
         return point(users, rate, slowed.response_s([users])[0], whole)
 
-    told = models_of([shared(n) for n in (3, 8, 16, 22)], SERVERS)
-    assert told is not None
-    processors, disk = told.demands
+    models = models_of([shared(n) for n in (3, 8, 16, 22)], SERVERS)
+    assert models is not None
+    processors, disk = models.demands
     assert [one.background for one in (processors, disk)] == pytest.approx([1 / 3, 0.0])
     assert [one.seconds for one in (processors, disk)] == pytest.approx([0.9, 0.2])
-    assert told.mean_values is not None
-    last = told.mean_values.curve[-1]
+    assert models.mean_values is not None
+    last = models.mean_values.curve[-1]
     assert last.users > 30
     assert last.throughput.value == pytest.approx(slowed.throughput([last.users])[0], rel=1e-6)
     assert busy(last) == pytest.approx(shared(last.users).utilisation, rel=1e-6)
-    assert any("33% of processors is busy whatever the users do" in note for note in told.notes)
+    assert any("33% of processors is busy whatever the users do" in note for note in models.notes)
 
 
 def test_a_resource_that_others_keep_full_tells_no_demand() -> None:

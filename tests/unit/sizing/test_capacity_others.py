@@ -114,7 +114,7 @@ def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
 
 
 def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path: Path) -> None:
-    """Whatever else this host does meanwhile: the users' own time is about that of their interactions."""
+    """The users' own time is about that of their interactions, however busy this host is."""
     script = tmp_path / "count.toml"
     script.write_text(COUNTING, encoding="utf-8")
     targets = parse_targets("mean < 30s")

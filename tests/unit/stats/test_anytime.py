@@ -11,8 +11,8 @@ from loadgo.stats.resample import Interval
 def likelihood_ratio(values: list[float], tested: float) -> float:
     """The mixture's likelihood over that of the mean `tested`, by integrals over effect and scale, done numerically.
 
-    With the sample's mean and scatter known, the integral over the scale is a gamma function's; that over the effect is
-    a sum over a fine grid.
+    With the sample's mean and scatter given, the integral over the scale is a gamma function. The integral over the
+    effect is a sum over a fine grid.
     """
     count = len(values)
     mean = sum(values) / count

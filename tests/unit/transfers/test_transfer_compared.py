@@ -71,8 +71,8 @@ def test_the_price_passes_the_networks_where_the_two_are_equal(
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
-    told = taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES, "processes running")
-    page = render_apart(told, "text", width=width)
+    analysis = taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES, "processes running")
+    page = render_apart(analysis, "text", width=width)
     for words in (
         "Receiving over sending",
         "Against the load: the same transfers",
@@ -83,4 +83,4 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
     ):
         assert words in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= width
-    assert sum(isinstance(section, SignPicture) for section in apart_document(told).sections) == 2
+    assert sum(isinstance(section, SignPicture) for section in apart_document(analysis).sections) == 2

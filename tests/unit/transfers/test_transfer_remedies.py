@@ -1,4 +1,4 @@
-"""What another way to move bytes saves, over rounds of the same transfers, and how that is shown."""
+"""The savings of other ways to move bytes, over rounds of the same transfers, and their table."""
 
 import pytest
 from loadgo.transfers.document import render_transfer

@@ -1,4 +1,4 @@
-"""Who holds memory, for a watcher: all users in a sum, though their rows come in turns, and the largest by name."""
+"""Memory for a watcher: all users in a sum, though their rows come in turns, and the largest holders by name."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(run: Path) -> Tables:
+def run_tables(run: Path) -> Tables:
     return tables(run)
 
 
@@ -43,42 +43,42 @@ def page(run: Path) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def large(run: Path, told: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large(run: Path, run_tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run again and again, one after another, as a long one would be."""
     folder = tmp_path_factory.mktemp("large") / "run"
     folder.mkdir()
-    rows = told.interactions.filter(pl.col("ready_ns").is_not_null())
-    times, reach = ("planned_ns", "sent_ns", "ready_ns"), latest_ns(told)
+    rows = run_tables.interactions.filter(pl.col("ready_ns").is_not_null())
+    times, reach = ("planned_ns", "sent_ns", "ready_ns"), latest_ns(run_tables)
     turns = -(-MANY // len(rows))
     shifts = pl.Series(np.repeat(np.arange(turns, dtype=np.uint64) * reach, len(rows)))
     long = pl.concat([rows] * turns).with_columns((pl.col(name) + shifts).alias(name) for name in times)
     for name in COLUMNS_BY_TABLE:
-        table = long if name == "interactions" else getattr(told, name)
+        table = long if name == "interactions" else getattr(run_tables, name)
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "run.toml").write_text((run / "run.toml").read_text())
     return folder
 
 
-def test_the_page_and_the_rows_are_served(page: Served, told: Tables) -> None:
+def test_the_page_and_the_rows_are_served(page: Served, run_tables: Tables) -> None:
     status, body, _ = asked(page.address)
     assert (status, b"<canvas" in body) == (200, True)
     status, body, _ = asked(page.address, "feed")
-    found = heads(body)
-    rows = told.interactions.filter(pl.col("ready_ns") > 0)
-    answered = [one for one in found if one.get("table") == "interactions"]
+    messages = heads(body)
+    rows = run_tables.interactions.filter(pl.col("ready_ns") > 0)
+    answered = [one for one in messages if one.get("table") == "interactions"]
     assert (status, sum(one["rows"] for one in answered)) == (200, len(rows))
     assert np.array_equal(np.concatenate([one["sent_ns"] for one in answered]), rows["sent_ns"].to_numpy())
     words = [word for one in answered for word in one["words"].get("command", ())]
     codes = np.concatenate([one["command"] for one in answered])
     assert [words[code] for code in codes] == rows["command"].cast(pl.String).to_list()
-    assert found[-1] == {"over": True}
-    assert found[-2] == {
+    assert messages[-1] == {"over": True}
+    assert messages[-2] == {
         "title": "typical user on multics-6180",
-        "reach_ns": latest_ns(told),
+        "reach_ns": latest_ns(run_tables),
         "ended": True,
         "how": "ended",
     }
-    assert len(asked(page.address, f"feed?from={len(found)}")[1]) == 0
+    assert len(asked(page.address, f"feed?from={len(messages)}")[1]) == 0
     assert asked(page.address, "feed?from=soon")[0] == 400
 
 
@@ -127,7 +127,7 @@ def _first_line(page: Served, request: str) -> bytes:
         return line.makefile("rb").readline()
 
 
-def test_two_hundred_viewers_at_once_get_every_row(page: Served, told: Tables) -> None:
+def test_two_hundred_viewers_at_once_get_every_row(page: Served, run_tables: Tables) -> None:
     async def viewer() -> bytes:
         host, port = page.address.split("/")[0].split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
@@ -146,27 +146,27 @@ def test_two_hundred_viewers_at_once_get_every_row(page: Served, told: Tables) -
     assert len(streams) == CROWD
     assert len(set(streams)) == 1
     rows = sum(one["rows"] for one in heads(streams[0]) if one.get("table") == "interactions")
-    assert rows == int(told.interactions["ready_ns"].is_not_null().sum())
+    assert rows == int(run_tables.interactions["ready_ns"].is_not_null().sum())
 
 
 def test_more_viewers_than_have_room_are_told_to_come_later(page: Served) -> None:
-    lines, said = [], []
+    lines, statuses = [], []
     host, port = page.address.split("/")[0].split(":")
     try:
         for _ in range(CROWD + 60):
             lines.append(socket.create_connection((host, int(port)), PATIENCE_S))
             lines[-1].sendall(f"GET /{page.address.split('/')[1]}/ HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-            said.append(lines[-1].recv(12).split()[1])
+            statuses.append(lines[-1].recv(12).split()[1])
     finally:
         for line in lines:
             line.close()
-    assert said[:CROWD] == [b"200"] * CROWD
-    assert said[-1] == b"503"
+    assert statuses[:CROWD] == [b"200"] * CROWD
+    assert statuses[-1] == b"503"
     assert _until_served(page) == 200
 
 
 def _until_served(page: Served) -> int:
-    """What is answered once there is room again."""
+    """The status of a request after the server has room again."""
     deadline = time.monotonic() + PATIENCE_S
     while (status := asked(page.address)[0]) == 503 and time.monotonic() < deadline:
         pass
@@ -174,7 +174,7 @@ def _until_served(page: Served) -> int:
 
 
 def resident_mb(pid: int) -> float:
-    """Of a process, now."""
+    """The resident memory of a process now."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1000
 
